@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.adaptation;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.calibration;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.explainer;
+
+import org.jspecify.annotations.NullMarked;

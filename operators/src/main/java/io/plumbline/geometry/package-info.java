@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.geometry;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,131 @@
+package io.plumbline.linalg;
+
+/**
+ * Plain loops of the dense products everything else is made of. They are the oracle of any faster twin.
+ *
+ * <p>All loops run in a fixed order, so results are deterministic. Plain {@code a * b + c}, no fused multiply-add: on
+ * integer-valued rows every sum below 2^53 is exact in any order.
+ */
+public final class Kernels {
+
+    private Kernels() {}
+
+    /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops. */
+    public static Matrix multiply(Matrix a, Matrix b) {
+        requireInner(a.columns(), b.rows(), a, b);
+        int p = b.columns();
+        Matrix product = Matrix.zeros(a.rows(), p);
+        double[] x = a.values();
+        double[] y = b.values();
+        double[] z = product.values();
+        for (int i = 0; i < a.rows(); i++) {
+            for (int h = 0; h < a.columns(); h++) {
+                double factor = x[i * a.columns() + h];
+                if (factor != 0.0) {
+                    addScaled(factor, y, h * p, z, i * p, p);
+                }
+            }
+        }
+        return product;
+    }
+
+    /** {@code A^T B}: (n x m)^T (n x p), {@code 2 n m p} flops. */
+    public static Matrix transposeMultiply(Matrix a, Matrix b) {
+        requireInner(a.rows(), b.rows(), a, b);
+        int m = a.columns();
+        int p = b.columns();
+        Matrix product = Matrix.zeros(m, p);
+        for (int h = 0; h < a.rows(); h++) {
+            for (int i = 0; i < m; i++) {
+                double factor = a.values()[h * m + i];
+                if (factor != 0.0) {
+                    addScaled(factor, b.values(), h * p, product.values(), i * p, p);
+                }
+            }
+        }
+        return product;
+    }
+
+    /** {@code A B^T}: (n x m)(p x m)^T, {@code 2 n m p} flops. */
+    public static Matrix multiplyTranspose(Matrix a, Matrix b) {
+        requireInner(a.columns(), b.columns(), a, b);
+        Matrix product = Matrix.zeros(a.rows(), b.rows());
+        int m = a.columns();
+        for (int i = 0; i < a.rows(); i++) {
+            for (int j = 0; j < b.rows(); j++) {
+                product.set(i, j, dot(a.values(), i * m, b.values(), j * m, m));
+            }
+        }
+        return product;
+    }
+
+    /**
+     * {@code packed += X^T X} on the packed lower triangle: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}.
+     * {@code rows * d * (d + 1)} flops.
+     */
+    public static void rankUpdate(double[] packed, double[] x, int rows, int dimension) {
+        // Four rows at a time: each element of the triangle is loaded and stored once per four products.
+        int row = 0;
+        for (; row + 4 <= rows; row += 4) {
+            int a = row * dimension;
+            int b = a + dimension;
+            int c = b + dimension;
+            int e = c + dimension;
+            int offset = 0;
+            for (int i = 0; i < dimension; i++) {
+                double xa = x[a + i];
+                double xb = x[b + i];
+                double xc = x[c + i];
+                double xe = x[e + i];
+                for (int j = 0; j <= i; j++) {
+                    packed[offset + j] += xa * x[a + j] + xb * x[b + j] + (xc * x[c + j] + xe * x[e + j]);
+                }
+                offset += i + 1;
+            }
+        }
+        for (; row < rows; row++) {
+            int a = row * dimension;
+            int offset = 0;
+            for (int i = 0; i < dimension; i++) {
+                double factor = x[a + i];
+                for (int j = 0; j <= i; j++) {
+                    packed[offset + j] += factor * x[a + j];
+                }
+                offset += i + 1;
+            }
+        }
+    }
+
+    /** {@code y[yOffset ..] += factor * x[xOffset ..]}. */
+    public static void addScaled(double factor, double[] x, int xOffset, double[] y, int yOffset, int length) {
+        for (int j = 0; j < length; j++) {
+            y[yOffset + j] += factor * x[xOffset + j];
+        }
+    }
+
+    /** The inner product of two stretches, in four interleaved partial sums. */
+    public static double dot(double[] x, int xOffset, double[] y, int yOffset, int length) {
+        double a = 0.0;
+        double b = 0.0;
+        double c = 0.0;
+        double e = 0.0;
+        int j = 0;
+        for (; j + 4 <= length; j += 4) {
+            a += x[xOffset + j] * y[yOffset + j];
+            b += x[xOffset + j + 1] * y[yOffset + j + 1];
+            c += x[xOffset + j + 2] * y[yOffset + j + 2];
+            e += x[xOffset + j + 3] * y[yOffset + j + 3];
+        }
+        for (; j < length; j++) {
+            a += x[xOffset + j] * y[yOffset + j];
+        }
+        return (a + b) + (c + e);
+    }
+
+    private static void requireInner(int left, int right, Matrix a, Matrix b) {
+        if (left != right) {
+            throw new IllegalArgumentException(
+                    "inner sizes differ: %d x %d and %d x %d".formatted(a.rows(), a.columns(), b.rows(), b.columns()));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.plumbline.linalg;
+
+import java.util.Arrays;
+
+/**
+ * A dense row-major matrix of {@code double}: {@code values[i * columns + j]} is row i, column j.
+ *
+ * <p>Rows are samples everywhere in this project. A basis of a subspace is stored with one <em>column</em> per vector
+ * ({@code dimension x rank}), as in the paper.
+ *
+ * <p><b>Size.</b> {@code 8 * rows * columns} bytes. The array is shared, not copied: whoever makes a {@code Matrix}
+ * hands the array over.
+ */
+public record Matrix(int rows, int columns, double[] values) {
+
+    public Matrix {
+        if (rows < 0 || columns < 0 || (long) rows * columns != values.length) {
+            throw new IllegalArgumentException("a %d x %d matrix needs %d values, got %d"
+                    .formatted(rows, columns, (long) rows * columns, values.length));
+        }
+    }
+
+    public static Matrix zeros(int rows, int columns) {
+        return new Matrix(rows, columns, new double[Math.multiplyExact(rows, columns)]);
+    }
+
+    public static Matrix identity(int size) {
+        Matrix identity = zeros(size, size);
+        for (int i = 0; i < size; i++) {
+            identity.values[i * size + i] = 1.0;
+        }
+        return identity;
+    }
+
+    public double get(int row, int column) {
+        return values[row * columns + column];
+    }
+
+    public void set(int row, int column, double value) {
+        values[row * columns + column] = value;
+    }
+
+    public Matrix copy() {
+        return new Matrix(rows, columns, values.clone());
+    }
+
+    /** Rows {@code from .. to-1}, copied. */
+    public Matrix rowRange(int from, int to) {
+        return new Matrix(to - from, columns, Arrays.copyOfRange(values, from * columns, to * columns));
+    }
+
+    /** Columns {@code 0 .. count-1}, copied. */
+    public Matrix leadingColumns(int count) {
+        Matrix leading = zeros(rows, count);
+        for (int i = 0; i < rows; i++) {
+            System.arraycopy(values, i * columns, leading.values, i * count, count);
+        }
+        return leading;
+    }
+
+    public Matrix transpose() {
+        Matrix transposed = zeros(columns, rows);
+        for (int i = 0; i < rows; i++) {
+            for (int j = 0; j < columns; j++) {
+                transposed.values[j * rows + i] = values[i * columns + j];
+            }
+        }
+        return transposed;
+    }
+
+    /** {@code this + scale * other}, a new matrix. */
+    public Matrix plus(double scale, Matrix other) {
+        requireSameShape(other);
+        double[] sum = values.clone();
+        for (int i = 0; i < sum.length; i++) {
+            sum[i] += scale * other.values[i];
+        }
+        return new Matrix(rows, columns, sum);
+    }
+
+    public Matrix minus(Matrix other) {
+        return plus(-1.0, other);
+    }
+
+    public double frobeniusNorm() {
+        // Scaled as in BLAS dnrm2, so that tiny residuals (gaps of 1e-170) do not underflow to 0.
+        double largest = 0.0;
+        for (double value : values) {
+            largest = Math.max(largest, Math.abs(value));
+        }
+        if (largest == 0.0 || Double.isInfinite(largest) || Double.isNaN(largest)) {
+            return largest;
+        }
+        double sum = 0.0;
+        for (double value : values) {
+            double scaled = value / largest;
+            sum += scaled * scaled;
+        }
+        return largest * Math.sqrt(sum);
+    }
+
+    public double trace() {
+        double trace = 0.0;
+        for (int i = 0; i < Math.min(rows, columns); i++) {
+            trace += values[i * columns + i];
+        }
+        return trace;
+    }
+
+    private void requireSameShape(Matrix other) {
+        if (rows != other.rows || columns != other.columns) {
+            throw new IllegalArgumentException(
+                    "shapes differ: %d x %d and %d x %d".formatted(rows, columns, other.rows, other.columns));
+        }
+    }
+
+    /** Identity of shape and bits; arrays compare by content. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Matrix matrix
+                && rows == matrix.rows
+                && columns == matrix.columns
+                && Arrays.equals(values, matrix.values);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * (31 * rows + columns) + Arrays.hashCode(values);
+    }
+
+    @Override
+    public String toString() {
+        return "Matrix[%d x %d]".formatted(rows, columns);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.linalg;
+
+import org.jspecify.annotations.NullMarked;

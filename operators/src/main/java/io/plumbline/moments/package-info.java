@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.moments;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.wire;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.plumbline.topology;
+
+import org.jspecify.annotations.NullMarked;
