@@ -64,6 +64,11 @@ public final class Kernels {
      * {@code rows * d * (d + 1)} flops.
      */
     public static void rankUpdate(double[] packed, double[] x, int rows, int dimension) {
+        rankUpdate(packed, 0, x, rows, dimension);
+    }
+
+    /** The same on a triangle that begins at {@code packedOffset} of a longer array. */
+    public static void rankUpdate(double[] packed, int packedOffset, double[] x, int rows, int dimension) {
         // Four rows at a time: each element of the triangle is loaded and stored once per four products.
         int row = 0;
         for (; row + 4 <= rows; row += 4) {
@@ -71,7 +76,7 @@ public final class Kernels {
             int b = a + dimension;
             int c = b + dimension;
             int e = c + dimension;
-            int offset = 0;
+            int offset = packedOffset;
             for (int i = 0; i < dimension; i++) {
                 double xa = x[a + i];
                 double xb = x[b + i];
@@ -85,7 +90,7 @@ public final class Kernels {
         }
         for (; row < rows; row++) {
             int a = row * dimension;
-            int offset = 0;
+            int offset = packedOffset;
             for (int i = 0; i < dimension; i++) {
                 double factor = x[a + i];
                 for (int j = 0; j <= i; j++) {
