@@ -1,0 +1,151 @@
+package io.plumbline.moments;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A uniform sample of rows without replacement: the {@code capacity} rows whose hashes are smallest (bottom-k sampling).
+ *
+ * <p>Because a row's hash says where it was read (topic, partition, offset, row), the sample depends on the rows alone:
+ * merging the samples of any split gives exactly the sample of the whole, in any order, and a replay gives it again.
+ * A row that arrives twice counts once. Two rows of equal hash are taken for the same one, which of n rows loses about
+ * {@code n^2 2^-65}: none.
+ *
+ * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 100 more. <b>Cost.</b> Of N offered rows about
+ * {@code k (1 + ln(N/k))} enter; ask {@link #threshold()} first and the rest cost one comparison.
+ *
+ * <p>Not thread-safe; one owner.
+ */
+public final class RowSample {
+
+    private final int capacity;
+    private final TreeMap<Long, SampledRow> byHash = new TreeMap<>();
+
+    private RowSample(int capacity) {
+        this.capacity = capacity;
+    }
+
+    /** An empty sample of at most {@code rows} rows. */
+    public static RowSample ofCapacity(int rows) {
+        if (rows < 1) {
+            throw new IllegalArgumentException("a sample of %d rows: expected at least 1".formatted(rows));
+        }
+        return new RowSample(rows);
+    }
+
+    /** The hash of a row: where it was read. Stable across JVMs and versions, since samples are stored and merged. */
+    public static long hash(String topic, int partition, long offset, int row) {
+        long place = SplitMix.mix(SplitMix.mix(topic) ^ partition);
+        return SplitMix.mix(SplitMix.mix(place ^ offset) ^ row);
+    }
+
+    /** The number of a request, from its name. */
+    public static long requestHash(String request) {
+        return SplitMix.mix(request);
+    }
+
+    /**
+     * Offers a row; it is kept if its hash is among the smallest. The arrays are taken over, not copied.
+     *
+     * @throws IllegalArgumentException if its widths differ from those of the rows already kept
+     */
+    public void offer(long hash, long request, float[] activation, float @Nullable [] target) {
+        offer(new SampledRow(hash, request, activation, target));
+    }
+
+    private void offer(SampledRow row) {
+        if (!byHash.isEmpty()) {
+            requireSameWidths(byHash.firstEntry().getValue(), row);
+        }
+        if (row.hash() > threshold() || byHash.putIfAbsent(row.hash(), row) != null) {
+            return;
+        }
+        if (byHash.size() > capacity) {
+            byHash.pollLastEntry();
+        }
+    }
+
+    /** A row whose hash is above this cannot enter: the caller need not even unpack it. */
+    public long threshold() {
+        return byHash.size() < capacity ? Long.MAX_VALUE : byHash.lastKey();
+    }
+
+    /** Adds someone else's sample of the same capacity; the other one is not changed. */
+    public RowSample merge(RowSample other) {
+        requireCapacity(other.capacity);
+        other.byHash.values().forEach(this::offer);
+        return this;
+    }
+
+    /** The rows kept, in ascending order of their hashes: each prefix is itself a uniform sample. */
+    public List<SampledRow> rows() {
+        return List.copyOf(byHash.values());
+    }
+
+    public int size() {
+        return byHash.size();
+    }
+
+    public int capacity() {
+        return capacity;
+    }
+
+    /**
+     * The sample as byte strings of at most {@code maxBytesPerPart} bytes, each of which can be merged on its own; none
+     * for an empty sample.
+     *
+     * @throws IllegalArgumentException if one row does not fit in a part
+     */
+    public List<byte[]> encode(int maxBytesPerPart) {
+        if (byHash.isEmpty()) {
+            return List.of();
+        }
+        List<SampledRow> rows = rows();
+        int rowsPerPart = RowSampleCodec.rowsPerPart(rows.get(0), maxBytesPerPart);
+        List<byte[]> parts = new ArrayList<>();
+        for (int from = 0; from < rows.size(); from += rowsPerPart) {
+            parts.add(RowSampleCodec.encode(capacity, rows.subList(from, Math.min(from + rowsPerPart, rows.size()))));
+        }
+        return parts;
+    }
+
+    /**
+     * Merges one part of an encoded sample. The part is checked as a whole first: either all of it is merged or none.
+     *
+     * @throws IllegalArgumentException if the bytes are not such a part, or of another capacity or width
+     */
+    public void mergeEncoded(byte[] part) {
+        RowSampleCodec.Part decoded = RowSampleCodec.decode(part);
+        requireCapacity(decoded.capacity());
+        Map.Entry<Long, SampledRow> first = byHash.firstEntry();
+        if (first != null && !decoded.rows().isEmpty()) {
+            requireSameWidths(first.getValue(), decoded.rows().get(0));
+        }
+        decoded.rows().forEach(this::offer);
+    }
+
+    private void requireCapacity(int actual) {
+        if (actual != capacity) {
+            throw new IllegalArgumentException(
+                    "a sample of capacity %d cannot be merged into one of %d: the result would not be uniform"
+                            .formatted(actual, capacity));
+        }
+    }
+
+    private static void requireSameWidths(SampledRow known, SampledRow added) {
+        int knownTarget = width(known.target());
+        int addedTarget = width(added.target());
+        if (known.activation().length != added.activation().length || knownTarget != addedTarget) {
+            throw new IllegalArgumentException(
+                    "a row of %d activations and %d targets does not fit a sample of %d and %d; it was not added"
+                            .formatted(added.activation().length, addedTarget, known.activation().length, knownTarget));
+        }
+    }
+
+    private static int width(float @Nullable [] values) {
+        return values == null ? 0 : values.length;
+    }
+}

@@ -1,0 +1,19 @@
+package io.plumbline.moments;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One row kept for fitting and checking a decoder.
+ *
+ * @param hash names the row: a function of where it was read, the same after a replay
+ * @param request names the group of dependent rows it came with
+ * @param activation what the encoder reads
+ * @param target what the decoder should give, or null when that is the activation itself
+ */
+public record SampledRow(long hash, long request, float[] activation, float @Nullable [] target) {
+
+    /** What the decoder should give: the target, or the activation where there is none. */
+    public float[] targetRow() {
+        return target == null ? activation : target;
+    }
+}
