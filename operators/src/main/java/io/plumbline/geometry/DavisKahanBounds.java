@@ -1,0 +1,100 @@
+package io.plumbline.geometry;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.SymmetricEigen;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bounds of {@code Δ(Π_ID) = ‖Π_OOD − Π_ID‖_F}, the gap of the window to the <em>baseline</em>, from the shift
+ * {@code E = M_OOD − M_ID}, with {@code γ = λ_r(M_ID) − λ_{r+1}(M_ID)}. For the gap to the explainer add the measured
+ * {@code ‖Π_dec − Π_ID‖_F}.
+ *
+ * <p>A bound that does not exist is null: all but the last divide by an eigengap, and there is none at r = d or (to
+ * rounding) at a repeated eigenvalue of M_ID.
+ *
+ * @param asPrinted {@code √2/γ ‖E‖_F}, the paper's Proposition 1. <b>Not a valid bound</b>: M_ID = diag(1, 0),
+ *     M_OOD = diag(.499, .5), r = 1 has Δ = 1.414 and this number is 1.001. Its proof takes the numerator of one matrix
+ *     with the gap of the other
+ * @param certified whether the printed number does bound here: {@code ‖E‖_op <= (1 − 1/√2) γ}. Then (Weyl) δ₁ and δ₂ below
+ *     are both at least {@code γ/√2}, and the bound from both spectra is at most the printed one
+ * @param valid {@code 2/γ ‖E‖_F}, always valid and sharp: {@code γ/2 Δ² <= tr((Π_ID − Π_OOD) M_ID) <=
+ *     −tr((Π_ID − Π_OOD) E) <= Δ ‖E‖_F}
+ * @param bothSpectra {@code √2 ‖E‖_F / √(max(δ₁,0)² + max(δ₂,0)²)}, {@code δ₁ = λ_r(M_ID) − λ_{r+1}(M_OOD)} and δ₂ with the
+ *     two exchanged; null when neither is positive
+ * @param waterFilling {@code √(2S*)}, S* the largest root in [0, min(r, d−r)] of {@code f_ID(S) + f_OOD(S) <= √(2S) ‖E₀‖_F}
+ *     with {@code E₀ = E − (tr E/d) I}: always exists, never above the largest possible gap
+ */
+public record DavisKahanBounds(
+        @Nullable GapBound asPrinted,
+        boolean certified,
+        @Nullable GapBound valid,
+        @Nullable GapBound bothSpectra,
+        GapBound waterFilling) {
+
+    private static final double CERTIFIED_SHARE = 1.0 - Math.sqrt(0.5);
+
+    /** The bounds for a window against a baseline; {@code shift} is {@code M_OOD − M_ID}, d x d. */
+    public static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, Matrix shift) {
+        baseline.subspace().requireComparable(window.subspace());
+        int rank = baseline.rank();
+        int dimension = baseline.dimension();
+        double largest = FaithfulnessGap.largest(rank, dimension);
+        double norm = shift.frobeniusNorm();
+        GapBound waterFilling = GapBound.of(waterFilling(baseline, window, shift), largest);
+        if (rank == dimension) {
+            return new DavisKahanBounds(null, false, null, null, waterFilling);
+        }
+        GapBound bothSpectra = null;
+        double separation = separation(baseline.eigenvalues(), window.eigenvalues(), rank);
+        if (separation > 0.0) {
+            bothSpectra = GapBound.of(Math.sqrt(2.0) * norm / separation, largest);
+        }
+        if (!baseline.isIdentified()) {
+            return new DavisKahanBounds(null, false, null, bothSpectra, waterFilling);
+        }
+        double eigengap = baseline.eigengap().orElseThrow();
+        return new DavisKahanBounds(
+                GapBound.of(Math.sqrt(2.0) * norm / eigengap, largest),
+                isCertified(baseline, window, shift, norm, CERTIFIED_SHARE * eigengap),
+                GapBound.of(2.0 * norm / eigengap, largest),
+                bothSpectra,
+                waterFilling);
+    }
+
+    /** The operator norm of a symmetric matrix: its largest eigenvalue in size. One eigendecomposition. */
+    public static double operatorNorm(Matrix symmetric) {
+        double[] eigenvalues = SymmetricEigen.of(symmetric).values();
+        return Math.max(Math.abs(eigenvalues[0]), Math.abs(eigenvalues[eigenvalues.length - 1]));
+    }
+
+    /** Compares the operator norm with a limit; decided from norms and spectra already known wherever they suffice. */
+    private static boolean isCertified(
+            ActiveSubspace baseline, ActiveSubspace window, Matrix shift, double frobenius, double limit) {
+        if (frobenius <= limit) {
+            return true;
+        }
+        double below = frobenius / Math.sqrt(baseline.dimension());
+        for (int i = 0; i < baseline.dimension(); i++) {
+            // Weyl: no eigenvalue moves further than the operator norm of the shift.
+            below = Math.max(below, Math.abs(window.eigenvalues()[i] - baseline.eigenvalues()[i]));
+        }
+        return below <= limit && operatorNorm(shift) <= limit;
+    }
+
+    private static double separation(double[] baseline, double[] window, int rank) {
+        double first = Math.max(baseline[rank - 1] - window[rank], 0.0);
+        double second = Math.max(window[rank - 1] - baseline[rank], 0.0);
+        return Math.hypot(first, second);
+    }
+
+    private static double waterFilling(ActiveSubspace baseline, ActiveSubspace window, Matrix shift) {
+        int rank = baseline.rank();
+        // A multiple of the identity moves no eigenvector: only the rest of the shift counts.
+        double uniform = shift.trace() / shift.rows();
+        double traceless = shift.plus(-uniform, Matrix.identity(shift.rows())).frobeniusNorm();
+        double exchanged = ExchangeCosts.cheapestFirst(baseline.eigenvalues(), rank)
+                .plus(ExchangeCosts.cheapestFirst(window.eigenvalues(), rank))
+                .largestBelowRoot(Math.sqrt(2.0) * traceless);
+        return Math.sqrt(2.0 * exchanged);
+    }
+}

@@ -1,0 +1,30 @@
+package io.plumbline.geometry;
+
+/**
+ * Two-sided bounds of the faithfulness gap {@code ‖Π_OOD − Π‖_F} from the window's spectrum and the energy the reference
+ * projector Π loses in excess: {@code √(2 F⁻¹(ex)) <= Δ <= √(2 f⁻¹(ex))} with the exchange costs f and F of
+ * {@code ExchangeCosts} (water filling; this project's, not the paper's).
+ *
+ * <p>Valid for any Π of rank r, with no assumption on the eigengap; finite when that goes to 0. On real activations
+ * typically 1.1 to 2.6 times the true gap, where every bound linear in {@code 1/γ} is vacuous.
+ *
+ * @param vacuous whether the upper one says nothing: it equals the largest possible gap
+ */
+public record FaithfulnessGapBounds(double lower, double upper, boolean vacuous) {
+
+    /** {@code energy} holds the losses of the reference projector under the moment of {@code window}. */
+    public static FaithfulnessGapBounds of(ActiveSubspace window, EnergyTerms energy) {
+        double[] eigenvalues = window.eigenvalues();
+        int rank = window.rank();
+        double excess = energy.explainerDependent();
+        double lower = ExchangeCosts.dearestFirst(eigenvalues, rank).smallestExchange(excess);
+        double upper = ExchangeCosts.cheapestFirst(eigenvalues, rank).largestExchange(excess);
+        GapBound bound = GapBound.of(Math.sqrt(2.0 * upper), FaithfulnessGap.largest(rank, window.dimension()));
+        return new FaithfulnessGapBounds(Math.sqrt(2.0 * lower), bound.value(), bound.vacuous());
+    }
+
+    /** The upper one alone. */
+    public GapBound upperBound() {
+        return new GapBound(upper, vacuous);
+    }
+}

@@ -1,0 +1,224 @@
+package io.plumbline.geometry;
+
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything about a site that does not depend on the window, computed once, and the assessment of a window against it.
+ *
+ * <p><b>Cost.</b> Construction: one decomposition of the decoder and one or two of d x d moments. A window: one
+ * d x d eigendecomposition and products of {@code O(d^2 r)} (about a second at d = 768). <b>Size.</b> About
+ * {@code 30 d^2} bytes: three eigenbases and a moment.
+ *
+ * <p>Immutable after construction; any number of threads may assess.
+ */
+public final class SiteGeometry {
+
+    /** Share of the mean eigenvalue that is added when the mean shift is whitened. */
+    private static final double WHITENING_RIDGE = 1e-6;
+
+    private final int rank;
+    private final ExplainerSubspace explainer;
+    private final SecondMoment baselineMoment;
+    private final Matrix baselineMatrix;
+    private final double[] baselineMean;
+    private final double baselineNorm;
+    private final ActiveSubspace baseline;
+    private final @Nullable ActiveSubspace reconstruction;
+    private final @Nullable String explainerReason;
+    private final @Nullable String baselineReason;
+    private final @Nullable String reconstructionReason;
+
+    private SiteGeometry(
+            ExplainerSubspace explainer, SecondMoment baselineMoment, @Nullable Matrix reconstructionMoment) {
+        this.rank = explainer.rank();
+        this.explainer = explainer;
+        this.baselineMoment = baselineMoment;
+        this.baselineMatrix = baselineMoment.matrix();
+        this.baselineMean = baselineMoment.mean();
+        this.baselineNorm = baselineMatrix.frobeniusNorm();
+        if (baselineNorm == 0.0) {
+            throw new IllegalArgumentException("every row of the baseline is 0: there is nothing to compare with");
+        }
+        this.baseline = ActiveSubspace.topEigenspace(baselineMatrix, rank);
+        this.reconstruction =
+                reconstructionMoment == null ? null : ActiveSubspace.topEigenspace(reconstructionMoment, rank);
+        this.explainerReason = Reasons.explainer(explainer);
+        this.baselineReason = Reasons.moment("the baseline", baselineMoment.rows(), baseline);
+        this.reconstructionReason = reconstruction == null
+                ? "the baseline holds no moment of its reconstructions"
+                : Reasons.eigenspace("the baseline's reconstructions", reconstruction);
+    }
+
+    /**
+     * The geometry of a site from its dictionary weights as they lie on file (k x d).
+     *
+     * @param baseline the moment of clean rows of the target space
+     * @param reconstructionMoment {@code E[ŷ ŷᵀ]} over the baseline's rows, d x d, or null to do without that gap
+     */
+    public static SiteGeometry ofWeights(
+            Matrix weights, SecondMoment baseline, @Nullable Matrix reconstructionMoment, int rank) {
+        requireDimension("the baseline", weights.columns(), baseline.dimension());
+        if (reconstructionMoment != null) {
+            requireDimension("the moment of reconstructions", weights.columns(), reconstructionMoment.columns());
+        }
+        return new SiteGeometry(ExplainerSubspace.ofWeights(weights, rank), baseline, reconstructionMoment);
+    }
+
+    /**
+     * The same site against another baseline: for judging a window of the baseline against the rest of it. The decoder is
+     * not decomposed again.
+     */
+    public SiteGeometry withBaseline(SecondMoment other, @Nullable Matrix reconstructionMoment) {
+        requireDimension("the baseline", dimension(), other.dimension());
+        return new SiteGeometry(explainer, other, reconstructionMoment);
+    }
+
+    public int rank() {
+        return rank;
+    }
+
+    public int dimension() {
+        return explainer.dimension();
+    }
+
+    public ActiveSubspace baselineSubspace() {
+        return baseline;
+    }
+
+    public ExplainerSubspace explainerSubspace() {
+        return explainer;
+    }
+
+    public SecondMoment baselineMoment() {
+        return baselineMoment;
+    }
+
+    /**
+     * Every geometric number of one window of target rows.
+     *
+     * <p>A window of fewer rows than the rank is not decomposed into subspaces: its moment has rank below r, so that its
+     * rank-r eigenspace is arbitrary. Its shifts and losses are still reported.
+     *
+     * @throws IllegalArgumentException if the window has another dimension or no rows
+     */
+    public GapAssessment assess(SecondMoment window) {
+        requireDimension("the window", dimension(), window.dimension());
+        if (window.rows() == 0) {
+            throw new IllegalArgumentException("the window has no rows: there is nothing to assess");
+        }
+        Matrix matrix = window.matrix();
+        Matrix shift = matrix.minus(baselineMatrix);
+        double shiftNorm = shift.frobeniusNorm();
+        double trace = window.trace();
+        ActiveSubspace active = ActiveSubspace.topEigenspace(matrix, rank);
+        EnergyTerms lostByExplainer = EnergyTerms.of(explainer.subspace(), active);
+        EnergyTerms lostByBaseline = EnergyTerms.of(baseline.subspace(), active);
+        DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shift);
+        FaithfulnessGapBounds gapBounds = FaithfulnessGapBounds.of(active, lostByExplainer);
+        FaithfulnessGap gap = FaithfulnessGap.between(explainer.subspace(), active.subspace());
+
+        String noEigengap = rank == dimension() ? Reasons.WHOLE_SPACE : null;
+        String noEnergy = trace > 0.0 ? null : "every row of the window is 0";
+        String noWindow = Reasons.moment("the window", window.rows(), active);
+        String noGap = Findings.first(explainerReason, noWindow);
+        String noBaselineGap = Findings.first(baselineReason, noWindow);
+        String noReconstructionGap = Findings.first(reconstructionReason, noWindow);
+        String noBound = rank == dimension()
+                ? Reasons.WHOLE_SPACE
+                : "the spectra of baseline and window overlap at the rank: this bound does not exist";
+        Findings findings = new Findings();
+        return new GapAssessment(
+                window.rows(),
+                dimension(),
+                rank,
+                shiftNorm,
+                shiftNorm / baselineNorm,
+                findings.unless(noEigengap, "eigengapBaseline", () -> eigengap(baseline)),
+                findings.unless(noEigengap, "eigengapWindow", () -> eigengap(active)),
+                findings.unless(noGap, "faithfulnessGap", gap::value),
+                findings.unless(noBaselineGap, "baselineGap", () -> gapTo(baseline.subspace(), active)),
+                findings.unless(
+                        Findings.first(explainerReason, baselineReason),
+                        "explainerBaselineGap",
+                        () -> gapTo(explainer.subspace(), baseline)),
+                gap.largest(),
+                findings.unless(noGap, "gapShare", gap::share),
+                findings.unless(
+                        Findings.first(noGap, noEigengap == null ? null : "rank = dimension: chance has no gap"),
+                        "chanceNormalisedGap",
+                        () -> gap.chanceNormalised().orElseThrow()),
+                findings.unless(noGap, "subspaceOverlap", gap::overlap),
+                findings.unless(explainerReason, "explainerDependentLoss", lostByExplainer::explainerDependent),
+                findings.unless(explainerReason, "projectionLoss", lostByExplainer::total),
+                lostByExplainer.irreducible(),
+                findings.unless(explainerReason, "eta", lostByExplainer::eta),
+                findings.bound(noBaselineGap, "davisKahanAsPrinted", bounds.asPrinted(), noBound),
+                findings.unless(Findings.first(noBaselineGap, noEigengap), "davisKahanCertified", bounds::certified),
+                findings.bound(noBaselineGap, "davisKahanValid", bounds.valid(), noBound),
+                findings.bound(noBaselineGap, "davisKahanBothSpectra", bounds.bothSpectra(), noBound),
+                findings.bound(noBaselineGap, "davisKahanWaterFilling", bounds.waterFilling(), noBound),
+                findings.unless(noGap, "gapLowerBound", gapBounds::lower),
+                findings.bound(noGap, "gapUpperBound", gapBounds.upperBound(), noBound),
+                findings.unless(noEnergy, "topEigenvalueShare", () -> active.eigenvalues()[0] / trace),
+                findings.unless(noGap, "principalAngles", () -> anglesTo(active)),
+                findings.unless(noReconstructionGap, "reconstructionGap", () -> reconstructionGap(active)),
+                findings.unless(
+                        Findings.first(explainerReason, noEnergy),
+                        "explainerDependentShare",
+                        () -> lostByExplainer.explainerDependent() / trace),
+                findings.unless(
+                        Findings.first(baselineReason, noEnergy),
+                        "residualEnergy",
+                        () -> lostByBaseline.total() / trace),
+                whitenedMeanShift(window.mean()),
+                findings.vacuous(),
+                findings.undefined());
+    }
+
+    private static double eigengap(ActiveSubspace subspace) {
+        return subspace.eigengap().orElseThrow();
+    }
+
+    private static double gapTo(Subspace reference, ActiveSubspace active) {
+        return FaithfulnessGap.between(reference, active.subspace()).value();
+    }
+
+    private double reconstructionGap(ActiveSubspace active) {
+        return gapTo(Objects.requireNonNull(reconstruction).subspace(), active);
+    }
+
+    private List<Double> anglesTo(ActiveSubspace active) {
+        double[] angles = PrincipalAngles.between(explainer.subspace(), active.subspace());
+        return Arrays.stream(angles).boxed().toList();
+    }
+
+    /** In the eigenbasis of M_ID: each coordinate of the mean's shift over the root of its (ridged) eigenvalue. */
+    private double whitenedMeanShift(double[] mean) {
+        Matrix difference = Matrix.zeros(mean.length, 1);
+        for (int i = 0; i < mean.length; i++) {
+            difference.set(i, 0, mean[i] - baselineMean[i]);
+        }
+        Matrix coordinates = Kernels.transposeMultiply(baseline.eigenvectors(), difference);
+        double ridge = WHITENING_RIDGE * baselineMoment.trace() / mean.length;
+        double sum = 0.0;
+        for (int i = 0; i < mean.length; i++) {
+            double coordinate = coordinates.get(i, 0);
+            // An eigenvalue that is 0 may have been rounded to below it.
+            sum += coordinate * coordinate / (Math.max(baseline.eigenvalues()[i], 0.0) + ridge);
+        }
+        return Math.sqrt(sum);
+    }
+
+    private static void requireDimension(String what, int expected, int actual) {
+        if (expected != actual) {
+            throw new IllegalArgumentException(
+                    "%s has dimension %d: the decoder writes in dimension %d".formatted(what, actual, expected));
+        }
+    }
+}
