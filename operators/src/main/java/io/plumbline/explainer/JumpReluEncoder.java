@@ -1,0 +1,45 @@
+package io.plumbline.explainer;
+
+import io.plumbline.linalg.Matrix;
+
+/** {@code z = pre} where {@code pre = W_enc x + b_enc} is strictly above the feature's threshold, else 0. */
+public final class JumpReluEncoder implements Encoder {
+
+    private final LinearLayer layer;
+    private final double[] threshold;
+
+    JumpReluEncoder(LinearLayer layer, double[] threshold) {
+        if (threshold.length != layer.features()) {
+            throw new IllegalArgumentException(
+                    "%d thresholds for %d features".formatted(threshold.length, layer.features()));
+        }
+        this.layer = layer;
+        this.threshold = threshold.clone();
+    }
+
+    /** From weights {@code features x inputWidth} (row j = feature j), one bias and one threshold per feature. */
+    public static JumpReluEncoder of(Matrix weights, double[] bias, double[] threshold) {
+        return new JumpReluEncoder(LinearLayer.featureByInput(weights, bias), threshold);
+    }
+
+    @Override
+    public int inputWidth() {
+        return layer.inputWidth();
+    }
+
+    @Override
+    public int features() {
+        return layer.features();
+    }
+
+    @Override
+    public SparseCodes encode(Matrix rows) {
+        return layer.encode(rows, (preActivations, offset, codes) -> {
+            for (int j = 0; j < threshold.length; j++) {
+                if (preActivations[offset + j] > threshold[j]) {
+                    codes.add(j, preActivations[offset + j]);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,40 @@
+package io.plumbline.explainer;
+
+import io.plumbline.linalg.Matrix;
+
+/** {@code z = max(W_enc x + b_enc, 0)}. */
+public final class ReluEncoder implements Encoder {
+
+    private final LinearLayer layer;
+
+    ReluEncoder(LinearLayer layer) {
+        this.layer = layer;
+    }
+
+    /** From weights {@code features x inputWidth} (row j = feature j) and one bias per feature. */
+    public static ReluEncoder of(Matrix weights, double[] bias) {
+        return new ReluEncoder(LinearLayer.featureByInput(weights, bias));
+    }
+
+    @Override
+    public int inputWidth() {
+        return layer.inputWidth();
+    }
+
+    @Override
+    public int features() {
+        return layer.features();
+    }
+
+    @Override
+    public SparseCodes encode(Matrix rows) {
+        int features = features();
+        return layer.encode(rows, (preActivations, offset, codes) -> {
+            for (int j = 0; j < features; j++) {
+                if (preActivations[offset + j] > 0.0) {
+                    codes.add(j, preActivations[offset + j]);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,88 @@
+package io.plumbline.wire;
+
+import io.plumbline.linalg.Matrix;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The activation rows of one record.
+ *
+ * <pre>
+ * tensor          shape        element types          meaning
+ * activations     [n, d_in]    F64 F32 F16 BF16       what the encoder reads; also accepted as hidden_states
+ * targets         [n, d_out]   F64 F32 F16 BF16       transcoders only: what the decoder should say
+ * token_ids       [n]          I64 I32                optional, for masking special tokens
+ * </pre>
+ *
+ * <p>Other tensors are ignored. A batch has at least one row and one column. Values are not looked at: non-finite rows
+ * are refused where they are summed, with row and column.
+ *
+ * <p><b>Size.</b> {@code 8 n (d_in + d_out)} bytes; four times the record for the 16-bit types.
+ */
+public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long @Nullable [] tokenIds) {
+
+    public ActivationBatch {
+        if (activations.rows() == 0 || activations.columns() == 0) {
+            throw new ActivationBatchException(
+                    "tensor \"activations\": shape [%d, %d]; a batch has at least one row of one value"
+                            .formatted(activations.rows(), activations.columns()));
+        }
+        if (targets != null && (targets.rows() != activations.rows() || targets.columns() == 0)) {
+            throw new ActivationBatchException(
+                    "tensor \"targets\": shape [%d, %d], expected [%d, d_out], a row for each of the activations"
+                            .formatted(targets.rows(), targets.columns(), activations.rows()));
+        }
+        if (tokenIds != null && tokenIds.length != activations.rows()) {
+            throw new ActivationBatchException(
+                    "tensor \"token_ids\": %d entries, expected %d, one for each row of the activations"
+                            .formatted(tokenIds.length, activations.rows()));
+        }
+    }
+
+    /**
+     * Reads a safetensors blob.
+     *
+     * @throws SafetensorsException when the blob itself is wrong
+     * @throws ActivationBatchException when it is sound and no batch
+     */
+    public static ActivationBatch parse(byte[] blob) {
+        return parse(ByteBuffer.wrap(blob));
+    }
+
+    /** As {@link #parse(byte[])}, of the buffer's remaining bytes. */
+    public static ActivationBatch parse(ByteBuffer blob) {
+        // Nothing to close: the blob is in memory.
+        return ActivationTensors.of(Safetensors.parse(blob)).all();
+    }
+
+    public int rows() {
+        return activations.rows();
+    }
+
+    /** The rows the decoder should reproduce: the targets, or the activations themselves for an autoencoder. */
+    public Matrix targetRows() {
+        return targets == null ? activations : targets;
+    }
+
+    /** By content. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ActivationBatch batch
+                && activations.equals(batch.activations)
+                && Objects.equals(targets, batch.targets)
+                && Arrays.equals(tokenIds, batch.tokenIds);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(activations, targets, Arrays.hashCode(tokenIds));
+    }
+
+    @Override
+    public String toString() {
+        return "ActivationBatch[activations %s, targets %s, token ids %s]"
+                .formatted(activations, targets == null ? "none" : targets, tokenIds == null ? "none" : "given");
+    }
+}

@@ -1,0 +1,11 @@
+package io.plumbline.wire;
+
+/** A well-formed blob is not a batch of activations; the message names the tensor, what it has and what was expected. */
+public final class ActivationBatchException extends IllegalArgumentException {
+
+    private static final long serialVersionUID = 1L;
+
+    public ActivationBatchException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,143 @@
+package io.plumbline.wire;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A dump of activation rows on disk: the tensors of an {@link ActivationBatch} and, optionally, {@code request_offsets}
+ * [requests + 1] of I64, where request i has the rows {@code offsets[i] .. offsets[i + 1] - 1}.
+ *
+ * <p>Rows of one request are correlated, so everything that splits or resamples goes by whole requests. A dump without
+ * {@code request_offsets} is read as requests of {@value #ROWS_WITHOUT_OFFSETS} rows, the last one shorter.
+ *
+ * <p><b>Cost.</b> The file is mapped; a request touches only its own rows, so dumps far larger than the heap can be
+ * read through. Thread-safe.
+ */
+public final class ActivationFile implements Closeable {
+
+    /** Rows of a request in a dump that does not say. */
+    public static final int ROWS_WITHOUT_OFFSETS = 128;
+
+    private static final String REQUEST_OFFSETS = "request_offsets";
+
+    private final Safetensors file;
+    private final ActivationTensors tensors;
+    private final int[] offsets;
+
+    private ActivationFile(Safetensors file, ActivationTensors tensors, int[] offsets) {
+        this.file = file;
+        this.tensors = tensors;
+        this.offsets = offsets;
+    }
+
+    /**
+     * Opens a dump and checks shapes and offsets.
+     *
+     * @throws SafetensorsException when the file is not sound safetensors
+     * @throws ActivationBatchException when it is sound and no dump; both messages begin with the path
+     */
+    public static ActivationFile open(Path path) throws IOException {
+        Safetensors file = Safetensors.open(path);
+        try {
+            ActivationTensors tensors = ActivationTensors.of(file);
+            return new ActivationFile(file, tensors, offsets(file, tensors.rowCount()));
+        } catch (ActivationBatchException e) {
+            file.close();
+            throw new ActivationBatchException(path + ": " + e.getMessage());
+        } catch (SafetensorsException e) {
+            file.close();
+            throw new SafetensorsException(e.fault(), path + ": " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    public int rows() {
+        return tensors.rowCount();
+    }
+
+    public int requests() {
+        return offsets.length - 1;
+    }
+
+    /** Width of the activations, {@code d_in}. */
+    public int inputWidth() {
+        return tensors.activations().size(1);
+    }
+
+    /** Width of the rows a decoder should reproduce: of the targets where there are any, else of the activations. */
+    public int targetWidth() {
+        return (tensors.targets() == null ? tensors.activations() : tensors.targets()).size(1);
+    }
+
+    public boolean hasTargets() {
+        return tensors.targets() != null;
+    }
+
+    public ActivationBatch request(int index) {
+        return tensors.rows(offsets[index], offsets[index + 1]);
+    }
+
+    /** One request as the blob of one Kafka record, in the file's own element types: no value is rounded. */
+    public byte[] requestAsRecord(int index) {
+        int from = offsets[index];
+        int to = offsets[index + 1];
+        SafetensorsWriter record = SafetensorsWriter.create();
+        addRows(record, ActivationTensors.ACTIVATIONS, tensors.activations(), from, to);
+        if (tensors.targets() != null) {
+            addRows(record, ActivationTensors.TARGETS, tensors.targets(), from, to);
+        }
+        if (tensors.tokenIds() != null) {
+            addRows(record, ActivationTensors.TOKEN_IDS, tensors.tokenIds(), from, to);
+        }
+        return record.toBytes();
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+
+    private static void addRows(SafetensorsWriter record, String name, Tensor tensor, int from, int to) {
+        long[] shape = tensor.shape().stream().mapToLong(Long::longValue).toArray();
+        shape[0] = (long) to - from;
+        ByteBuffer bytes = tensor.rowBytes(from, to);
+        record.addRaw(name, tensor.dtype(), shape, bytes);
+    }
+
+    private static int[] offsets(Safetensors file, int rows) {
+        if (!file.contains(REQUEST_OFFSETS)) {
+            int[] even = new int[(rows - 1) / ROWS_WITHOUT_OFFSETS + 2];
+            for (int i = 1; i < even.length; i++) {
+                even[i] = (int) Math.min(rows, (long) i * ROWS_WITHOUT_OFFSETS);
+            }
+            return even;
+        }
+        Tensor tensor = file.tensor(REQUEST_OFFSETS);
+        List<Long> shape = tensor.shape();
+        if (tensor.dtype() != DType.I64 || shape.size() != 1 || shape.get(0) < 2) {
+            throw new ActivationBatchException(
+                    "%s, expected [requests + 1] of I64 with at least one request".formatted(tensor));
+        }
+        long[] stated = tensor.toLongs();
+        if (stated[0] != 0 || stated[stated.length - 1] != rows) {
+            throw new ActivationBatchException(
+                    "tensor \"request_offsets\" runs from %d to %d, expected 0 to %d, the rows"
+                            .formatted(stated[0], stated[stated.length - 1], rows));
+        }
+        int[] offsets = new int[stated.length];
+        for (int i = 1; i < stated.length; i++) {
+            if (stated[i] <= stated[i - 1] || stated[i] > rows) {
+                throw new ActivationBatchException(
+                        "tensor \"request_offsets\": entry %d is %d after %d, expected ascending, no request empty"
+                                .formatted(i, stated[i], stated[i - 1]));
+            }
+            offsets[i] = (int) stated[i];
+        }
+        return offsets;
+    }
+}

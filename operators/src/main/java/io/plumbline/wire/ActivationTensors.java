@@ -1,0 +1,82 @@
+package io.plumbline.wire;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The tensors of a batch or a dump, checked against each other before a value is converted. */
+record ActivationTensors(
+        Tensor activations,
+        @Nullable Tensor targets,
+        @Nullable Tensor tokenIds) {
+
+    static final String ACTIVATIONS = "activations";
+    static final String HIDDEN_STATES = "hidden_states";
+    static final String TARGETS = "targets";
+    static final String TOKEN_IDS = "token_ids";
+
+    static ActivationTensors of(Safetensors blob) {
+        Tensor activations = matrix(blob.tensor(nameOfActivations(blob)));
+        int rows = activations.size(0);
+        Tensor targets = blob.contains(TARGETS) ? matrix(blob.tensor(TARGETS)) : null;
+        if (targets != null && targets.size(0) != rows) {
+            throw wrong(
+                    targets, "shape " + targets.shape(), "[" + rows + ", d_out], a row for each of the activations");
+        }
+        Tensor tokenIds = blob.contains(TOKEN_IDS) ? blob.tensor(TOKEN_IDS) : null;
+        if (tokenIds != null) {
+            requireIds(tokenIds, rows);
+        }
+        return new ActivationTensors(activations, targets, tokenIds);
+    }
+
+    int rowCount() {
+        return activations.size(0);
+    }
+
+    ActivationBatch all() {
+        return rows(0, rowCount());
+    }
+
+    ActivationBatch rows(int from, int to) {
+        return new ActivationBatch(
+                activations.rows(from, to),
+                targets == null ? null : targets.rows(from, to),
+                tokenIds == null ? null : tokenIds.longs(from, to));
+    }
+
+    private static String nameOfActivations(Safetensors blob) {
+        boolean own = blob.contains(ACTIVATIONS);
+        if (own && blob.contains(HIDDEN_STATES)) {
+            throw new ActivationBatchException(
+                    "the blob has both \"activations\" and \"hidden_states\"; expected one of them");
+        }
+        if (!own && !blob.contains(HIDDEN_STATES)) {
+            throw new ActivationBatchException("tensor \"activations\" is missing; the blob has " + blob.names());
+        }
+        return own ? ACTIVATIONS : HIDDEN_STATES;
+    }
+
+    private static Tensor matrix(Tensor tensor) {
+        if (!tensor.dtype().isFloatingPoint()) {
+            throw wrong(tensor, "dtype " + tensor.dtype(), "F64, F32, F16 or BF16");
+        }
+        List<Long> shape = tensor.shape();
+        if (shape.size() != 2 || shape.get(0) < 1 || shape.get(1) < 1) {
+            throw wrong(tensor, "shape " + shape, "[rows, width], both at least 1");
+        }
+        return tensor;
+    }
+
+    private static void requireIds(Tensor tokenIds, int rows) {
+        if (tokenIds.dtype().isFloatingPoint()) {
+            throw wrong(tokenIds, "dtype " + tokenIds.dtype(), "I64 or I32");
+        }
+        if (!tokenIds.shape().equals(List.of((long) rows))) {
+            throw wrong(tokenIds, "shape " + tokenIds.shape(), "[" + rows + "], one for each row of the activations");
+        }
+    }
+
+    private static ActivationBatchException wrong(Tensor tensor, String found, String expected) {
+        return new ActivationBatchException("tensor \"%s\": %s, expected %s".formatted(tensor.name(), found, expected));
+    }
+}

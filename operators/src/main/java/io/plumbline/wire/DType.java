@@ -1,0 +1,87 @@
+package io.plumbline.wire;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The element types this project reads and writes, by their safetensors names. All are little-endian on the wire.
+ *
+ * <p>{@link #F16} is IEEE binary16, {@link #BF16} the upper half of IEEE binary32. Widening to {@code double} is exact
+ * for every float type; narrowing rounds to nearest, ties to even, in one step from the {@code double} (not by way of
+ * {@code float}, which would round twice), and overflows to infinity.
+ */
+public enum DType {
+    F64(8),
+    F32(4),
+    F16(2),
+    BF16(2),
+    I64(8),
+    I32(4);
+
+    private static final int F16_FRACTION_BITS = 10;
+    private static final int F16_SMALLEST_EXPONENT = -14;
+    private static final int F16_INFINITY = 0x7C00;
+    private static final int BF16_FRACTION_BITS = 7;
+    private static final int BF16_SMALLEST_EXPONENT = -126;
+    private static final int BF16_INFINITY = 0x7F80;
+
+    private final int bytes;
+
+    DType(int bytes) {
+        this.bytes = bytes;
+    }
+
+    /** Bytes per element. */
+    public int bytes() {
+        return bytes;
+    }
+
+    public boolean isFloatingPoint() {
+        return this != I64 && this != I32;
+    }
+
+    /** Writes one value at the buffer's position. For the integer types the value must be a whole number in range. */
+    void put(ByteBuffer target, double value) {
+        switch (this) {
+            case F64 -> target.putDouble(value);
+            case F32 -> target.putFloat((float) value);
+            case F16 -> target.putShort(narrow(value, F16_FRACTION_BITS, F16_SMALLEST_EXPONENT, F16_INFINITY));
+            case BF16 -> target.putShort(narrow(value, BF16_FRACTION_BITS, BF16_SMALLEST_EXPONENT, BF16_INFINITY));
+            case I64, I32 -> throw new IllegalArgumentException("a matrix of doubles cannot be written as " + this);
+        }
+    }
+
+    static float fromHalf(short half) {
+        int sign = (half & 0x8000) << 16;
+        int magnitude = half & 0x7FFF;
+        if (magnitude >= F16_INFINITY) {
+            return Float.intBitsToFloat(sign | 0x7F800000 | (magnitude & 0x3FF) << 13);
+        }
+        // Exponent and fraction moved to their place in a float are 2^112 too small, subnormals included.
+        return Float.intBitsToFloat(sign | Float.floatToRawIntBits(Float.intBitsToFloat(magnitude << 13) * 0x1p112f));
+    }
+
+    static float fromBrain(short brain) {
+        return Float.intBitsToFloat(brain << 16);
+    }
+
+    /**
+     * The 16-bit pattern nearest to {@code value}: sign, exponent field, {@code fractionBits} of fraction.
+     *
+     * <p>The significand is rounded as an integer with its leading bit, so that a carry runs into the exponent field by
+     * itself and subnormals need no case of their own.
+     */
+    private static short narrow(double value, int fractionBits, int smallestExponent, int infinity) {
+        int sign = Double.doubleToRawLongBits(value) < 0 ? 0x8000 : 0;
+        if (Double.isNaN(value)) {
+            return (short) (sign | infinity | 1 << (fractionBits - 1));
+        }
+        double magnitude = Math.abs(value);
+        if (magnitude >= 0x1p128) {
+            return (short) (sign | infinity);
+        }
+        int exponent = Math.max(Math.getExponent(magnitude), smallestExponent);
+        int significand = (int) Math.rint(Math.scalb(magnitude, fractionBits - exponent));
+        int bits = ((exponent - smallestExponent) << fractionBits) + significand;
+        return (short) (sign | Math.min(bits, infinity));
+    }
+}

@@ -1,0 +1,144 @@
+package io.plumbline.wire;
+
+import io.plumbline.wire.SafetensorsException.Fault;
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A read safetensors blob: named tensors and string metadata.
+ *
+ * <p><b>Hostile bytes.</b> Every length, offset and shape is compared with the size of the blob before anything is
+ * allocated by it, and each way a blob can be wrong has a name, {@link SafetensorsException.Fault}. The tensors must
+ * tile the data exactly, so no byte is hidden and none is read twice.
+ *
+ * <p><b>Cost.</b> Opening reads the header only. {@link #tensor} maps one tensor (file) or takes a view (memory).
+ * Tensors beyond 2 GiB may be in the file; asking for one is refused.
+ *
+ * <p>Thread-safe.
+ */
+public final class Safetensors implements Closeable {
+
+    private final SafetensorsHeader header;
+    private final long dataStart;
+    private final @Nullable ByteBuffer memory;
+    private final @Nullable FileChannel file;
+
+    private Safetensors(
+            SafetensorsHeader header, long dataStart, @Nullable ByteBuffer memory, @Nullable FileChannel file) {
+        this.header = header;
+        this.dataStart = dataStart;
+        this.memory = memory;
+        this.file = file;
+    }
+
+    /** Reads a blob in memory; the array is not copied and must not be changed afterwards. */
+    public static Safetensors parse(byte[] blob) {
+        return parse(ByteBuffer.wrap(blob));
+    }
+
+    /** Reads the buffer's remaining bytes; its position does not move. */
+    public static Safetensors parse(ByteBuffer blob) {
+        ByteBuffer bytes = blob.slice().order(ByteOrder.LITTLE_ENDIAN);
+        SafetensorsHeader.requireLengthField(bytes.capacity());
+        byte[] json = new byte[SafetensorsHeader.checkedLength(bytes.getLong(0), bytes.capacity())];
+        bytes.get(SafetensorsHeader.LENGTH_BYTES, json);
+        int dataStart = SafetensorsHeader.LENGTH_BYTES + json.length;
+        return new Safetensors(SafetensorsHeader.parse(json, bytes.capacity() - dataStart), dataStart, bytes, null);
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @throws SafetensorsException when the content is wrong; the message begins with the path
+     */
+    public static Safetensors open(Path path) throws IOException {
+        FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+        try {
+            long size = channel.size();
+            SafetensorsHeader.requireLengthField(size);
+            ByteBuffer length = read(channel, 0, SafetensorsHeader.LENGTH_BYTES);
+            int headerBytes = SafetensorsHeader.checkedLength(length.getLong(0), size);
+            byte[] json =
+                    read(channel, SafetensorsHeader.LENGTH_BYTES, headerBytes).array();
+            long dataStart = (long) SafetensorsHeader.LENGTH_BYTES + headerBytes;
+            return new Safetensors(SafetensorsHeader.parse(json, size - dataStart), dataStart, null, channel);
+        } catch (SafetensorsException e) {
+            channel.close();
+            throw new SafetensorsException(e.fault(), path + ": " + e.getMessage(), e);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    public Map<String, String> metadata() {
+        return header.metadata();
+    }
+
+    /** Tensor names in the order of the header. */
+    public Set<String> names() {
+        return header.entries().keySet();
+    }
+
+    public boolean contains(String name) {
+        return header.entries().containsKey(name);
+    }
+
+    public Tensor tensor(String name) {
+        TensorEntry entry = header.entries().get(name);
+        if (entry == null) {
+            throw new SafetensorsException(
+                    Fault.MISSING_TENSOR, "tensor \"%s\" is missing; the blob has %s".formatted(name, names()));
+        }
+        if (entry.bytes() > Integer.MAX_VALUE) {
+            throw new SafetensorsException(
+                    Fault.TENSOR_TOO_LARGE,
+                    "%s has %d bytes; at most %d can be read (at byte %d)"
+                            .formatted(entry, entry.bytes(), Integer.MAX_VALUE, entry.place()));
+        }
+        return new Tensor(entry, view(entry));
+    }
+
+    /** Closes the file, if there is one; tensors already taken stay readable. */
+    @Override
+    public void close() throws IOException {
+        if (file != null) {
+            file.close();
+        }
+    }
+
+    private ByteBuffer view(TensorEntry entry) {
+        if (memory != null) {
+            return memory.slice((int) (dataStart + entry.begin()), (int) entry.bytes());
+        }
+        if (file == null) {
+            throw new IllegalStateException("neither memory nor a file");
+        }
+        try {
+            return file.map(MapMode.READ_ONLY, dataStart + entry.begin(), entry.bytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException(entry + " cannot be mapped: " + e.getMessage(), e);
+        }
+    }
+
+    private static ByteBuffer read(FileChannel channel, long position, int bytes) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        while (buffer.hasRemaining()) {
+            if (channel.read(buffer, position + buffer.position()) < 0) {
+                throw new EOFException("the file became shorter while it was read");
+            }
+        }
+        return buffer;
+    }
+}

@@ -1,0 +1,236 @@
+package io.plumbline.wire;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.plumbline.linalg.Matrix;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Builds a safetensors blob.
+ *
+ * <p>Tensors are stored by descending element size, otherwise in the order they were added, and the header is padded
+ * with spaces to 8 bytes, so every element is aligned and equal calls give equal bytes. Doubles are narrowed as
+ * {@link DType} says. Arrays and buffers are held, not copied, until the blob is written.
+ *
+ * <p>Not thread-safe.
+ */
+public final class SafetensorsWriter {
+
+    private static final JsonFactory JSON = new JsonFactory();
+    private static final int CHUNK_BYTES = 1 << 16;
+
+    /** What a tensor is made of; asked for its bytes only when the blob is written. */
+    private interface Content {
+        void writeTo(WritableByteChannel channel) throws IOException;
+    }
+
+    private record Pending(String name, DType dtype, long[] shape, long bytes, Content content) {}
+
+    private final Map<String, String> metadata = new LinkedHashMap<>();
+    private final List<Pending> tensors = new ArrayList<>();
+    private final Set<String> names = new HashSet<>();
+
+    private SafetensorsWriter() {}
+
+    public static SafetensorsWriter create() {
+        return new SafetensorsWriter();
+    }
+
+    public SafetensorsWriter metadata(String key, String value) {
+        metadata.put(key, value);
+        return this;
+    }
+
+    /** Adds a {@code [rows, columns]} tensor of a float type. */
+    public SafetensorsWriter add(String name, DType dtype, Matrix matrix) {
+        return addDoubles(name, dtype, matrix.values(), matrix.rows(), matrix.columns());
+    }
+
+    /** Adds a {@code [length]} tensor of a float type. */
+    public SafetensorsWriter addVector(String name, DType dtype, double[] values) {
+        return addDoubles(name, dtype, values, values.length);
+    }
+
+    /** Adds a {@code [length]} tensor of I64. */
+    public SafetensorsWriter addLongs(String name, long... values) {
+        return add(name, DType.I64, new long[] {values.length}, channel -> {
+            ByteBuffer chunk = chunk();
+            for (long value : values) {
+                drainIfFull(chunk, channel, Long.BYTES);
+                chunk.putLong(value);
+            }
+            drain(chunk, channel);
+        });
+    }
+
+    /** Adds bytes as they are; the buffer's remaining bytes must be what the shape needs. */
+    public SafetensorsWriter addRaw(String name, DType dtype, long[] shape, ByteBuffer bytes) {
+        ByteBuffer content = bytes.slice();
+        add(name, dtype, shape.clone(), channel -> writeFully(channel, content.duplicate()));
+        if (tensors.get(tensors.size() - 1).bytes() != content.capacity()) {
+            throw new IllegalArgumentException("tensor \"%s\": shape %s of %s does not fit %d bytes"
+                    .formatted(name, Arrays.toString(shape), dtype, content.capacity()));
+        }
+        return this;
+    }
+
+    /** The blob in memory; at most 2 GiB. */
+    public byte[] toBytes() {
+        byte[] header = header();
+        long total = header.length;
+        for (Pending tensor : tensors) {
+            total += tensor.bytes();
+        }
+        if (total > Integer.MAX_VALUE - 8) {
+            throw new IllegalStateException("a blob of " + total + " bytes does not fit memory; write it to a file");
+        }
+        ByteBuffer blob = ByteBuffer.allocate((int) total);
+        try {
+            write(header, new BufferChannel(blob));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return blob.array();
+    }
+
+    /**
+     * Writes the blob to a file that is either whole or not there: a temporary file beside it, flushed to the disk,
+     * takes its place in one step. An older file stays in place when this fails.
+     *
+     * @throws IOException with the path and the reason, for instance a full disk
+     */
+    public void writeTo(Path path) throws IOException {
+        AtomicFile.write(path, channel -> write(header(), channel));
+    }
+
+    private SafetensorsWriter addDoubles(String name, DType dtype, double[] values, long... shape) {
+        if (!dtype.isFloatingPoint()) {
+            throw new IllegalArgumentException("tensor \"%s\": doubles cannot be written as %s".formatted(name, dtype));
+        }
+        return add(name, dtype, shape, channel -> {
+            ByteBuffer chunk = chunk();
+            for (double value : values) {
+                drainIfFull(chunk, channel, dtype.bytes());
+                dtype.put(chunk, value);
+            }
+            drain(chunk, channel);
+        });
+    }
+
+    private SafetensorsWriter add(String name, DType dtype, long[] shape, Content content) {
+        if (name.equals(SafetensorsHeader.METADATA) || !names.add(name)) {
+            throw new IllegalArgumentException("tensor \"" + name + "\" is already there, or the name is reserved");
+        }
+        long bytes = dtype.bytes();
+        for (long size : shape) {
+            bytes = Math.multiplyExact(bytes, size);
+        }
+        tensors.add(new Pending(name, dtype, shape, bytes, content));
+        return this;
+    }
+
+    private void write(byte[] header, WritableByteChannel channel) throws IOException {
+        writeFully(channel, ByteBuffer.wrap(header));
+        for (Pending tensor : inStorageOrder()) {
+            tensor.content().writeTo(channel);
+        }
+    }
+
+    private List<Pending> inStorageOrder() {
+        List<Pending> ordered = new ArrayList<>(tensors);
+        ordered.sort(Comparator.comparingInt((Pending tensor) -> -tensor.dtype().bytes()));
+        return ordered;
+    }
+
+    private byte[] header() {
+        ByteArrayOutputStream json = new ByteArrayOutputStream();
+        try (JsonGenerator generator = JSON.createGenerator(json)) {
+            generator.writeStartObject();
+            if (!metadata.isEmpty()) {
+                generator.writeObjectFieldStart(SafetensorsHeader.METADATA);
+                for (Map.Entry<String, String> entry : metadata.entrySet()) {
+                    generator.writeStringField(entry.getKey(), entry.getValue());
+                }
+                generator.writeEndObject();
+            }
+            long begin = 0;
+            for (Pending tensor : inStorageOrder()) {
+                generator.writeObjectFieldStart(tensor.name());
+                generator.writeStringField("dtype", tensor.dtype().name());
+                writeLongs(generator, "shape", tensor.shape());
+                writeLongs(generator, "data_offsets", begin, begin + tensor.bytes());
+                generator.writeEndObject();
+                begin += tensor.bytes();
+            }
+            generator.writeEndObject();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        int length = json.size() + 7 & ~7;
+        ByteBuffer header =
+                ByteBuffer.allocate(SafetensorsHeader.LENGTH_BYTES + length).order(ByteOrder.LITTLE_ENDIAN);
+        header.putLong(length).put(json.toByteArray());
+        Arrays.fill(header.array(), header.position(), header.capacity(), (byte) ' ');
+        return header.array();
+    }
+
+    private static void writeLongs(JsonGenerator generator, String name, long... values) throws IOException {
+        generator.writeFieldName(name);
+        generator.writeArray(values, 0, values.length);
+    }
+
+    private static ByteBuffer chunk() {
+        return ByteBuffer.allocate(CHUNK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static void drainIfFull(ByteBuffer chunk, WritableByteChannel channel, int needed) throws IOException {
+        if (chunk.remaining() < needed) {
+            drain(chunk, channel);
+        }
+    }
+
+    private static void drain(ByteBuffer chunk, WritableByteChannel channel) throws IOException {
+        chunk.flip();
+        writeFully(channel, chunk);
+        chunk.clear();
+    }
+
+    private static void writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    /** A channel that fills a buffer made to size. */
+    private record BufferChannel(ByteBuffer target) implements WritableByteChannel {
+
+        @Override
+        public int write(ByteBuffer source) {
+            int bytes = source.remaining();
+            target.put(source);
+            return bytes;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,201 @@
+package io.plumbline.wire;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.SafetensorsException.Fault;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/**
+ * One tensor of a {@link Safetensors} blob: a typed view of its bytes. Nothing is copied until a {@code to...} method
+ * is called, and those copy each time.
+ *
+ * <p>Row-major. Float types widen exactly. At most 2 GiB.
+ *
+ * <p>Immutable and thread-safe. A tensor of a mapped file stays readable after the file is closed or atomically
+ * replaced; a file that is truncated in place while mapped cannot be read safely by any program.
+ */
+public final class Tensor {
+
+    private final TensorEntry entry;
+    private final ByteBuffer bytes;
+
+    Tensor(TensorEntry entry, ByteBuffer bytes) {
+        this.entry = entry;
+        this.bytes = bytes.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    public String name() {
+        return entry.name();
+    }
+
+    public DType dtype() {
+        return entry.dtype();
+    }
+
+    public List<Long> shape() {
+        return entry.shape();
+    }
+
+    /** A fresh little-endian, read-only view of the bytes, at position 0. */
+    public ByteBuffer bytes() {
+        return bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** The whole tensor as doubles. A 1-D tensor is one row. */
+    public Matrix toMatrix() {
+        return switch (entry.shape().size()) {
+            case 1 -> new Matrix(1, size(0), toDoubles());
+            case 2 -> rows(0, size(0));
+            default -> throw wrongShape("a matrix or a vector");
+        };
+    }
+
+    /** Rows {@code from .. to-1} of a 2-D tensor as doubles; only their bytes are touched. */
+    public Matrix rows(int from, int to) {
+        int columns = columns();
+        requireRows(from, to);
+        return new Matrix(to - from, columns, doubles((long) from * columns, (long) to * columns));
+    }
+
+    /** The bytes of rows {@code from .. to-1} of a 2-D tensor, or of entries {@code from .. to-1} of a 1-D one. */
+    public ByteBuffer rowBytes(int from, int to) {
+        long stride = entry.shape().size() == 1 ? dtype().bytes() : (long) columns() * dtype().bytes();
+        requireRows(from, to);
+        return bytes.slice((int) (from * stride), (int) ((to - from) * stride)).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** All elements in storage order as doubles; I64 beyond 2^53 rounds. */
+    public double[] toDoubles() {
+        return doubles(0, elements());
+    }
+
+    /** All elements in storage order as floats; F64 rounds to nearest. */
+    public float[] toFloats() {
+        float[] floats = new float[elements()];
+        ByteBuffer source = bytes();
+        switch (dtype()) {
+            case F32 -> source.asFloatBuffer().get(floats);
+            case F16 -> {
+                for (int i = 0; i < floats.length; i++) {
+                    floats[i] = DType.fromHalf(source.getShort());
+                }
+            }
+            case BF16 -> {
+                for (int i = 0; i < floats.length; i++) {
+                    floats[i] = DType.fromBrain(source.getShort());
+                }
+            }
+            case F64 -> {
+                for (int i = 0; i < floats.length; i++) {
+                    floats[i] = (float) source.getDouble();
+                }
+            }
+            case I64, I32 -> throw wrongDType("a float type");
+        }
+        return floats;
+    }
+
+    /** All elements of an integer tensor in storage order. */
+    public long[] toLongs() {
+        return longs(0, elements());
+    }
+
+    /** Elements {@code from .. to-1} of an integer tensor in storage order. */
+    long[] longs(int from, int to) {
+        long[] longs = new long[to - from];
+        ByteBuffer source = bytes();
+        switch (dtype()) {
+            case I64 -> source.asLongBuffer().get(from, longs);
+            case I32 -> {
+                for (int i = 0; i < longs.length; i++) {
+                    longs[i] = source.getInt(4 * (from + i));
+                }
+            }
+            case F64, F32, F16, BF16 -> throw wrongDType("I64 or I32");
+        }
+        return longs;
+    }
+
+    /** The size of one dimension, checked to fit an array index. */
+    public int size(int dimension) {
+        long size = entry.shape().get(dimension);
+        if (size > Integer.MAX_VALUE - 8) {
+            throw new SafetensorsException(
+                    Fault.TENSOR_TOO_LARGE,
+                    "%s: shape %s has a dimension beyond %d".formatted(entry, shape(), Integer.MAX_VALUE - 8));
+        }
+        return (int) size;
+    }
+
+    @Override
+    public String toString() {
+        return "%s %s of %s".formatted(entry, shape(), dtype());
+    }
+
+    private int columns() {
+        if (entry.shape().size() != 2) {
+            throw wrongShape("[rows, columns]");
+        }
+        return size(1);
+    }
+
+    private int elements() {
+        // The header proved that shape and bytes agree, and a buffer holds at most 2^31-1 bytes.
+        return bytes.capacity() / dtype().bytes();
+    }
+
+    private double[] doubles(long from, long to) {
+        double[] doubles = new double[(int) (to - from)];
+        int width = dtype().bytes();
+        ByteBuffer source =
+                bytes.slice((int) (from * width), doubles.length * width).order(ByteOrder.LITTLE_ENDIAN);
+        switch (dtype()) {
+            case F64 -> source.asDoubleBuffer().get(doubles);
+            case F32 -> {
+                for (int i = 0; i < doubles.length; i++) {
+                    doubles[i] = source.getFloat(4 * i);
+                }
+            }
+            case F16 -> {
+                for (int i = 0; i < doubles.length; i++) {
+                    doubles[i] = DType.fromHalf(source.getShort(2 * i));
+                }
+            }
+            case BF16 -> {
+                for (int i = 0; i < doubles.length; i++) {
+                    doubles[i] = DType.fromBrain(source.getShort(2 * i));
+                }
+            }
+            case I64 -> {
+                for (int i = 0; i < doubles.length; i++) {
+                    doubles[i] = source.getLong(8 * i);
+                }
+            }
+            case I32 -> {
+                for (int i = 0; i < doubles.length; i++) {
+                    doubles[i] = source.getInt(4 * i);
+                }
+            }
+        }
+        return doubles;
+    }
+
+    private void requireRows(int from, int to) {
+        if (from < 0 || to < from || to > size(0)) {
+            throw new IndexOutOfBoundsException("%s: rows %d .. %d of %d".formatted(entry, from, to, size(0)));
+        }
+    }
+
+    private SafetensorsException wrongShape(String expected) {
+        return new SafetensorsException(
+                Fault.WRONG_SHAPE,
+                "%s: shape %s, expected %s (at byte %d)".formatted(entry, shape(), expected, entry.place()));
+    }
+
+    private SafetensorsException wrongDType(String expected) {
+        return new SafetensorsException(
+                Fault.WRONG_DTYPE,
+                "%s: dtype %s, expected %s (at byte %d)".formatted(entry, dtype(), expected, entry.place()));
+    }
+}
