@@ -1,0 +1,48 @@
+package io.plumbline.topology.cli;
+
+import java.io.FileNotFoundException;
+import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/** Turns an exception into a sentence on standard error and an exit code. */
+final class Failures {
+
+    static final String PREFIX = "plumbline: ";
+
+    private Failures() {}
+
+    static int explain(Exception failure, PrintWriter err, boolean withStack) {
+        err.println(PREFIX + sentence(failure));
+        if (withStack) {
+            failure.printStackTrace(err);
+        } else if (exitCode(failure) == ExitCodes.FAILURE) {
+            err.println("(--verbose shows where)");
+        }
+        err.flush();
+        return exitCode(failure);
+    }
+
+    private static int exitCode(Throwable failure) {
+        boolean fixableByTyping = failure instanceof UsageException
+                || failure instanceof NoSuchFileException
+                || failure instanceof FileNotFoundException;
+        return fixableByTyping ? ExitCodes.USAGE : ExitCodes.FAILURE;
+    }
+
+    private static String sentence(Throwable failure) {
+        if (failure instanceof NoSuchFileException missing) {
+            return "no such file or folder: " + missing.getFile();
+        }
+        if (failure instanceof AccessDeniedException denied) {
+            return "not allowed to read or write " + denied.getFile();
+        }
+        if (failure instanceof FileSystemException broken) {
+            return "%s: %s".formatted(broken.getFile(), broken.getReason());
+        }
+        String message = failure.getMessage();
+        // An exception without a message was not meant for people; its type is all there is to say.
+        return message == null || message.isBlank() ? failure.getClass().getSimpleName() : message;
+    }
+}

@@ -1,0 +1,66 @@
+package io.plumbline.topology.cli;
+
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The program: {@code plumbline <command>}. */
+@Command(
+        name = "plumbline",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = {
+            "Watches whether a sparse autoencoder or transcoder still describes the model it was trained on,"
+                    + " and repairs its decoder when it does not.",
+            ""
+        },
+        footer = {
+            "",
+            "Start here:",
+            "  plumbline baseline --explainer sae/ --activations clean.safetensors --rank 32 --out baseline.safetensors",
+            "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors --rank 32",
+            "",
+            "Exit codes: 0 fine, 1 drift found where that was asked for, 2 usage, 3 failure.",
+            "PLUMBLINE_JAVA_OPTS passes options to Java, PLUMBLINE_LOG=info shows the log."
+        },
+        subcommands = {CompletionCommand.class, CommandLine.HelpCommand.class})
+public final class Plumbline {
+
+    @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "On a failure, print the stack trace too.")
+    boolean verbose;
+
+    /** Wide enough for the examples, which people copy. */
+    private static final int USAGE_WIDTH = 120;
+
+    private Plumbline() {}
+
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** The command line with its exit codes; a test sets its own writers. */
+    static CommandLine commandLine() {
+        Plumbline program = new Plumbline();
+        CommandLine commandLine = new CommandLine(program);
+        commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+        commandLine.setAbbreviatedOptionsAllowed(false);
+        commandLine.setUsageHelpWidth(USAGE_WIDTH);
+        commandLine.setParameterExceptionHandler(Plumbline::explainUsage);
+        commandLine.setExecutionExceptionHandler(
+                (failure, failed, parsed) -> Failures.explain(failure, failed.getErr(), program.verbose));
+        return commandLine;
+    }
+
+    private static int explainUsage(CommandLine.ParameterException mistake, String[] arguments) {
+        CommandLine command = mistake.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println(Failures.PREFIX + mistake.getMessage());
+        if (!CommandLine.UnmatchedArgumentException.printSuggestions(mistake, err)) {
+            err.println("See: " + command.getCommandSpec().qualifiedName() + " --help");
+        }
+        return ExitCodes.USAGE;
+    }
+}

@@ -1,0 +1,17 @@
+package io.plumbline.topology.cli;
+
+import picocli.CommandLine.IVersionProvider;
+
+/** The version in the manifest of the jar, and the Java it runs on. */
+final class Version implements IVersionProvider {
+
+    @Override
+    public String[] getVersion() {
+        return new String[] {"plumbline %s (Java %s)".formatted(number(), Runtime.version())};
+    }
+
+    static String number() {
+        String version = Version.class.getPackage().getImplementationVersion();
+        return version == null ? "unpackaged" : version;
+    }
+}

@@ -1,0 +1,93 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class PlumblineTest {
+
+    @Test
+    void everyCommandTeachesWithAnExample() {
+        assertAll(leaves(Plumbline.commandLine()).stream().map(command -> () -> {
+            String usage = command.getUsageMessage();
+            String name = command.getCommandSpec().qualifiedName();
+            assertTrue(usage.contains("Example"), name + " --help shows no example:\n" + usage);
+            assertTrue(usage.contains("plumbline"), name + " --help shows no command to copy:\n" + usage);
+        }));
+    }
+
+    @Test
+    void helpAndVersionGoToStandardOutputAndAreFine() {
+        Shell help = Shell.run("--help");
+        Shell version = Shell.run("--version");
+        assertEquals(0, help.exitCode());
+        assertTrue(help.out().contains("Exit codes"), help.out());
+        assertEquals("", help.err());
+        assertEquals(0, version.exitCode());
+        assertTrue(version.out().startsWith("plumbline "), version.out());
+    }
+
+    @Test
+    void mistypedCommandIsAUsageErrorWithASuggestion() {
+        Shell shell = Shell.run("complation");
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().contains("completion"), shell.err());
+        assertEquals("", shell.out());
+        assertFalse(shell.err().contains("\tat "), "no stack trace: " + shell.err());
+    }
+
+    @Test
+    void unknownOptionIsAUsageError() {
+        Shell shell = Shell.run("completion", "--nonsense");
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().startsWith("plumbline: "), shell.err());
+    }
+
+    @Test
+    void completionScriptKnowsTheCommandsAndServesBothShells() {
+        String script = Shell.run("completion", "zsh").out();
+        assertTrue(script.contains("complete -F _complete_plumbline"), script);
+        assertTrue(script.contains("bashcompinit"), script);
+        for (CommandLine command : Plumbline.commandLine().getSubcommands().values()) {
+            assertTrue(script.contains(command.getCommandName()), command.getCommandName());
+        }
+    }
+
+    @Test
+    void missingFileIsUsageAndAnythingElseIsFailure() {
+        StringWriter err = new StringWriter();
+        assertEquals(2, Failures.explain(new NoSuchFileException("gone.yaml"), new PrintWriter(err), false));
+        assertEquals(2, Failures.explain(new UsageException("write 60s"), new PrintWriter(err), false));
+        assertEquals(3, Failures.explain(new IllegalStateException("broken"), new PrintWriter(err), false));
+        assertTrue(err.toString().contains("no such file or folder: gone.yaml"), err.toString());
+        assertFalse(err.toString().contains("\tat "), err.toString());
+    }
+
+    @Test
+    void verboseShowsTheStack() {
+        StringWriter err = new StringWriter();
+        Failures.explain(new IllegalStateException("broken"), new PrintWriter(err), true);
+        assertTrue(err.toString().contains("\tat "), err.toString());
+    }
+
+    private static List<CommandLine> leaves(CommandLine command) {
+        List<CommandLine> leaves = new ArrayList<>();
+        for (CommandLine child : command.getSubcommands().values()) {
+            if (child.getSubcommands().isEmpty() && !child.getCommandName().equals("help")) {
+                leaves.add(child);
+            } else {
+                leaves.addAll(leaves(child));
+            }
+        }
+        return leaves;
+    }
+}

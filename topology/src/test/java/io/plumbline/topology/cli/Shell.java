@@ -1,0 +1,25 @@
+package io.plumbline.topology.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import picocli.CommandLine;
+
+/** Runs one command in this process and keeps what it printed. */
+record Shell(int exitCode, String out, String err) {
+
+    static Shell run(Object... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine commandLine = Plumbline.commandLine();
+        commandLine.setOut(new PrintWriter(out));
+        commandLine.setErr(new PrintWriter(err));
+        String[] words = new String[arguments.length];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = arguments[i].toString();
+        }
+        int exitCode = commandLine.execute(words);
+        commandLine.getOut().flush();
+        commandLine.getErr().flush();
+        return new Shell(exitCode, out.toString(), err.toString());
+    }
+}
