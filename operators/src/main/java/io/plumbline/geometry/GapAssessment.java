@@ -4,13 +4,18 @@ import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every geometric number of one window. A number that does not exist here is null, and {@link #undefined()} says why,
- * under the name of the component. Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are
+ * Every geometric number of one window. A number that does not exist here is null, and {@link #undefined()} says why.
+ * Outside Java (reports, configuration, metrics, the keys of {@link #undefined()} and {@link #vacuous()}) a component goes
+ * by its name in snake case, {@code faithfulness_gap}: see {@link #statisticNames()}.
+ *
+ * <p> Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are
  * in the units of the moment (squared activations); angles are in radians.
  *
  * @param rows rows in the window
@@ -83,6 +88,7 @@ public record GapAssessment(
         Map<String, Boolean> vacuous,
         Map<String, String> undefined) {
 
+    private static final Pattern UPPER_CASE = Pattern.compile("[A-Z]");
     private static final RecordComponent[] COMPONENTS = GapAssessment.class.getRecordComponents();
 
     public GapAssessment {
@@ -99,7 +105,7 @@ public record GapAssessment(
         Map<String, Double> statistics = new LinkedHashMap<>();
         for (RecordComponent component : COMPONENTS) {
             if (valueOf(component) instanceof Double number) {
-                statistics.put(component.getName(), number);
+                statistics.put(nameOf(component), number);
             }
         }
         return statistics;
@@ -124,10 +130,16 @@ public record GapAssessment(
         List<String> names = new ArrayList<>();
         for (RecordComponent component : COMPONENTS) {
             if (component.getType() == Double.class || component.getType() == double.class) {
-                names.add(component.getName());
+                names.add(nameOf(component));
             }
         }
         return names;
+    }
+
+    private static String nameOf(RecordComponent component) {
+        return UPPER_CASE
+                .matcher(component.getName())
+                .replaceAll(match -> "_" + match.group().toLowerCase(Locale.ROOT));
     }
 
     private @Nullable Object valueOf(RecordComponent component) {
