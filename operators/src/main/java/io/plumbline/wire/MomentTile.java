@@ -1,0 +1,122 @@
+package io.plumbline.wire;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A stretch of the state of a second moment that can be added on its own: a receiver that adds every tile it gets holds
+ * the sum of all senders, in any order, with no reassembly buffer.
+ *
+ * <p>The state is {@code [ sum y (d) | packed lower triangle of sum y yᵀ (d (d + 1) / 2) ]} in float64. A tile is at most
+ * 512 KiB, under every default limit of a Kafka broker: 1 tile up to d = 360, 5 at 768, 33 at 2048, 129 at 4096.
+ *
+ * <pre>
+ * offset  size  field
+ *      0     1  version, 1
+ *      1     4  dimension d, int
+ *      5     8  rows in the state this tile was cut from, long
+ *     13     4  index of this tile, int
+ *     17     4  number of tiles, int
+ *     21   8 n  values, float64
+ * </pre>
+ *
+ * All numbers are little endian. The row count travels with every tile, so that a receiver can see that it got all tiles of
+ * a state before it judges the sum.
+ */
+public record MomentTile(int dimension, long rows, int index, int count, double[] values) {
+
+    private static final byte VERSION = 1;
+    private static final int HEADER_BYTES = 21;
+
+    /** Values in a full tile: 512 KiB less room for headers and keys. */
+    static final int VALUES_PER_TILE = (512 * 1024 - 1024) / Double.BYTES;
+
+    /** Widths above this would need more than 2^31 values in one array. */
+    static final int LARGEST_DIMENSION = 65_534;
+
+    /** Number of float64 values in the state of width {@code dimension}. */
+    public static int stateLength(int dimension) {
+        if (dimension < 1 || dimension > LARGEST_DIMENSION) {
+            throw new IllegalArgumentException(
+                    "dimension = %d: expected 1 to %d".formatted(dimension, LARGEST_DIMENSION));
+        }
+        return Math.toIntExact(dimension + (long) dimension * (dimension + 1) / 2);
+    }
+
+    /** Number of tiles of the state of width {@code dimension}. */
+    public static int tilesOf(int dimension) {
+        return (stateLength(dimension) - 1) / VALUES_PER_TILE + 1;
+    }
+
+    /** Cuts a state into tiles; each tile copies its stretch. */
+    public static List<MomentTile> cut(int dimension, long rows, double[] state) {
+        if (state.length != stateLength(dimension)) {
+            throw new IllegalArgumentException("a state of dimension %d has %d values, got %d"
+                    .formatted(dimension, stateLength(dimension), state.length));
+        }
+        int count = tilesOf(dimension);
+        List<MomentTile> tiles = new ArrayList<>(count);
+        for (int index = 0; index < count; index++) {
+            int from = index * VALUES_PER_TILE;
+            double[] values = new double[Math.min(VALUES_PER_TILE, state.length - from)];
+            System.arraycopy(state, from, values, 0, values.length);
+            tiles.add(new MomentTile(dimension, rows, index, count, values));
+        }
+        return tiles;
+    }
+
+    /** Where {@link #values} begins in the state. */
+    public int offset() {
+        return index * VALUES_PER_TILE;
+    }
+
+    public byte[] encode() {
+        ByteBuffer buffer =
+                ByteBuffer.allocate(HEADER_BYTES + values.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        buffer.put(VERSION).putInt(dimension).putLong(rows).putInt(index).putInt(count);
+        buffer.asDoubleBuffer().put(values);
+        return buffer.array();
+    }
+
+    /**
+     * Reads one tile; nothing is allocated before dimension, index and length agree.
+     *
+     * @throws IllegalArgumentException when the bytes are not exactly one tile of this version
+     */
+    public static MomentTile decode(ByteBuffer bytes) {
+        ByteBuffer buffer = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            byte version = buffer.get();
+            if (version != VERSION) {
+                throw new IllegalArgumentException(
+                        "moment tile of version %d, expected %d".formatted(version, VERSION));
+            }
+            int dimension = buffer.getInt();
+            long rows = buffer.getLong();
+            int index = buffer.getInt();
+            int count = buffer.getInt();
+            int stateLength = stateLength(dimension);
+            if (rows < 0 || count != tilesOf(dimension) || index < 0 || index >= count) {
+                throw new IllegalArgumentException(
+                        "moment tile %d of %d with %d rows: a state of dimension %d has %d tiles"
+                                .formatted(index, count, rows, dimension, tilesOf(dimension)));
+            }
+            int expected = Math.min(VALUES_PER_TILE, stateLength - index * VALUES_PER_TILE);
+            if (buffer.remaining() != (long) expected * Double.BYTES) {
+                throw new IllegalArgumentException("moment tile %d of %d: expected %d bytes of values, got %d"
+                        .formatted(index, count, (long) expected * Double.BYTES, buffer.remaining()));
+            }
+            double[] values = new double[expected];
+            buffer.asDoubleBuffer().get(values);
+            return new MomentTile(dimension, rows, index, count, values);
+        } catch (BufferUnderflowException e) {
+            throw new IllegalArgumentException(
+                    "moment tile of %d bytes is shorter than its %d byte header"
+                            .formatted(bytes.remaining(), HEADER_BYTES),
+                    e);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+package io.plumbline.topology.assessment;
+
+/** Watches the third stage. Called on stream threads; implementations must be thread-safe and must not block. */
+public interface DriftListener {
+
+    /** A window was judged; it took {@code nanoseconds}. */
+    void onReport(WindowReport report, long nanoseconds);
+
+    /** This instance no longer judges {@code site}: its values must not be shown here any more. */
+    void onSiteReleased(String site);
+}

@@ -1,0 +1,47 @@
+package io.plumbline.topology.assessment;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/** JSON of reports and manifests: keys in snake case, undefined values as null, unknown keys ignored when read. */
+public final class Json {
+
+    private static final ObjectMapper MAPPER = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    private Json() {}
+
+    public static byte[] bytes(Object value) {
+        return text(value).getBytes(StandardCharsets.UTF_8);
+    }
+
+    public static String text(Object value) {
+        try {
+            return MAPPER.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("%s cannot be written as JSON".formatted(value.getClass()), e);
+        }
+    }
+
+    /** Throws {@link IllegalArgumentException} when the bytes are not the JSON of a {@code type}. */
+    public static <T> T read(byte[] bytes, Class<T> type) {
+        T value;
+        try {
+            value = MAPPER.readValue(bytes, type);
+        } catch (IOException e) {
+            throw new IllegalArgumentException(
+                    "not the JSON of a %s: %s".formatted(type.getSimpleName(), e.getMessage()), e);
+        }
+        if (value == null) {
+            throw new IllegalArgumentException("null in place of a %s".formatted(type.getSimpleName()));
+        }
+        return value;
+    }
+}

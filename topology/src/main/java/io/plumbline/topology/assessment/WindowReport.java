@@ -1,0 +1,42 @@
+package io.plumbline.topology.assessment;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.plumbline.geometry.GapAssessment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything Plumbline says about one window of one site. On the {@code window-reports} topic: one flat JSON object with
+ * snake-case keys, those of {@link GapAssessment} among them.
+ *
+ * @param site the site
+ * @param windowStartMs event time, inclusive, milliseconds since 1970 UTC
+ * @param windowEndMs event time, exclusive
+ * @param closedBy {@code event_time} or {@code idle}
+ * @param requests records that contributed
+ * @param verdict {@code aligned}, {@code drifted} or {@code undecided}
+ * @param reason a sentence for the verdict
+ * @param trigger name of the statistic the verdict rests on
+ * @param triggerValue its value; null where undefined
+ * @param threshold the value it must exceed
+ * @param reconstructionFvuTrained FVU of the trained decoder on the head of the window's row sample
+ * @param reconstructionFvu FVU of the active decoder on the same rows
+ * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
+ * @param adaptationRequested whether this window asked for an adaptation
+ * @param geometry the numbers of the window, undefined ones as null
+ */
+public record WindowReport(
+        String site,
+        long windowStartMs,
+        long windowEndMs,
+        String closedBy,
+        long requests,
+        String verdict,
+        String reason,
+        String trigger,
+        @Nullable Double triggerValue,
+        @Nullable Double threshold,
+        @Nullable Double reconstructionFvuTrained,
+        @Nullable Double reconstructionFvu,
+        long decoderVersion,
+        boolean adaptationRequested,
+        @JsonUnwrapped GapAssessment geometry) {}

@@ -1,0 +1,17 @@
+/**
+ * Third stage: a closed window is measured, judged and reported, and where it has drifted, an adaptation is asked for.
+ *
+ * <p>Enters: {@link io.plumbline.topology.windows.ClosedWindow}. Leaves: {@link
+ * io.plumbline.topology.assessment.WindowReport} to the reports topic, {@link
+ * io.plumbline.topology.assessment.AdaptationMessage} to the requests topic.
+ *
+ * <p>A request carries the window's row sample and not its moment. The refit takes the active subspace from the rows it
+ * fits on, so that the validation rows, which come from other requests, have had no part in any of it.
+ *
+ * <p>Reconstruction (FVU) is measured on a fixed small number of the sampled rows: the encoder pass is the dearest step
+ * here, and the sample is in random order, so its head is a uniform sample too.
+ */
+@NullMarked
+package io.plumbline.topology.assessment;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,11 @@
+package io.plumbline.topology.ingest;
+
+/** Watches the first stage. Called on stream threads; implementations must be thread-safe and must not block. */
+public interface IngestListener {
+
+    /** A record of {@code rows} rows was accepted for {@code site}. */
+    void onAccepted(String site, int rows);
+
+    /** A record was refused; {@code reason} is one of a fixed set. */
+    void onDeadLetter(DeadLetter.Reason reason);
+}

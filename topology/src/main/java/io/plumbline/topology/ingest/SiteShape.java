@@ -1,0 +1,10 @@
+package io.plumbline.topology.ingest;
+
+/**
+ * What a site's records must look like.
+ *
+ * @param inputWidth columns of {@code activations}
+ * @param targetWidth columns of {@code targets}; equal to {@code inputWidth} for a sparse autoencoder
+ * @param transcoder whether {@code targets} must be present
+ */
+public record SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder) {}

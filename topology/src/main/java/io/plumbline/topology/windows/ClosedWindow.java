@@ -1,0 +1,32 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SecondMoment;
+
+/**
+ * A closed window of one site.
+ *
+ * @param moment second moment of the target rows; at least one row, a window without rows is skipped
+ * @param sample deterministic sample of its rows
+ * @param requests records that contributed
+ * @param closedBy what let it close
+ * @param complete whether all tiles of every contribution arrived; false means a defect or a foreign writer
+ */
+public record ClosedWindow(
+        String site,
+        long startMs,
+        long endMs,
+        SecondMoment moment,
+        RowSample sample,
+        long requests,
+        ClosedBy closedBy,
+        boolean complete) {
+
+    /** What let a window close. */
+    public enum ClosedBy {
+        /** Event time passed its end by the grace period. */
+        EVENT_TIME,
+        /** The site was silent for the idle timeout. */
+        IDLE
+    }
+}

@@ -1,0 +1,180 @@
+package io.plumbline.topology.windows;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.StateStoreContext;
+import org.apache.kafka.streams.processor.TaskId;
+import org.apache.kafka.streams.state.KeyValueBytesStoreSupplier;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.apache.kafka.streams.state.Stores;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a callback when Kafka Streams is about to commit, while its writes still belong to the transaction.
+ *
+ * <p>Made of documented behaviour only: a store with caching keeps writes in the record cache and passes them to the
+ * underlying store when the task commits, before the producer is flushed. So the underlying store here keeps nothing; its
+ * {@code put} is the hook. A processor that changed its live state puts {@link #TOKEN}; the next commit calls back. An
+ * early eviction from the cache calls back early, which is harmless.
+ *
+ * <p>{@code StateStore.flush} and {@code commit} do not do: since Kafka 2.6 they run after the transaction, and not at all
+ * under exactly-once while the task runs. An exception in the callback fails the task, which aborts the transaction.
+ *
+ * <p>One instance per store name and topology; thread-safe.
+ */
+final class CommitHook {
+
+    /** The one key and value of the hook store: "this task has something to write". */
+    static final Bytes TOKEN = Bytes.wrap(new byte[] {1});
+
+    private final String name;
+    private final Map<TaskId, Runnable> callbacks = new ConcurrentHashMap<>();
+
+    CommitHook(String name) {
+        this.name = name;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** Runs {@code callback} before each commit of {@code task} in which the token was put. */
+    void beforeCommit(TaskId task, Runnable callback) {
+        callbacks.put(task, callback);
+    }
+
+    /** The store to add to the topology and to connect to the processor. */
+    StoreBuilder<KeyValueStore<Bytes, byte[]>> storeBuilder() {
+        KeyValueBytesStoreSupplier supplier = new KeyValueBytesStoreSupplier() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public KeyValueStore<Bytes, byte[]> get() {
+                return new HookStore();
+            }
+
+            @Override
+            public String metricsScope() {
+                return "commit-hook";
+            }
+        };
+        return Stores.keyValueStoreBuilder(supplier, Serdes.Bytes(), Serdes.ByteArray())
+                .withCachingEnabled()
+                .withLoggingDisabled();
+    }
+
+    /** Keeps nothing; a write is the signal. */
+    private final class HookStore implements KeyValueStore<Bytes, byte[]> {
+
+        private @Nullable TaskId task;
+        private boolean open;
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public void init(StateStoreContext context, StateStore root) {
+            task = context.taskId();
+            context.register(root, (key, value) -> {});
+            open = true;
+        }
+
+        @Override
+        public void put(Bytes key, byte @Nullable [] value) {
+            Runnable callback = task == null ? null : callbacks.get(task);
+            if (callback == null) {
+                throw new IllegalStateException("%s: task %s wrote its token before registering".formatted(name, task));
+            }
+            callback.run();
+        }
+
+        @Override
+        public byte @Nullable [] putIfAbsent(Bytes key, byte @Nullable [] value) {
+            put(key, value);
+            return null;
+        }
+
+        @Override
+        public void putAll(List<KeyValue<Bytes, byte[]>> entries) {
+            entries.forEach(entry -> put(entry.key, entry.value));
+        }
+
+        @Override
+        public byte @Nullable [] delete(Bytes key) {
+            return null;
+        }
+
+        @Override
+        public byte @Nullable [] get(Bytes key) {
+            return null;
+        }
+
+        @Override
+        public KeyValueIterator<Bytes, byte[]> range(Bytes from, Bytes to) {
+            return new NoEntries();
+        }
+
+        @Override
+        public KeyValueIterator<Bytes, byte[]> all() {
+            return new NoEntries();
+        }
+
+        @Override
+        public long approximateNumEntries() {
+            return 0;
+        }
+
+        @Override
+        public void commit(Map<org.apache.kafka.common.TopicPartition, Long> changelogOffsets) {}
+
+        @Override
+        public void close() {
+            open = false;
+            if (task != null) {
+                callbacks.remove(task);
+            }
+        }
+
+        @Override
+        public boolean persistent() {
+            return false;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return open;
+        }
+    }
+
+    private static final class NoEntries implements KeyValueIterator<Bytes, byte[]> {
+        @Override
+        public void close() {}
+
+        @Override
+        public Bytes peekNextKey() {
+            throw new java.util.NoSuchElementException("the hook store keeps nothing");
+        }
+
+        @Override
+        public boolean hasNext() {
+            return false;
+        }
+
+        @Override
+        public KeyValue<Bytes, byte[]> next() {
+            throw new java.util.NoSuchElementException("the hook store keeps nothing");
+        }
+    }
+}

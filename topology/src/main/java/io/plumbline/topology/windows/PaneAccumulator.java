@@ -1,0 +1,159 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.wire.MomentTile;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Level 1: adds every row to its pane and sends closed panes on. One instance per source partition.
+ *
+ * <p>What it sends about a site is in order: all parts of a pane, then the progress that covers it. Under exactly-once the
+ * parts and the progress are one transaction.
+ */
+final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[]> {
+
+    private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
+
+    private final WindowSettings settings;
+    private final CommitHook hook;
+    private final String storeName;
+    private final int sourcePartitions;
+    private final WindowListener listener;
+
+    private @Nullable ProcessorContext<byte[], byte[]> context;
+    private @Nullable PaneStore<SiteClock> store;
+    private @Nullable KeyValueStore<Bytes, byte[]> hookStore;
+
+    PaneAccumulator(
+            WindowSettings settings, CommitHook hook, String storeName, int sourcePartitions, WindowListener listener) {
+        this.settings = settings;
+        this.hook = hook;
+        this.storeName = storeName;
+        this.sourcePartitions = sourcePartitions;
+        this.listener = listener;
+    }
+
+    @Override
+    public void init(ProcessorContext<byte[], byte[]> processorContext) {
+        context = processorContext;
+        PaneStore<SiteClock> panes = processorContext.getStateStore(storeName);
+        panes.reset();
+        store = panes;
+        hookStore = processorContext.getStateStore(hook.name());
+        hook.beforeCommit(processorContext.taskId(), panes::writeDirty);
+        Duration idleClose = settings.idleClose();
+        if (idleClose != null) {
+            Duration interval = idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
+            processorContext.schedule(interval, PunctuationType.WALL_CLOCK_TIME, this::closeIdleSites);
+        }
+    }
+
+    @Override
+    public void process(Record<String, Ingested> record) {
+        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
+        String site = record.key();
+        Ingested ingested = record.value();
+        int rows = ingested.batch().rows();
+        SiteClock clock = panes.site(site);
+        clock.sawRecordAt(context().currentSystemTimeMs());
+        if (clock.silent()) {
+            clock.silent(false);
+            forwardProgress(site, clock, record.timestamp());
+        }
+        long paneStart = settings.paneStart(record.timestamp());
+        if (clock.isClosed(paneStart + settings.paneMs())) {
+            listener.onLate(site, rows, WindowListener.Level.PANE);
+        } else {
+            long begin = System.nanoTime();
+            panes.paneToChange(site, paneStart).add(ingested);
+            listener.onAccumulated(site, rows, System.nanoTime() - begin);
+        }
+        if (clock.advanceTo(record.timestamp())) {
+            long closable = settings.paneStart(record.timestamp() - settings.graceMs());
+            if (!clock.isClosed(closable)) {
+                close(site, clock, closable);
+            }
+        }
+        panes.touch(site);
+        signalCommitHook();
+    }
+
+    /** Sends the panes that end by {@code upToMs}, then the progress. */
+    private void close(String site, SiteClock clock, long upToMs) {
+        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
+        boolean sent = false;
+        for (Map.Entry<Long, Pane> open :
+                List.copyOf(panes.panes(site).headMap(upToMs).entrySet())) {
+            if (open.getKey() + settings.paneMs() <= upToMs) {
+                forwardPane(site, open.getKey(), open.getValue());
+                panes.remove(site, open.getKey());
+                sent = true;
+            }
+        }
+        clock.closeUpTo(upToMs);
+        forwardProgress(site, clock, upToMs);
+        if (sent) {
+            // Level 2 reads committed records only: without this, a window waits for the commit interval twice.
+            context().commit();
+        }
+    }
+
+    private void forwardPane(String site, long startMs, Pane pane) {
+        int partition = context().taskId().partition();
+        for (MomentTile tile : pane.tiles()) {
+            forward(site, new PaneMessage.Tile(partition, startMs, pane.requests(), tile), startMs);
+        }
+        for (byte[] part : pane.sample().encode(PaneStore.LARGEST_PART)) {
+            forward(site, new PaneMessage.SamplePart(partition, startMs, part), startMs);
+        }
+    }
+
+    private void forwardProgress(String site, SiteClock clock, long timestampMs) {
+        PaneMessage progress = new PaneMessage.Progress(
+                context().taskId().partition(), sourcePartitions, clock.closedUpToMs(), clock.silent());
+        forward(site, progress, timestampMs);
+    }
+
+    private void forward(String site, PaneMessage message, long timestampMs) {
+        byte[] key = site.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        context().forward(new Record<>(key, message.encode(), Math.max(0, timestampMs)));
+    }
+
+    /** Closes what is open of sites that sent nothing for the idle timeout, and tells level 2 not to wait for them. */
+    private void closeIdleSites(long wallMs) {
+        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
+        long idleMs = Objects.requireNonNull(settings.idleClose(), "only scheduled when set")
+                .toMillis();
+        for (String site : panes.sites()) {
+            SiteClock clock = panes.site(site);
+            if (clock.silent() || clock.idleMs(wallMs) < idleMs) {
+                continue;
+            }
+            clock.silent(true);
+            long end = panes.panes(site).isEmpty()
+                    ? clock.closedUpToMs()
+                    : panes.panes(site).lastKey() + settings.paneMs();
+            close(site, clock, end);
+            panes.touch(site);
+            signalCommitHook();
+        }
+    }
+
+    private void signalCommitHook() {
+        Objects.requireNonNull(hookStore, "init was called").put(CommitHook.TOKEN, CommitHook.TOKEN.get());
+    }
+
+    private ProcessorContext<byte[], byte[]> context() {
+        return Objects.requireNonNull(context, "init was called");
+    }
+}

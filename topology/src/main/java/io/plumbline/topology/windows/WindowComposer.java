@@ -1,0 +1,156 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.SortedMap;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Level 2: adds the tiles of all partitions per site and pane, and forwards each window once when it closes. */
+final class WindowComposer implements Processor<byte[], byte[], String, ClosedWindow> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WindowComposer.class);
+
+    private final WindowSettings settings;
+    private final CommitHook hook;
+    private final String storeName;
+    private final WindowListener listener;
+
+    private @Nullable ProcessorContext<String, ClosedWindow> context;
+    private @Nullable PaneStore<SiteProgress> store;
+    private @Nullable KeyValueStore<Bytes, byte[]> hookStore;
+
+    WindowComposer(WindowSettings settings, CommitHook hook, String storeName, WindowListener listener) {
+        this.settings = settings;
+        this.hook = hook;
+        this.storeName = storeName;
+        this.listener = listener;
+    }
+
+    @Override
+    public void init(ProcessorContext<String, ClosedWindow> processorContext) {
+        context = processorContext;
+        PaneStore<SiteProgress> panes = processorContext.getStateStore(storeName);
+        panes.reset();
+        store = panes;
+        hookStore = processorContext.getStateStore(hook.name());
+        hook.beforeCommit(processorContext.taskId(), panes::writeDirty);
+    }
+
+    @Override
+    public void process(Record<byte[], byte[]> record) {
+        PaneStore<SiteProgress> panes = panes();
+        String site = new String(record.key(), StandardCharsets.UTF_8);
+        if (!panes.knows(site)) {
+            // A site taken out of the configuration while its last panes were under way.
+            LOG.warn("site {} is not configured any more; a closed pane of it was dropped", site);
+            return;
+        }
+        SiteProgress progress = panes.site(site);
+        PaneMessage message = PaneMessage.decode(record.value());
+        if (message instanceof PaneMessage.Tile tile) {
+            addTile(site, progress, tile);
+        } else if (message instanceof PaneMessage.SamplePart part) {
+            if (!isLate(progress, part.paneStartMs())) {
+                panes.paneToChange(site, part.paneStartMs()).addSamplePart(part.part());
+            }
+        } else if (message instanceof PaneMessage.Progress step) {
+            progress.update(step);
+            panes.touch(site);
+            closeWindows(site, progress, step.silent() ? ClosedBy.IDLE : ClosedBy.EVENT_TIME);
+        }
+        Objects.requireNonNull(hookStore, "init was called").put(CommitHook.TOKEN, CommitHook.TOKEN.get());
+    }
+
+    private void addTile(String site, SiteProgress progress, PaneMessage.Tile message) {
+        boolean first = message.tile().index() == 0;
+        if (isLate(progress, message.paneStartMs())) {
+            if (first) {
+                listener.onLate(site, message.tile().rows(), WindowListener.Level.WINDOW);
+            }
+            return;
+        }
+        Pane pane = panes().paneToChange(site, message.paneStartMs());
+        pane.addTile(message.tile());
+        if (first) {
+            pane.addRequests(message.requests());
+        }
+    }
+
+    /** A pane is late when a window that holds it has closed without it: partly counted would be wrong in silence. */
+    private boolean isLate(SiteProgress progress, long paneStartMs) {
+        return progress.isClosed(paneStartMs + settings.paneMs());
+    }
+
+    private void closeWindows(String site, SiteProgress progress, ClosedBy closedBy) {
+        long frontierMs = progress.frontierMs();
+        if (frontierMs == SiteProgress.NEVER) {
+            return;
+        }
+        SortedMap<Long, Pane> open = panes().panes(site);
+        boolean closed = false;
+        while (!open.isEmpty()) {
+            long startMs = firstOpenWindow(progress, open.firstKey());
+            long endMs = startMs + settings.sizeMs();
+            if (endMs > frontierMs) {
+                break;
+            }
+            close(site, startMs, endMs, closedBy);
+            progress.closeWindowsUpTo(endMs);
+            removePanesBefore(site, startMs + settings.advanceMs());
+            open = panes().panes(site);
+            closed = true;
+        }
+        progress.closeWindowsUpTo(settings.lastWindowEnd(frontierMs));
+        if (closed) {
+            Objects.requireNonNull(context, "init was called").commit();
+        }
+    }
+
+    private long firstOpenWindow(SiteProgress progress, long paneStartMs) {
+        long first = settings.firstWindowStart(paneStartMs);
+        if (progress.windowsClosedUpToMs() == SiteProgress.NEVER) {
+            return first;
+        }
+        return Math.max(first, progress.windowsClosedUpToMs() - settings.sizeMs() + settings.advanceMs());
+    }
+
+    private void close(String site, long startMs, long endMs, ClosedBy closedBy) {
+        Pane whole = panes().newPane(site);
+        for (Pane pane : panes().panes(site).subMap(startMs, endMs).values()) {
+            whole.merge(pane);
+        }
+        if (whole.moment().rows() == 0) {
+            return;
+        }
+        ClosedWindow window = new ClosedWindow(
+                site,
+                startMs,
+                endMs,
+                whole.moment().snapshot(),
+                whole.sample(),
+                whole.requests(),
+                closedBy,
+                whole.isComplete());
+        listener.onWindowClosed(site, whole.rows());
+        Objects.requireNonNull(context, "init was called").forward(new Record<>(site, window, endMs - 1));
+    }
+
+    private void removePanesBefore(String site, long timeMs) {
+        for (long startMs :
+                java.util.List.copyOf(panes().panes(site).headMap(timeMs).keySet())) {
+            panes().remove(site, startMs);
+        }
+    }
+
+    private PaneStore<SiteProgress> panes() {
+        return Objects.requireNonNull(store, "init was called");
+    }
+}

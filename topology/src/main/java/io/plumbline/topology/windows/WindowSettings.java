@@ -1,0 +1,85 @@
+package io.plumbline.topology.windows;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How event time is cut into windows {@code [start, start + size)} with {@code start} a multiple of {@code advance} since
+ * 1970 UTC.
+ *
+ * @param size length of a window
+ * @param advance distance between window starts; equal to {@code size} for tumbling windows
+ * @param grace how far event time must pass the end of a window before it closes; rows later than that are counted as late
+ * @param idleClose wall-clock time without records after which a site's open panes close anyway; null: never
+ */
+public record WindowSettings(
+        Duration size,
+        Duration advance,
+        Duration grace,
+        @Nullable Duration idleClose) {
+
+    public WindowSettings {
+        if (size.toMillis() <= 0) {
+            throw new IllegalArgumentException("window.size = %s: expected a positive duration".formatted(size));
+        }
+        if (advance.toMillis() <= 0 || advance.compareTo(size) > 0) {
+            throw new IllegalArgumentException(
+                    "window.advance = %s: expected a positive duration up to window.size (%s); larger would leave rows in no window"
+                            .formatted(advance, size));
+        }
+        if (grace.isNegative()) {
+            throw new IllegalArgumentException("window.grace = %s: expected 0s or more".formatted(grace));
+        }
+        if (idleClose != null && idleClose.toMillis() <= 0) {
+            throw new IllegalArgumentException(
+                    "window.idle_close = %s: expected a positive duration, or off".formatted(idleClose));
+        }
+        if (size.toMillis() / greatestCommonDivisor(size.toMillis(), advance.toMillis()) > LARGEST_PANES_PER_WINDOW) {
+            throw new IllegalArgumentException(
+                    "window.size = %s with window.advance = %s cuts a window into %d panes, at most %d are allowed; make the advance divide the size"
+                            .formatted(
+                                    size,
+                                    advance,
+                                    size.toMillis() / greatestCommonDivisor(size.toMillis(), advance.toMillis()),
+                                    LARGEST_PANES_PER_WINDOW));
+        }
+    }
+
+    private static final int LARGEST_PANES_PER_WINDOW = 288;
+
+    long sizeMs() {
+        return size.toMillis();
+    }
+
+    long advanceMs() {
+        return advance.toMillis();
+    }
+
+    long graceMs() {
+        return grace.toMillis();
+    }
+
+    /** The longest stretch that every window is made of whole copies of, in milliseconds. */
+    public long paneMs() {
+        return greatestCommonDivisor(size.toMillis(), advance.toMillis());
+    }
+
+    /** Start of the pane that {@code timestampMs} falls in. */
+    long paneStart(long timestampMs) {
+        return Math.floorDiv(timestampMs, paneMs()) * paneMs();
+    }
+
+    /** Start of the first window that holds the pane starting at {@code paneStartMs}. */
+    long firstWindowStart(long paneStartMs) {
+        return (Math.floorDiv(paneStartMs - sizeMs(), advanceMs()) + 1) * advanceMs();
+    }
+
+    /** The largest window end that is not after {@code timeMs}. */
+    long lastWindowEnd(long timeMs) {
+        return Math.floorDiv(timeMs - sizeMs(), advanceMs()) * advanceMs() + sizeMs();
+    }
+
+    private static long greatestCommonDivisor(long a, long b) {
+        return b == 0 ? a : greatestCommonDivisor(b, a % b);
+    }
+}

@@ -1,0 +1,83 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.topology.ingest.Ingested;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.state.StoreBuilder;
+
+/**
+ * Builds the two processors of this stage together with their stores: a processor and the store it owns never come apart.
+ */
+public final class WindowStage {
+
+    /** Name of the store of open panes per source partition. */
+    public static final String PANES_STORE = "panes";
+
+    /** Name of the store of open windows per site. */
+    public static final String WINDOWS_STORE = "windows";
+
+    private final WindowSettings settings;
+    private final StoreKind kind;
+    private final Map<String, Integer> dimensions;
+    private final int sampleRows;
+    private final int sourcePartitions;
+    private final Map<String, String> logConfig;
+    private final WindowListener listener;
+
+    /**
+     * @param dimensions target width of each configured site
+     * @param sampleRows rows kept per pane and window for a refit
+     * @param sourcePartitions partitions of the activations topic: a window waits for all of them
+     * @param logConfig topic settings of the change-logs
+     */
+    public WindowStage(
+            WindowSettings settings,
+            StoreKind kind,
+            Map<String, Integer> dimensions,
+            int sampleRows,
+            int sourcePartitions,
+            Map<String, String> logConfig,
+            WindowListener listener) {
+        this.settings = settings;
+        this.kind = kind;
+        this.dimensions = dimensions;
+        this.sampleRows = sampleRows;
+        this.sourcePartitions = sourcePartitions;
+        this.logConfig = logConfig;
+        this.listener = listener;
+    }
+
+    /** Level 1, to run where records are read. */
+    public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator() {
+        CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
+        return new WithStores<>(
+                () -> new PaneAccumulator(settings, hook, PANES_STORE, sourcePartitions, listener),
+                Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()));
+    }
+
+    /** Level 2, to run where one site's panes come together. */
+    public ProcessorSupplier<byte[], byte[], String, ClosedWindow> composer() {
+        CommitHook hook = new CommitHook(WINDOWS_STORE + "-commit-hook");
+        return new WithStores<>(
+                () -> new WindowComposer(settings, hook, WINDOWS_STORE, listener),
+                Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC), hook.storeBuilder()));
+    }
+
+    private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {
+        return new PaneStoreBuilder<>(name, kind, codec, dimensions, sampleRows, logConfig);
+    }
+
+    private record WithStores<A, B, C, D>(Maker<A, B, C, D> maker, Set<StoreBuilder<?>> stores)
+            implements ProcessorSupplier<A, B, C, D> {
+        @Override
+        public Processor<A, B, C, D> get() {
+            return maker.make();
+        }
+    }
+
+    private interface Maker<A, B, C, D> {
+        Processor<A, B, C, D> make();
+    }
+}

@@ -1,0 +1,26 @@
+/**
+ * Second stage: checked batches become closed windows.
+ *
+ * <p>Two levels, because moments add up. Level 1 ({@link io.plumbline.topology.windows.PaneAccumulator}) runs where the
+ * records are read, one instance per source partition, and adds every row once to the pane its event time falls in. A pane is
+ * the greatest common divisor of window size and advance. When a pane closes it leaves as tiles and parts of its row
+ * sample, keyed by site. Level 2 ({@link io.plumbline.topology.windows.WindowComposer}) adds the tiles of all partitions
+ * and composes windows from panes.
+ *
+ * <p><b>Closing.</b> At level 1 time is kept per (site, source partition): the largest event time seen. A pane closes when
+ * that time passes its end by the grace period, or when the site was silent for the idle timeout of wall-clock time.
+ * Level 2 closes a window at the minimum of what the partitions have closed; a silent partition does not count. So
+ * any number of partitions gives the same windows, and one clock that runs ahead closes only its own site.
+ *
+ * <p><b>State.</b> Both levels keep their panes in memory while hot and write them as tiles to a change-logged store when
+ * Kafka Streams commits, inside the same transaction ({@link io.plumbline.topology.windows.CommitHook}). Writing in
+ * {@code StateStore.flush} or {@code commit} would be too late: those run after the transaction, and a killed instance
+ * would lose rows whose offsets are already committed. Writing at every record would be right and some thirty times slower.
+ *
+ * <p><b>Layout</b> of the {@code moments} topic: {@link io.plumbline.topology.windows.PaneMessage}; of the stores:
+ * {@link io.plumbline.topology.windows.PaneKeys}. Both carry a version byte.
+ */
+@NullMarked
+package io.plumbline.topology.windows;
+
+import org.jspecify.annotations.NullMarked;
