@@ -1,0 +1,214 @@
+package io.plumbline.moments;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.commons.math3.stat.inference.ChiSquareTest;
+import org.junit.jupiter.api.Test;
+
+class RowSampleTest {
+
+    @Test
+    void theSmallestHashesAreKeptInAscendingOrder() {
+        RowSample sample = RowSample.ofCapacity(3);
+        for (long hash : new long[] {5, -7, 9, 1, 0}) {
+            sample.offer(hash, 0, new float[] {hash}, null);
+        }
+        assertEquals(
+                List.of(-7L, 0L, 1L),
+                sample.rows().stream().map(SampledRow::hash).toList());
+        assertEquals(1L, sample.threshold());
+        assertEquals(3, sample.size());
+    }
+
+    @Test
+    void aRowAboveTheThresholdDoesNotEnterAndOneBelowDoes() {
+        RowSample sample = RowSample.ofCapacity(2);
+        assertEquals(Long.MAX_VALUE, sample.threshold());
+        sample.offer(10, 0, new float[] {1}, null);
+        assertEquals(Long.MAX_VALUE, sample.threshold());
+        sample.offer(20, 0, new float[] {1}, null);
+        sample.offer(sample.threshold() + 1, 0, new float[] {1}, null);
+        assertEquals(20, sample.threshold());
+        sample.offer(sample.threshold() - 1, 0, new float[] {1}, null);
+        assertEquals(19, sample.threshold());
+    }
+
+    @Test
+    void aRowThatArrivesTwiceCountsOnce() {
+        RowSample sample = RowSample.ofCapacity(4);
+        sample.offer(1, 7, new float[] {1}, null);
+        sample.offer(1, 7, new float[] {1}, null);
+        assertEquals(1, sample.size());
+        RowSample same = RowSample.ofCapacity(4);
+        same.offer(1, 7, new float[] {1}, null);
+        assertEquals(1, sample.merge(same).size());
+    }
+
+    /** 2,000 of 100,000 rows in ten equal stretches of the stream: none may be favoured. */
+    @Test
+    void everyStretchOfTheStreamIsSampledAlike() {
+        RowSample sample = RowSample.ofCapacity(2000);
+        for (int place = 0; place < 100_000; place++) {
+            long hash = RowSample.hash("activations", place % 3, place / 128, place % 128);
+            if (hash <= sample.threshold()) {
+                sample.offer(hash, place, new float[] {place}, null);
+            }
+        }
+        long[] counts = new long[10];
+        sample.rows().forEach(row -> counts[(int) (row.request() / 10_000)]++);
+        double[] expected = new double[10];
+        Arrays.fill(expected, 200.0);
+        double p = new ChiSquareTest().chiSquareTest(expected, counts);
+        assertTrue(p > 1e-4, "p = %s for %s".formatted(p, Arrays.toString(counts)));
+    }
+
+    @Test
+    void theHashOfAPlaceNeverChanges() {
+        // Samples are stored and merged across versions: these numbers are part of the format.
+        assertEquals(HASH_OF_A_PLACE, RowSample.hash("activations", 3, 41, 2));
+        assertEquals(HASH_OF_A_REQUEST, RowSample.requestHash("request-17"));
+        Set<Long> neighbours = new HashSet<>();
+        for (String topic : List.of("a", "b", "ab", "ba")) {
+            for (int partition = 0; partition < 5; partition++) {
+                for (long offset = 0; offset < 5; offset++) {
+                    for (int row = 0; row < 5; row++) {
+                        neighbours.add(RowSample.hash(topic, partition, offset, row));
+                    }
+                }
+            }
+        }
+        assertEquals(500, neighbours.size());
+    }
+
+    @Test
+    void anEncodedSampleIsReadBackBitForBit() {
+        RowSample sample = RowSample.ofCapacity(10);
+        for (int i = 0; i < 10; i++) {
+            float[] activation = {i, -0.0f, Float.MIN_VALUE};
+            sample.offer(RowSample.hash("t", 0, i, 0), i, activation, new float[] {i + 0.5f});
+        }
+        List<byte[]> parts = sample.encode(17 + 3 * (16 + 16));
+        assertEquals(4, parts.size());
+        RowSample read = RowSample.ofCapacity(10);
+        parts.forEach(read::mergeEncoded);
+        for (int i = 0; i < 10; i++) {
+            SampledRow expected = sample.rows().get(i);
+            SampledRow actual = read.rows().get(i);
+            assertEquals(expected.hash(), actual.hash());
+            assertEquals(expected.request(), actual.request());
+            assertArrayEquals(expected.activation(), actual.activation());
+            assertArrayEquals(expected.target(), actual.target());
+        }
+        assertEquals(List.of(), RowSample.ofCapacity(10).encode(100));
+        assertThrows(IllegalArgumentException.class, () -> sample.encode(17 + 31));
+    }
+
+    @Test
+    void aPartThatIsNotWhatItsHeaderSaysIsRefusedAndNothingIsMerged() {
+        RowSample sample = RowSample.ofCapacity(2);
+        sample.offer(1, 1, new float[] {1, 2}, null);
+        sample.offer(2, 1, new float[] {3, 4}, null);
+        byte[] good = sample.encode(1000).get(0);
+        RowSample receiver = RowSample.ofCapacity(2);
+        refused(receiver, Arrays.copyOf(good, 16));
+        refused(receiver, Arrays.copyOf(good, good.length - 1));
+        refused(receiver, Arrays.copyOf(good, good.length + 1));
+        refused(receiver, patched(good, 0, 2));
+        refused(receiver, patchedInt(good, 1, 3)); // another capacity
+        refused(receiver, patchedInt(good, 5, 0)); // no activations
+        refused(receiver, patchedInt(good, 9, -1)); // a negative width
+        refused(receiver, patchedInt(good, 13, 1)); // fewer rows than bytes
+        refused(receiver, patchedInt(good, 13, 3)); // more rows than the capacity
+        byte[] huge = patchedInt(patchedInt(good, 5, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
+        refused(RowSample.ofCapacity(Integer.MAX_VALUE), patchedInt(huge, 13, Integer.MAX_VALUE));
+        RowSample other = RowSample.ofCapacity(2);
+        other.offer(5, 5, new float[] {1}, null);
+        refused(other, good); // another width
+        assertEquals(0, receiver.size());
+        receiver.mergeEncoded(good);
+        assertEquals(2, receiver.size());
+    }
+
+    @Test
+    void rowsOfAnotherWidthAndSamplesOfAnotherCapacityAreRefused() {
+        RowSample sample = RowSample.ofCapacity(2);
+        sample.offer(1, 1, new float[] {1, 2}, null);
+        assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, new float[] {1}, null));
+        assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, new float[] {1, 2}, new float[] {1}));
+        assertThrows(IllegalArgumentException.class, () -> sample.merge(RowSample.ofCapacity(3)));
+        assertThrows(IllegalArgumentException.class, () -> RowSample.ofCapacity(0));
+        assertEquals(1, sample.size());
+    }
+
+    @Test
+    void noRequestIsOnBothSidesOfASplit() {
+        RowSample sample = RowSample.ofCapacity(600);
+        for (int request = 0; request < 40; request++) {
+            for (int row = 0; row < 10 + request % 3; row++) {
+                long number = RowSample.requestHash("r" + request);
+                sample.offer(RowSample.hash("t", 0, request, row), number, new float[] {row}, null);
+            }
+        }
+        SampleSplit split = SampleSplit.of(sample.rows(), 0.25);
+        Set<Long> fit = requests(split.fit());
+        Set<Long> validation = requests(split.validation());
+        assertEquals(40, fit.size() + validation.size());
+        validation.forEach(request -> assertTrue(!fit.contains(request)));
+        assertEquals(sample.size(), split.fit().size() + split.validation().size());
+        int held = split.validation().size();
+        assertTrue(held >= 0.25 * sample.size() && held < 0.25 * sample.size() + 12, held + " of " + sample.size());
+        SampleSplit again = SampleSplit.of(sample.rows(), 0.25);
+        assertEquals(requests(again.validation()), validation);
+    }
+
+    @Test
+    void aSplitAlwaysLeavesARequestToFitOn() {
+        RowSample sample = RowSample.ofCapacity(10);
+        sample.offer(1, 1, new float[] {1}, null);
+        assertEquals(0, SampleSplit.of(sample.rows(), 0.5).validation().size());
+        sample.offer(2, 2, new float[] {1}, null);
+        SampleSplit split = SampleSplit.of(sample.rows(), 0.99);
+        assertEquals(1, split.fit().size());
+        assertEquals(1, split.validation().size());
+        assertNotEquals(split.fit().get(0).request(), split.validation().get(0).request());
+        assertThrows(IllegalArgumentException.class, () -> SampleSplit.of(sample.rows(), 1.0));
+        assertThrows(IllegalArgumentException.class, () -> SampleSplit.of(sample.rows(), Double.NaN));
+    }
+
+    private static final long HASH_OF_A_PLACE = 5960908130760063912L;
+    private static final long HASH_OF_A_REQUEST = 3102551718953096060L;
+
+    private static Set<Long> requests(List<SampledRow> rows) {
+        Set<Long> requests = new HashSet<>();
+        rows.forEach(row -> requests.add(row.request()));
+        return requests;
+    }
+
+    private static void refused(RowSample receiver, byte[] part) {
+        int before = receiver.size();
+        assertThrows(IllegalArgumentException.class, () -> receiver.mergeEncoded(part));
+        assertEquals(before, receiver.size());
+    }
+
+    private static byte[] patched(byte[] bytes, int offset, int value) {
+        byte[] copy = bytes.clone();
+        copy[offset] = (byte) value;
+        return copy;
+    }
+
+    private static byte[] patchedInt(byte[] bytes, int offset, int value) {
+        byte[] copy = bytes.clone();
+        ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putInt(offset, value);
+        return copy;
+    }
+}
