@@ -1,5 +1,6 @@
 package io.plumbline.geometry;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
 import io.plumbline.linalg.TriangularFactor;
@@ -33,6 +34,11 @@ public final class ExplainerSubspace {
             nonZero++;
         }
         this.decoderRank = nonZero;
+    }
+
+    /** The leading directions of a decoder; {@code rank} in 1 .. d. */
+    public static ExplainerSubspace of(Decoder decoder, int rank) {
+        return ofWeights(decoder.weights(), rank);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.plumbline.geometry;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
@@ -56,18 +57,21 @@ public final class SiteGeometry {
     }
 
     /**
-     * The geometry of a site from its dictionary weights as they lie on file (k x d).
+     * The geometry of a site.
      *
+     * @param trained the decoder the explainer was trained with (not an adapted one)
      * @param baseline the moment of clean rows of the target space
      * @param reconstructionMoment {@code E[ŷ ŷᵀ]} over the baseline's rows, d x d, or null to do without that gap
+     * @param rank in 1 .. d
      */
-    public static SiteGeometry ofWeights(
-            Matrix weights, SecondMoment baseline, @Nullable Matrix reconstructionMoment, int rank) {
-        requireDimension("the baseline", weights.columns(), baseline.dimension());
+    public static SiteGeometry of(
+            Decoder trained, SecondMoment baseline, @Nullable Matrix reconstructionMoment, int rank) {
+        ExplainerSubspace explainer = ExplainerSubspace.of(trained, rank);
+        requireDimension("the baseline", explainer.dimension(), baseline.dimension());
         if (reconstructionMoment != null) {
-            requireDimension("the moment of reconstructions", weights.columns(), reconstructionMoment.columns());
+            requireDimension("the moment of reconstructions", explainer.dimension(), reconstructionMoment.columns());
         }
-        return new SiteGeometry(ExplainerSubspace.ofWeights(weights, rank), baseline, reconstructionMoment);
+        return new SiteGeometry(explainer, baseline, reconstructionMoment);
     }
 
     /**
@@ -76,6 +80,9 @@ public final class SiteGeometry {
      */
     public SiteGeometry withBaseline(SecondMoment other, @Nullable Matrix reconstructionMoment) {
         requireDimension("the baseline", dimension(), other.dimension());
+        if (reconstructionMoment != null) {
+            requireDimension("the moment of reconstructions", dimension(), reconstructionMoment.columns());
+        }
         return new SiteGeometry(explainer, other, reconstructionMoment);
     }
 
