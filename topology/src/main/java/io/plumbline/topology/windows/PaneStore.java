@@ -45,7 +45,7 @@ final class PaneStore<S> implements StateStore {
     private final Map<String, S> siteStates = new HashMap<>();
     private final Map<String, TreeMap<Long, Pane>> panes = new HashMap<>();
     private final Set<String> dirtySites = new HashSet<>();
-    private final Set<PaneId> dirtyPanes = new HashSet<>();
+    private final Map<PaneId, Pane> dirtyPanes = new HashMap<>();
 
     /** How many sample parts of a pane the inner store holds, so that surplus ones can be deleted. */
     private final Map<PaneId, Integer> storedSampleParts = new HashMap<>();
@@ -80,8 +80,10 @@ final class PaneStore<S> implements StateStore {
 
     /** The pane that starts at {@code startMs}, made when absent; marked dirty because it is asked for to be changed. */
     Pane paneToChange(String site, long startMs) {
-        dirtyPanes.add(new PaneId(site, startMs));
-        return panes.computeIfAbsent(site, name -> new TreeMap<>()).computeIfAbsent(startMs, start -> newPane(site));
+        Pane pane =
+                panes.computeIfAbsent(site, name -> new TreeMap<>()).computeIfAbsent(startMs, start -> newPane(site));
+        dirtyPanes.put(new PaneId(site, startMs), pane);
+        return pane;
     }
 
     Pane newPane(String site) {
@@ -121,8 +123,9 @@ final class PaneStore<S> implements StateStore {
 
     /** Writes what changed since the last call. Called from the commit hook; no input or output but the change-log. */
     void writeDirty() {
-        for (PaneId id : dirtyPanes) {
-            Pane pane = panes.get(id.site()).get(id.startMs());
+        for (Map.Entry<PaneId, Pane> dirty : dirtyPanes.entrySet()) {
+            PaneId id = dirty.getKey();
+            Pane pane = dirty.getValue();
             inner.put(
                     PaneKeys.pane(id.site(), id.startMs(), PaneKeys.COUNTS, 0),
                     ByteBuffer.allocate(Long.BYTES).putLong(pane.requests()).array());
