@@ -102,7 +102,7 @@ record SaeLensConfig(
                 inputWidth,
                 features,
                 targetWidth,
-                flag(cfg, APPLY_BIAS, !transcoder),
+                subtractsDecoderBias(cfg, transcoder, inputWidth, targetWidth),
                 document);
     }
 
@@ -170,6 +170,16 @@ record SaeLensConfig(
                     .formatted(cfg.get("d_out"), inputWidth));
         }
         return inputWidth;
+    }
+
+    private static boolean subtractsDecoderBias(ObjectNode cfg, boolean transcoder, int inputWidth, int targetWidth) {
+        boolean subtracts = flag(cfg, APPLY_BIAS, !transcoder);
+        if (subtracts && inputWidth != targetWidth) {
+            throw new ExplainerFormatException(
+                    "%s = true with d_in = %d and d_out = %d: b_dec does not fit the input; expected false"
+                            .formatted(APPLY_BIAS, inputWidth, targetWidth));
+        }
+        return subtracts;
     }
 
     private static int checkedK(@Nullable JsonNode k, int features) {

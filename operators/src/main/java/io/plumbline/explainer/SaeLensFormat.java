@@ -154,11 +154,6 @@ public final class SaeLensFormat implements ExplainerFormat {
         if (!config.subtractsDecoderBias()) {
             return bias;
         }
-        if (config.inputWidth() != config.targetWidth()) {
-            throw new ExplainerFormatException(
-                    "apply_b_dec_to_input = true with d_in = %d and d_out = %d: b_dec cannot be subtracted from the input; expected false"
-                            .formatted(config.inputWidth(), config.targetWidth()));
-        }
         double[] decoderBias = vector(weights.tensor(B_DEC), config.targetWidth(), "d_out");
         for (int input = 0; input < decoderBias.length; input++) {
             Kernels.addScaled(-decoderBias[input], encoderWeights.values(), input * bias.length, bias, 0, bias.length);

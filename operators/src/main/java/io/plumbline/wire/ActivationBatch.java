@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long @Nullable [] tokenIds) {
 
-    public ActivationBatch {
+    // Spelled out: in its compact form the class file loses the annotation of the array parameter.
+    public ActivationBatch(Matrix activations, @Nullable Matrix targets, long @Nullable [] tokenIds) {
         if (activations.rows() == 0 || activations.columns() == 0) {
             throw new ActivationBatchException(
                     "tensor \"activations\": shape [%d, %d]; a batch has at least one row of one value"
@@ -39,6 +40,9 @@ public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long
                     "tensor \"token_ids\": %d entries, expected %d, one for each row of the activations"
                             .formatted(tokenIds.length, activations.rows()));
         }
+        this.activations = activations;
+        this.targets = targets;
+        this.tokenIds = tokenIds;
     }
 
     /**
