@@ -1,0 +1,273 @@
+package io.plumbline.topology.windows;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.TestInputTopic;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.test.TestRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class WindowStageTest {
+
+    private static final String SITE = "blocks.7";
+    private static final int WIDTH = 5;
+    private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;
+
+    private final List<ClosedWindow> windows = new ArrayList<>();
+    private final List<String> late = new ArrayList<>();
+    private final List<DeadLetter.Reason> refused = new ArrayList<>();
+
+    @TempDir
+    private Path stateDirectory;
+
+    private TopologyTestDriver driver;
+    private TestInputTopic<byte[], byte[]> activations;
+
+    @AfterEach
+    void close() {
+        driver.close();
+    }
+
+    @Test
+    void aTumblingWindowHoldsExactlyItsRows() {
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null), StoreKind.MEMORY);
+        Matrix first = send(1, T0);
+        Matrix second = send(2, T0 + 9_999);
+        send(3, T0 + 10_000);
+        assertTrue(windows.isEmpty(), "grace is not over");
+        send(4, T0 + 12_000);
+        assertEquals(1, windows.size());
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, first, second);
+    }
+
+    @Test
+    void aRowIsCountedInEveryHoppingWindowThatHoldsIt() {
+        start(new WindowSettings(seconds(12), seconds(4), Duration.ZERO, null), StoreKind.MEMORY);
+        long start = T0 / 12_000 * 12_000;
+        Matrix a = send(1, start + 1_000);
+        Matrix b = send(2, start + 5_000);
+        Matrix c = send(3, start + 9_000);
+        send(4, start + 16_000);
+        // Windows end at start + 4, 8, 12 and 16 s.
+        assertEquals(4, windows.size());
+        assertWindow(windows.get(0), start - 8_000, start + 4_000, ClosedBy.EVENT_TIME, a);
+        assertWindow(windows.get(1), start - 4_000, start + 8_000, ClosedBy.EVENT_TIME, a, b);
+        assertWindow(windows.get(2), start, start + 12_000, ClosedBy.EVENT_TIME, a, b, c);
+        assertWindow(windows.get(3), start + 4_000, start + 16_000, ClosedBy.EVENT_TIME, b, c);
+    }
+
+    @Test
+    void lateRowsAreCountedAndInNoWindow() {
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null), StoreKind.MEMORY);
+        Matrix first = send(1, T0);
+        send(2, T0 + 12_000);
+        send(3, T0 + 9_000);
+        send(4, T0 + 22_000);
+        assertEquals(List.of("PANE 4"), late);
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, first);
+    }
+
+    @Test
+    void outOfOrderRowsWithinGraceAreInTheirWindow() {
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null), StoreKind.MEMORY);
+        Matrix a = send(1, T0 + 9_000);
+        send(2, T0 + 11_000);
+        Matrix b = send(3, T0 + 1_000);
+        send(4, T0 + 12_000);
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, a, b);
+        assertTrue(late.isEmpty());
+    }
+
+    @Test
+    void aSilentSiteClosesByWallClockAndLaterRowsOfThatPaneAreLate() {
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), seconds(30)), StoreKind.MEMORY);
+        Matrix a = send(1, T0);
+        driver.advanceWallClockTime(seconds(29));
+        assertTrue(windows.isEmpty());
+        driver.advanceWallClockTime(seconds(2));
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.IDLE, a);
+        send(2, T0 + 5_000);
+        assertEquals(List.of("PANE 4"), late);
+        Matrix next = send(3, T0 + 10_000);
+        send(4, T0 + 22_000);
+        assertEquals(2, windows.size());
+        assertWindow(windows.get(1), T0 + 10_000, T0 + 20_000, ClosedBy.EVENT_TIME, next);
+    }
+
+    @Test
+    void windowsWithoutRowsAreSkipped() {
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        send(1, T0);
+        send(2, T0 + 100_000);
+        send(3, T0 + 110_000);
+        assertEquals(
+                List.of(T0, T0 + 100_000),
+                windows.stream().map(ClosedWindow::startMs).toList());
+    }
+
+    @Test
+    void theSampleOfASmallWindowHoldsEveryRow() {
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        send(1, T0);
+        send(2, T0 + 1);
+        send(3, T0 + 10_000);
+        assertEquals(8, windows.get(0).sample().size());
+    }
+
+    @Test
+    void badRecordsAreRefusedAndGoodOnesAroundThemCounted() {
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        Matrix a = send(1, T0);
+        pipe(SITE, null, T0);
+        pipe(SITE, new byte[] {1, 2, 3}, T0);
+        pipe("unknown", ActivationRecords.blob(Matrix.zeros(1, WIDTH)), T0);
+        pipe(SITE, ActivationRecords.blob(Matrix.zeros(1, WIDTH + 1)), T0);
+        Matrix poisoned = Matrix.zeros(2, WIDTH);
+        poisoned.set(1, 3, Double.NaN);
+        pipe(SITE, ActivationRecords.blob(poisoned), T0);
+        pipe(SITE, ActivationRecords.blob(Matrix.zeros(1, WIDTH), Matrix.zeros(1, WIDTH)), T0);
+        Matrix b = send(2, T0);
+        send(3, T0 + 10_000);
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, a, b);
+        assertEquals(
+                List.of(
+                        DeadLetter.Reason.NULL_VALUE,
+                        DeadLetter.Reason.MALFORMED,
+                        DeadLetter.Reason.UNKNOWN_SITE,
+                        DeadLetter.Reason.WRONG_WIDTH,
+                        DeadLetter.Reason.NON_FINITE,
+                        DeadLetter.Reason.UNEXPECTED_TARGETS),
+                refused);
+        List<TestRecord<byte[], byte[]>> letters = driver.createOutputTopic(
+                        "dead-letters", new ByteArrayDeserializer(), new ByteArrayDeserializer())
+                .readRecordsToList();
+        assertEquals(6, letters.size());
+        assertArrayEquals(new byte[] {1, 2, 3}, letters.get(1).value());
+        assertEquals("malformed", header(letters.get(1), "plumbline.reason"));
+        assertEquals("activations", header(letters.get(1), "plumbline.topic"));
+        assertEquals("0", header(letters.get(1), "plumbline.partition"));
+        assertEquals("2", header(letters.get(1), "plumbline.offset"));
+        assertTrue(header(letters.get(4), "plumbline.message").contains("row 1, column 3 is NaN"));
+    }
+
+    private static String header(TestRecord<byte[], byte[]> record, String name) {
+        return new String(record.headers().lastHeader(name).value(), StandardCharsets.UTF_8);
+    }
+
+    private Matrix send(long seed, long timestampMs) {
+        Matrix rows = ActivationRecords.integerRows(seed, 4, WIDTH);
+        pipe(SITE, ActivationRecords.blob(rows), timestampMs);
+        return rows;
+    }
+
+    private void pipe(String site, byte[] value, long timestampMs) {
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("site", site.getBytes(StandardCharsets.UTF_8));
+        activations.pipeInput(new TestRecord<>(new byte[] {7}, value, headers, Instant.ofEpochMilli(timestampMs)));
+    }
+
+    private static void assertWindow(
+            ClosedWindow window, long startMs, long endMs, ClosedBy closedBy, Matrix... parts) {
+        assertEquals(startMs, window.startMs());
+        assertEquals(endMs, window.endMs());
+        assertEquals(closedBy, window.closedBy());
+        assertTrue(window.complete());
+        assertEquals(parts.length, window.requests());
+        SecondMomentAccumulator truth = SecondMomentAccumulator.ofDimension(WIDTH);
+        for (Matrix part : parts) {
+            truth.add(part);
+        }
+        assertEquals(truth.rows(), window.moment().rows());
+        assertEquals(truth.snapshot().matrix(), window.moment().matrix());
+    }
+
+    private static Duration seconds(long seconds) {
+        return Duration.ofSeconds(seconds);
+    }
+
+    private void start(WindowSettings settings, StoreKind kind) {
+        IngestListener ingestListener = new IngestListener() {
+            @Override
+            public void onAccepted(String site, int rows) {}
+
+            @Override
+            public void onDeadLetter(DeadLetter.Reason reason) {
+                refused.add(reason);
+            }
+        };
+        WindowListener windowListener = new WindowListener() {
+            @Override
+            public void onLate(String site, long rows, Level level) {
+                late.add(level + " " + rows);
+            }
+
+            @Override
+            public void onAccumulated(String site, int rows, long nanoseconds) {}
+
+            @Override
+            public void onWindowClosed(String site, long rows) {}
+        };
+        WindowStage stage = new WindowStage(settings, kind, Map.of(SITE, WIDTH), 16, 1, Map.of(), windowListener);
+        Topology topology = new Topology();
+        ByteArrayDeserializer in = new ByteArrayDeserializer();
+        ByteArraySerializer out = new ByteArraySerializer();
+        topology.addSource("activations-source", in, in, "activations");
+        topology.addProcessor(
+                "ingest",
+                IngestProcessor.supplier(
+                        Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false)),
+                        ingestListener,
+                        "accumulate",
+                        "refused"),
+                "activations-source");
+        topology.addProcessor("accumulate", stage.accumulator(), "ingest");
+        topology.addSink("refused", "dead-letters", out, out, "ingest");
+        topology.addSink("closed-panes", "moments", out, out, "accumulate");
+        topology.addSource("moments-source", in, in, "moments");
+        topology.addProcessor("compose", stage.composer(), "moments-source");
+        topology.addProcessor("collect", () -> new Collector(windows), "compose");
+        Properties properties = new Properties();
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "windows");
+        properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:9092");
+        properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
+        properties.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
+        properties.put(StreamsConfig.DEFAULT_KEY_SERDE_CLASS_CONFIG, Serdes.ByteArraySerde.class);
+        driver = new TopologyTestDriver(topology, properties, Instant.ofEpochMilli(T0));
+        activations = driver.createInputTopic("activations", out, out);
+    }
+
+    private record Collector(List<ClosedWindow> windows) implements Processor<String, ClosedWindow, Void, Void> {
+        @Override
+        public void process(Record<String, ClosedWindow> record) {
+            windows.add(record.value());
+        }
+    }
+}
