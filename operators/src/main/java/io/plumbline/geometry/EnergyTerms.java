@@ -15,14 +15,15 @@ import io.plumbline.linalg.Matrix;
  * @param total {@code L(Π)}
  * @param irreducible {@code L(Π_OOD) = Σ_{i>r} λ_i}
  * @param explainerDependent the excess; {@code total = irreducible + explainerDependent}
- * @param eta {@code explainerDependent / total}, in [0, 1]; 0 when there is nothing to lose (r = d)
+ * @param eta {@code explainerDependent / total}, in [0, 1]; 0 when there is nothing to lose (r = d, or the
+ *     window lies in the subspace)
  * @param lower {@code γ_OOD/2 Δ²}, below the excess (the paper's Proposition 2)
  * @param upper {@code (λ_1 − λ_d)/2 Δ²}, above it
  */
 public record EnergyTerms(
         double total, double irreducible, double explainerDependent, double eta, double lower, double upper) {
 
-    /** Below this share of tr M a loss is rounding: the window lies in the subspace. */
+    /** Below this share of tr M the irreducible loss is rounding, and eta a ratio of roundings. */
     private static final double NOTHING_TO_LOSE = 1e-13;
 
     /** The losses of {@code reference} under the moment whose eigenspace is {@code active}. {@code 2 d^2 r} flops. */
@@ -52,11 +53,11 @@ public record EnergyTerms(
         }
         double lower = 0.5 * active.eigengap().orElse(0.0) * squaredGap;
         double upper = 0.5 * (eigenvalues[0] - eigenvalues[dimension - 1]) * squaredGap;
+        // Eigenvalues that are 0 may come out a rounding below it.
+        irreducible = Math.max(irreducible, 0.0);
         double total = irreducible + excess;
-        if (total <= NOTHING_TO_LOSE * active.trace()) {
-            return new EnergyTerms(0.0, irreducible, 0.0, 0.0, lower, upper);
-        }
-        return new EnergyTerms(total, irreducible, excess, excess / total, lower, upper);
+        double eta = total <= NOTHING_TO_LOSE * active.trace() ? 0.0 : excess / total;
+        return new EnergyTerms(total, irreducible, excess, eta, lower, upper);
     }
 
     /**

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Outside Java (reports, configuration, metrics, the keys of {@link #undefined()} and {@link #vacuous()}) a component goes
  * by its name in snake case, {@code faithfulness_gap}: see {@link #statisticNames()}.
  *
- * <p> Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are
+ * <p>Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are
  * in the units of the moment (squared activations); angles are in radians.
  *
  * @param rows rows in the window

@@ -139,21 +139,21 @@ class GeometryGoldenTest {
                         .toArray());
         assertEquals(
                 golden.scalar("gap_dec") / golden.scalar("gap_cap"),
-                report.statistic("gapShare").orElseThrow(),
+                report.statistic("gap_share").orElseThrow(),
                 1e-10);
         assertEquals(
                 golden.scalar("lambda1_ood") / it.windowMoment.trace(),
-                report.statistic("topEigenvalueShare").orElseThrow(),
+                report.statistic("top_eigenvalue_share").orElseThrow(),
                 1e-10);
         assertEquals(
                 golden.scalar("id_loss_total") / it.windowMoment.trace(),
-                report.statistic("residualEnergy").orElseThrow(),
+                report.statistic("residual_energy").orElseThrow(),
                 1e-10);
         assertEquals(
                 golden.scalar("dec_loss_dependent") / it.windowMoment.trace(),
-                report.statistic("explainerDependentShare").orElseThrow(),
+                report.statistic("explainer_dependent_share").orElseThrow(),
                 1e-10);
-        assertEquals(Set.of("reconstructionGap"), report.undefined().keySet());
+        assertEquals(Set.of("reconstruction_gap"), report.undefined().keySet());
     }
 
     private static void assertLosses(GoldenCase golden, String prefix, EnergyTerms terms) {

@@ -1,0 +1,289 @@
+package io.plumbline.geometry;
+
+import static io.plumbline.geometry.Instances.gaussian;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a window's report says, and what it declines to say. */
+class SiteGeometryTest {
+
+    private static final int DIMENSION = 6;
+    private static final Set<String> OF_THE_WINDOWS_SUBSPACE = Set.of(
+            "faithfulness_gap",
+            "baseline_gap",
+            "gap_share",
+            "chance_normalised_gap",
+            "subspace_overlap",
+            "davis_kahan_as_printed",
+            "davis_kahan_certified",
+            "davis_kahan_valid",
+            "davis_kahan_both_spectra",
+            "davis_kahan_water_filling",
+            "gap_lower_bound",
+            "gap_upper_bound",
+            "principal_angles",
+            "reconstruction_gap");
+
+    @Test
+    void anOrdinaryWindowHasEveryNumber() {
+        SiteGeometry site = site(2, rows(1, 50));
+        GapAssessment report = site.assess(SecondMoment.of(rows(2, 40)));
+        assertEquals(Map.of(), report.undefined());
+        assertEquals(
+                GapAssessment.statisticNames(), List.copyOf(report.statistics().keySet()));
+        assertEquals(40, report.rows());
+        assertEquals(2, report.rank());
+        assertEquals(DIMENSION, report.dimension());
+        assertEquals(
+                Set.of(
+                        "davis_kahan_as_printed",
+                        "davis_kahan_valid",
+                        "davis_kahan_both_spectra",
+                        "davis_kahan_water_filling",
+                        "gap_upper_bound"),
+                report.vacuous().keySet());
+        assertEquals(
+                report.faithfulnessGap(), report.statistic("faithfulness_gap").orElseThrow());
+        assertThrows(IllegalArgumentException.class, () -> report.statistic("gap"));
+    }
+
+    @Test
+    void theBaselineItselfHasNotShifted() {
+        SecondMoment baseline = SecondMoment.of(rows(1, 50));
+        GapAssessment report = site(2, rows(1, 50)).assess(baseline);
+        assertEquals(0.0, report.secondMomentShift());
+        assertEquals(0.0, report.statistic("baseline_gap").orElseThrow(), 1e-14);
+        assertEquals(0.0, report.whitenedMeanShift());
+        assertEquals(report.explainerBaselineGap(), report.faithfulnessGap());
+    }
+
+    @Test
+    void aRepeatedEigenvalueOfTheWindowLeavesItsSubspaceUndecided() {
+        GapAssessment report = site(2, rows(1, 50)).assess(repeatedAtTwo());
+        assertEquals(OF_THE_WINDOWS_SUBSPACE, report.undefined().keySet());
+        String reason = report.undefined().get("faithfulness_gap");
+        assertNotNull(reason);
+        assertTrue(reason.startsWith("eigenvalues 2 and 3 of the window are equal to rounding"), reason);
+        assertNull(report.faithfulnessGap());
+        assertNull(report.principalAngles());
+        assertTrue(report.statistic("faithfulness_gap").isEmpty());
+        // What depends on the eigenvalues alone is the same for every choice of directions.
+        assertNotNull(report.explainerDependentLoss());
+        assertNotNull(report.eta());
+        assertFalse(report.vacuous().containsKey("davis_kahan_valid"));
+    }
+
+    @Test
+    void aRepeatedEigenvalueOfTheBaselineLeavesOnlyTheExplainersGap() {
+        SiteGeometry site = SiteGeometry.of(decoder(10), repeatedAtTwo(), null, 2);
+        GapAssessment report = site.assess(SecondMoment.of(rows(2, 40)));
+        assertNotNull(report.faithfulnessGap());
+        assertNull(report.baselineGap());
+        assertNull(report.davisKahanValid());
+        assertNull(report.residualEnergy());
+        String reason = report.undefined().get("explainer_baseline_gap");
+        assertNotNull(reason);
+        assertTrue(reason.contains("of the baseline"), reason);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aWindowOfFewerRowsThanTheRankIsUndecided(int rows) {
+        GapAssessment report = site(3, rows(1, 50)).assess(SecondMoment.of(rows(2, rows)));
+        assertNull(report.faithfulnessGap());
+        assertEquals(
+                "the window has %d rows: a subspace of rank 3 needs at least as many".formatted(rows),
+                report.undefined().get("faithfulness_gap"));
+        assertNotNull(report.secondMomentShift());
+        assertNotNull(report.whitenedMeanShift());
+    }
+
+    @Test
+    void asManyRowsAsTheRankAreEnough() {
+        GapAssessment report = site(3, rows(1, 50)).assess(SecondMoment.of(rows(2, 3)));
+        assertNotNull(report.faithfulnessGap());
+    }
+
+    @Test
+    void aDecoderOfLowerRankIsUndecided() {
+        Matrix lowRank = Kernels.multiply(gaussian(new Random(3), 9, 2), gaussian(new Random(4), 2, DIMENSION));
+        Decoder decoder = new Decoder(lowRank, new double[DIMENSION]);
+        GapAssessment report =
+                SiteGeometry.of(decoder, SecondMoment.of(rows(1, 50)), null, 3).assess(SecondMoment.of(rows(2, 40)));
+        assertNull(report.faithfulnessGap());
+        assertNull(report.projectionLoss());
+        assertNotNull(report.baselineGap());
+        assertEquals(
+                "the decoder has rank 2, below the configured rank 3",
+                report.undefined().get("eta"));
+        assertEquals(2, ExplainerSubspace.of(decoder, 3).decoderRank());
+        assertTrue(ExplainerSubspace.of(decoder, 2).isIdentified());
+    }
+
+    @Test
+    void aDecoderOfFewerFeaturesThanTheRankIsUndecided() {
+        ExplainerSubspace explainer = ExplainerSubspace.of(decoder(2), 3);
+        assertEquals(2, explainer.decoderRank());
+        assertFalse(explainer.isIdentified());
+    }
+
+    @Test
+    void aRepeatedSingularValueOfTheDecoderIsUndecided() {
+        Decoder decoder = new Decoder(Instances.diagonal(3, 2, 2, 1, 1, 1), new double[DIMENSION]);
+        assertFalse(ExplainerSubspace.of(decoder, 2).isIdentified());
+        assertTrue(ExplainerSubspace.of(decoder, 3).isIdentified());
+        GapAssessment report =
+                SiteGeometry.of(decoder, SecondMoment.of(rows(1, 50)), null, 2).assess(SecondMoment.of(rows(2, 40)));
+        String reason = report.undefined().get("faithfulness_gap");
+        assertNotNull(reason);
+        assertTrue(reason.startsWith("singular values 2 and 3 of the decoder are equal to rounding"), reason);
+    }
+
+    @Test
+    void atFullRankTheGapIsZeroAndNothingNeedsAnEigengap() {
+        GapAssessment report = site(DIMENSION, rows(1, 50)).assess(SecondMoment.of(rows(2, 40)));
+        assertEquals(0.0, report.faithfulnessGap());
+        assertEquals(0.0, report.baselineGap());
+        assertEquals(0.0, report.largestGap());
+        assertEquals(0.0, report.gapShare());
+        assertEquals(0.0, report.eta());
+        assertEquals(0.0, report.irreducibleLoss());
+        assertEquals(0.0, report.davisKahanWaterFilling());
+        assertEquals(0.0, report.gapUpperBound());
+        assertEquals(1.0, report.subspaceOverlap());
+        assertEquals(
+                Set.of(
+                        "eigengap_baseline",
+                        "eigengap_window",
+                        "chance_normalised_gap",
+                        "davis_kahan_as_printed",
+                        "davis_kahan_certified",
+                        "davis_kahan_valid",
+                        "davis_kahan_both_spectra"),
+                report.undefined().keySet());
+    }
+
+    @Test
+    void aNearZeroGapKeepsItsSizeThroughTheWholeReport() {
+        double angle = 1e-10;
+        Decoder decoder = new Decoder(Instances.diagonal(4, 3, 1, 0.5, 0.2, 0.1), new double[DIMENSION]);
+        Matrix turned = Matrix.zeros(DIMENSION, DIMENSION);
+        double[] lengths = {4, 3, 1, .9, .8, .7};
+        for (int i = 0; i < DIMENSION; i++) {
+            turned.set(i, i, lengths[i]);
+        }
+        // Row 1 leans out of the first two coordinates by the angle.
+        turned.set(1, 1, 3 * Math.cos(angle));
+        turned.set(1, 2, 3 * Math.sin(angle));
+        turned.set(2, 2, Math.cos(angle));
+        turned.set(2, 1, -Math.sin(angle));
+        SecondMoment window = SecondMoment.of(turned);
+        GapAssessment report = SiteGeometry.of(decoder, window, null, 2).assess(window);
+        double expected = Math.sqrt(2) * angle;
+        assertEquals(expected, report.statistic("faithfulness_gap").orElseThrow(), 1e-5 * expected);
+        // excess = (λ_2 − λ_3) sin² = (9 − 1)/6 sin²
+        double excess = 8.0 / 6.0 * angle * angle;
+        assertEquals(excess, report.statistic("explainer_dependent_loss").orElseThrow(), 1e-5 * excess);
+        assertEquals(expected, report.statistic("gap_upper_bound").orElseThrow(), 1e-5 * expected);
+    }
+
+    @Test
+    void aShiftOfTheMeanIsMeasuredInStandardDeviations() {
+        Matrix rows = Matrix.zeros(4, 2);
+        double[] values = {2, 1, 2, -1, -2, 1, -2, -1};
+        System.arraycopy(values, 0, rows.values(), 0, values.length);
+        Decoder decoder = new Decoder(Instances.diagonal(2, 1), new double[2]);
+        SiteGeometry site = SiteGeometry.of(decoder, SecondMoment.of(rows), null, 1);
+        Matrix moved = rows.copy();
+        for (int i = 0; i < 4; i++) {
+            moved.set(i, 0, moved.get(i, 0) + 6); // three times the root mean square of that coordinate
+            moved.set(i, 1, moved.get(i, 1) + 4); // four times
+        }
+        double shift = site.assess(SecondMoment.of(moved))
+                .statistic("whitened_mean_shift")
+                .orElseThrow();
+        assertEquals(5.0, shift, 1e-4);
+    }
+
+    @Test
+    void theReconstructionGapTakesTheBaselinesReconstructionsAsExplainer() {
+        SecondMoment baseline = SecondMoment.of(rows(1, 50));
+        Matrix reconstructions = SecondMoment.of(rows(5, 50)).matrix();
+        SecondMoment window = SecondMoment.of(rows(2, 40));
+        GapAssessment report =
+                SiteGeometry.of(decoder(10), baseline, reconstructions, 2).assess(window);
+        double expected = FaithfulnessGap.between(
+                        ActiveSubspace.topEigenspace(reconstructions, 2).subspace(),
+                        ActiveSubspace.topEigenspace(window, 2).subspace())
+                .value();
+        assertEquals(expected, report.statistic("reconstruction_gap").orElseThrow(), 1e-14);
+        assertNull(
+                SiteGeometry.of(decoder(10), baseline, null, 2).assess(window).reconstructionGap());
+    }
+
+    @Test
+    void anotherBaselineGivesTheSameReportAsANewSite() {
+        SecondMoment other = SecondMoment.of(rows(6, 50));
+        SecondMoment window = SecondMoment.of(rows(2, 40));
+        GapAssessment moved = site(2, rows(1, 50)).withBaseline(other, null).assess(window);
+        assertEquals(SiteGeometry.of(decoder(10), other, null, 2).assess(window), moved);
+    }
+
+    @Test
+    void nonsenseIsRefusedBeforeAnythingIsComputed() {
+        SecondMoment baseline = SecondMoment.of(rows(1, 50));
+        Decoder decoder = decoder(10);
+        assertThrows(IllegalArgumentException.class, () -> SiteGeometry.of(decoder, baseline, null, 0));
+        assertThrows(IllegalArgumentException.class, () -> SiteGeometry.of(decoder, baseline, null, 7));
+        SecondMoment narrow = SecondMoment.of(gaussian(new Random(1), 9, 5));
+        assertThrows(IllegalArgumentException.class, () -> SiteGeometry.of(decoder, narrow, null, 2));
+        assertThrows(IllegalArgumentException.class, () -> SiteGeometry.of(decoder, baseline, Matrix.identity(5), 2));
+        SiteGeometry site = SiteGeometry.of(decoder, baseline, null, 2);
+        assertThrows(IllegalArgumentException.class, () -> site.assess(narrow));
+        assertThrows(IllegalArgumentException.class, () -> site.assess(baseline.minus(baseline)));
+        SecondMoment zeros = SecondMoment.of(Matrix.zeros(9, DIMENSION));
+        assertThrows(IllegalArgumentException.class, () -> SiteGeometry.of(decoder, zeros, null, 2));
+        assertNull(site.assess(zeros).topEigenvalueShare());
+    }
+
+    private static SiteGeometry site(int rank, Matrix baselineRows) {
+        SecondMoment baseline = SecondMoment.of(baselineRows);
+        return SiteGeometry.of(
+                decoder(10), baseline, SecondMoment.of(rows(9, 60)).matrix(), rank);
+    }
+
+    private static Decoder decoder(int features) {
+        return new Decoder(gaussian(new Random(77), features, DIMENSION), new double[DIMENSION]);
+    }
+
+    private static Matrix rows(long seed, int count) {
+        Matrix rows = gaussian(new Random(seed), count, DIMENSION);
+        for (int i = 0; i < count; i++) {
+            for (int j = 0; j < DIMENSION; j++) {
+                rows.set(i, j, rows.get(i, j) * (DIMENSION - j) + 0.5);
+            }
+        }
+        return rows;
+    }
+
+    /** diag(9, 4, 4, 1, 1, 1) / 6. */
+    private static SecondMoment repeatedAtTwo() {
+        return SecondMoment.of(Instances.diagonal(3, 2, 2, 1, 1, 1));
+    }
+}
