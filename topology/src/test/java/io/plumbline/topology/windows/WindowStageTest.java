@@ -258,7 +258,7 @@ class WindowStageTest {
         properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "windows");
         properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:9092");
         properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
-        properties.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
+        properties.put("processing.exception.handler.global.enabled", true);
         properties.put(StreamsConfig.DEFAULT_KEY_SERDE_CLASS_CONFIG, Serdes.ByteArraySerde.class);
         driver = new TopologyTestDriver(topology, properties, Instant.ofEpochMilli(T0));
         activations = driver.createInputTopic("activations", out, out);
