@@ -1,0 +1,312 @@
+package io.plumbline.topology.metrics;
+
+import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import org.apache.kafka.streams.KafkaStreams;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All metrics of the process: one registry, one scrape.
+ *
+ * <p>Every method that records swallows its own failures and counts them in {@code plumbline_metrics_failures_total}; none throws, none
+ * blocks, all are thread-safe.
+ *
+ * <p><b>Sites.</b> The first {@code maximumSites} names get series of their own; what is said of any other is counted under
+ * {@code site="_overflow"}, its per-window values are not exported, and {@code plumbline_site_overflow_total} grows. Counters of a site are
+ * this process's own and stay until it ends: rows of one site are read by every instance, so their sum over instances is the site's.
+ * Per-window values belong to the one instance that judges the site and go with {@link #forget}.
+ */
+public final class Metrics implements AutoCloseable {
+
+    /** The label that stands for all sites beyond the cap. */
+    public static final String OVERFLOW_SITE = "_overflow";
+
+    private static final Logger log = LoggerFactory.getLogger(Metrics.class);
+
+    /** Buckets of the stage times: 36 ms to assess at d = 768, 400 ms at 2,048, seconds to adapt. */
+    private static final Duration[] STAGE_BUCKETS = {
+        Duration.ofMillis(1),
+        Duration.ofMillis(5),
+        Duration.ofMillis(25),
+        Duration.ofMillis(100),
+        Duration.ofMillis(500),
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(10),
+        Duration.ofSeconds(60),
+        Duration.ofSeconds(300)
+    };
+
+    /**
+     * How long and for how many sites values are exported.
+     *
+     * @param staleness wall-clock time after which the values of a site without a new window are no longer exported; several windows long
+     * @param maximumSites how many distinct site names may become labels
+     */
+    public record Settings(Duration staleness, int maximumSites) {
+        public Settings {
+            if (staleness.isNegative() || staleness.isZero()) {
+                throw new IllegalArgumentException("metrics.staleness = " + staleness
+                        + ": expected a positive duration, several windows long; PT15M suits windows of a few minutes");
+            }
+            if (maximumSites < 1) {
+                throw new IllegalArgumentException(
+                        "metrics.sites.max = " + maximumSites + ": expected at least 1; 256 is the default");
+            }
+        }
+
+        public static Settings defaults() {
+            return new Settings(Duration.ofMinutes(15), 256);
+        }
+    }
+
+    /** The counters of one site, looked up once. */
+    private record SiteCounters(
+            Counter records, Counter rows, Counter windows, Counter publications, Counter reverts, String label) {}
+
+    private final Settings settings;
+    private final SiteWindows siteWindows;
+    private final PrometheusRegistry prometheus = new PrometheusRegistry();
+    private final MeterRegistry meters;
+    private final Map<String, SiteCounters> sites = new ConcurrentHashMap<>();
+    private final SiteCounters overflowSite;
+    private final Map<Stage, Timer> stageTimes = new EnumMap<>(Stage.class);
+    private final Counter failures;
+    private final Counter overflows;
+    private final List<AutoCloseable> bound = new CopyOnWriteArrayList<>();
+
+    private Metrics(Settings settings, java.time.Clock wallClock) {
+        this.settings = settings;
+        siteWindows = new SiteWindows(wallClock, settings.staleness());
+        prometheus.register(siteWindows);
+        meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, prometheus, Clock.SYSTEM);
+        meters.config()
+                .meterFilter(new StreamsMeters())
+                // Their names break Prometheus' conventions; process_cpu_usage and the node exporter have the same.
+                .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
+                .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
+        failures = counter(
+                "plumbline.metrics.failures", "Observations lost because recording them failed; the stream went on");
+        overflows = counter("plumbline.site.overflow", "Observations of sites beyond the cap on site labels");
+        for (Stage stage : Stage.values()) {
+            stageTimes.put(
+                    stage,
+                    Timer.builder("plumbline.stage")
+                            .description("Time one unit of work takes in a stage: a record, a window, an adaptation")
+                            .tag("stage", stage.label())
+                            .serviceLevelObjectives(STAGE_BUCKETS)
+                            .register(meters));
+        }
+        overflowSite = countersOf(OVERFLOW_SITE);
+        new JvmMemoryMetrics().bindTo(meters);
+        new JvmThreadMetrics().bindTo(meters);
+        new ProcessorMetrics().bindTo(meters);
+        new FileDescriptorMetrics().bindTo(meters);
+        new UptimeMetrics().bindTo(meters);
+        JvmGcMetrics collections = new JvmGcMetrics();
+        collections.bindTo(meters);
+        bound.add(collections);
+    }
+
+    public static Metrics create(Settings settings) {
+        return create(settings, java.time.Clock.systemUTC());
+    }
+
+    /** As {@link #create(Settings)}, with the clock that decides when a silent site vanishes. */
+    public static Metrics create(Settings settings, java.time.Clock wallClock) {
+        return new Metrics(settings, wallClock);
+    }
+
+    /**
+     * Creates the counters of configured sites, reasons and outcomes at 0, so that the first event is an increase and not a new series, which
+     * {@code increase()} does not see.
+     */
+    public void expect(
+            Collection<String> siteNames, Collection<String> deadLetterReasons, Collection<String> adaptationOutcomes) {
+        guarded(() -> {
+            deadLetterReasons.forEach(this::deadLetters);
+            for (String site : siteNames) {
+                String label = site(site).label();
+                adaptationOutcomes.forEach(outcome -> adaptations(label, outcome));
+                lateRows(label, "pane");
+                lateRows(label, "window");
+            }
+        });
+    }
+
+    /** Adds Kafka's own metrics of one application, those of {@link StreamsMeters#ALLOWED}; unbound by {@link #close}. */
+    public void observe(KafkaStreams streams) {
+        guarded(() -> {
+            KafkaStreamsMetrics kafka = new KafkaStreamsMetrics(streams);
+            bound.add(kafka);
+            kafka.bindTo(meters);
+        });
+    }
+
+    /** A record of {@code rows} rows was accepted. */
+    public void recordAccepted(String site, long rows) {
+        guarded(() -> {
+            SiteCounters counters = site(site);
+            counters.records().increment();
+            counters.rows().increment((double) rows);
+        });
+    }
+
+    /** Rows came after their window had closed; {@code level} says where that was found: {@code pane} or {@code window}. */
+    public void rowsLate(String site, long rows, String level) {
+        guarded(() -> lateRows(site(site).label(), level).increment((double) rows));
+    }
+
+    /** A record was refused; {@code reason} is one of a fixed set. */
+    public void deadLettered(String reason) {
+        guarded(() -> deadLetters(reason).increment());
+    }
+
+    /** A window was closed. */
+    public void windowClosed(String site) {
+        guarded(() -> site(site).windows().increment());
+    }
+
+    /** A window was judged: its values replace those of the site's last window, all at once. */
+    public void windowAssessed(Supplier<SiteSnapshot> snapshot) {
+        guarded(() -> {
+            SiteSnapshot window = snapshot.get();
+            if (!site(window.site()).label().equals(OVERFLOW_SITE)) {
+                siteWindows.put(window);
+            }
+        });
+    }
+
+    /** An adaptation ended; {@code outcome} is one of a fixed set. */
+    public void adaptationEnded(String site, String outcome) {
+        guarded(() -> adaptations(site(site).label(), outcome).increment());
+    }
+
+    /** An adapted decoder was published. */
+    public void decoderPublished(String site) {
+        guarded(() -> site(site).publications().increment());
+    }
+
+    /** The trained decoder was published again. */
+    public void decoderReverted(String site) {
+        guarded(() -> site(site).reverts().increment());
+    }
+
+    /** One unit of work took {@code nanoseconds} in a stage. */
+    public void took(Stage stage, long nanoseconds) {
+        guarded(() -> {
+            Timer timer = stageTimes.get(stage);
+            if (timer != null) {
+                timer.record(Duration.ofNanos(nanoseconds));
+            }
+        });
+    }
+
+    /** The site was removed or is judged elsewhere now: its per-window values leave the scrape. */
+    public void forget(String site) {
+        siteWindows.forget(site);
+    }
+
+    /** Everything there is to export, now. */
+    MetricSnapshots scrape() {
+        return prometheus.scrape();
+    }
+
+    /** Counts a failure that happened in another part of this package. */
+    void failed() {
+        failures.increment();
+    }
+
+    @Override
+    public void close() {
+        bound.forEach(binder -> guarded(() -> closeQuietly(binder)));
+        meters.close();
+        prometheus.unregister(siteWindows);
+    }
+
+    private static void closeQuietly(AutoCloseable binder) {
+        try {
+            binder.close();
+        } catch (Exception e) {
+            throw new IllegalStateException("a metrics binder did not close: " + e, e);
+        }
+    }
+
+    private SiteCounters site(String name) {
+        SiteCounters known = sites.get(name);
+        if (known != null) {
+            return known;
+        }
+        synchronized (sites) {
+            if (!sites.containsKey(name) && sites.size() >= settings.maximumSites()) {
+                overflows.increment();
+                return overflowSite;
+            }
+            return sites.computeIfAbsent(name, this::countersOf);
+        }
+    }
+
+    private SiteCounters countersOf(String site) {
+        return new SiteCounters(
+                counter("plumbline.records", "Activation records accepted", "site", site),
+                counter("plumbline.rows", "Activation rows accepted", "site", site),
+                counter("plumbline.windows", "Windows closed", "site", site),
+                counter("plumbline.decoder.publications", "Adapted decoders published", "site", site),
+                counter("plumbline.decoder.reverts", "Times the trained decoder was published again", "site", site),
+                site);
+    }
+
+    private Counter lateRows(String site, String level) {
+        return counter(
+                "plumbline.late.rows",
+                "Rows that came after their window had closed and are in no window",
+                "site",
+                site,
+                "level",
+                level);
+    }
+
+    private Counter deadLetters(String reason) {
+        return counter("plumbline.dead.letters", "Records refused and kept on the dead-letter topic", "reason", reason);
+    }
+
+    private Counter adaptations(String site, String outcome) {
+        return counter(
+                "plumbline.adaptations", "Adaptation requests by how they ended", "site", site, "outcome", outcome);
+    }
+
+    private Counter counter(String name, String description, String... tags) {
+        return Counter.builder(name).description(description).tags(tags).register(meters);
+    }
+
+    private void guarded(Runnable recording) {
+        try {
+            recording.run();
+        } catch (RuntimeException e) {
+            failures.increment();
+            log.warn("metrics: an observation was lost, the stream goes on: {}", e.toString());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.plumbline.topology.metrics;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that is exported about one window of one site; immutable, so that whoever reads it sees one window and no other.
+ *
+ * <p>A value that is undefined (null, NaN or infinite) is absent from the list and therefore from the scrape: a gauge that showed 0 or
+ * yesterday's number instead would be believed.
+ */
+public record SiteSnapshot(String site, List<Sample> samples) {
+
+    /** The verdicts a site can be in, as the values of the label {@code verdict}. */
+    static final List<String> VERDICTS = List.of("aligned", "drifted", "undecided");
+
+    public SiteSnapshot {
+        samples = List.copyOf(samples);
+    }
+
+    /** One value; {@code labelValue} belongs to {@link WindowMetric#label()} and is null exactly when that is. */
+    public record Sample(WindowMetric metric, @Nullable String labelValue, double value) {
+        public Sample {
+            if ((metric.label() == null) != (labelValue == null)) {
+                throw new IllegalArgumentException(metric.metricName() + ": the label "
+                        + (metric.label() == null
+                                ? "value \"" + labelValue + "\" has no label"
+                                : metric.label() + " is missing"));
+            }
+        }
+    }
+
+    public static Builder of(String site) {
+        return new Builder(site);
+    }
+
+    /** Collects the values of one window. Not thread-safe. */
+    public static final class Builder {
+        private final String site;
+        private final List<Sample> samples = new ArrayList<>();
+
+        private Builder(String site) {
+            this.site = site;
+        }
+
+        /** Adds a value without a label of its own; null, NaN and infinities are left out. */
+        public Builder set(WindowMetric metric, @Nullable Number value) {
+            return add(metric, null, value);
+        }
+
+        /** Adds a value under a label; null, NaN and infinities are left out. */
+        public Builder set(WindowMetric metric, String labelValue, @Nullable Number value) {
+            return add(metric, labelValue, value);
+        }
+
+        /** Adds a yes or no as 1 or 0; null is left out. */
+        public Builder set(WindowMetric metric, String labelValue, @Nullable Boolean value) {
+            return add(metric, labelValue, value == null ? null : Integer.valueOf(value ? 1 : 0));
+        }
+
+        /** Event times of the window in milliseconds since the epoch; exported in seconds. */
+        public Builder window(long startMs, long endMs) {
+            return set(WindowMetric.WINDOW_START, startMs / 1e3).set(WindowMetric.WINDOW_END, endMs / 1e3);
+        }
+
+        /** One of {@code aligned}, {@code drifted}, {@code undecided}; the other two are exported as 0, so that a change is a step. */
+        public Builder verdict(String verdict) {
+            if (!VERDICTS.contains(verdict)) {
+                throw new IllegalArgumentException(
+                        "site " + site + ": verdict \"" + verdict + "\", expected one of " + VERDICTS);
+            }
+            for (String possible : VERDICTS) {
+                set(WindowMetric.VERDICT, possible, possible.equals(verdict));
+            }
+            return this;
+        }
+
+        public SiteSnapshot build() {
+            return new SiteSnapshot(site, samples);
+        }
+
+        private Builder add(WindowMetric metric, @Nullable String labelValue, @Nullable Number value) {
+            if (value != null && Double.isFinite(value.doubleValue())) {
+                samples.add(new Sample(metric, labelValue, value.doubleValue()));
+            }
+            return this;
+        }
+    }
+}

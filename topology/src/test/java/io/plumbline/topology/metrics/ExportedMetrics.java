@@ -1,0 +1,147 @@
+package io.plumbline.topology.metrics;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsBuilder;
+
+/** The table of {@code deploy/METRICS.md}, and a {@link Metrics} in which everything has happened once. */
+final class ExportedMetrics {
+    static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
+
+    private static final Pattern ROW = Pattern.compile("^\\| `([a-z0-9_]+)` \\| ([^|]*) \\| ([^|]*) \\| (.*) \\|$");
+    private static final Pattern METRIC = Pattern.compile("\\b(?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+");
+
+    private ExportedMetrics() {}
+
+    /** A row of the table: the metric's type, its labels, and what it says. */
+    record Documented(String type, Set<String> labels, String meaning) {
+        boolean always() {
+            return !meaning.contains("*once it happened*");
+        }
+    }
+
+    static Map<String, Documented> table() {
+        Map<String, Documented> rows = new TreeMap<>();
+        read("deploy/METRICS.md")
+                .lines()
+                .map(ROW::matcher)
+                .filter(Matcher::matches)
+                .forEach(row -> {
+                    Set<String> labels = new TreeSet<>();
+                    Matcher label = Pattern.compile("`([a-z_]+)`").matcher(row.group(3));
+                    while (label.find()) {
+                        labels.add(label.group(1));
+                    }
+                    if (rows.put(row.group(1), new Documented(row.group(2).strip(), labels, row.group(4))) != null) {
+                        throw new AssertionError("deploy/METRICS.md lists " + row.group(1) + " twice");
+                    }
+                });
+        return rows;
+    }
+
+    /** Every name a query may use: the table's, and the series of its histograms and summaries. */
+    static Set<String> queryable() {
+        Set<String> names = new TreeSet<>();
+        table().forEach((name, row) -> {
+            if (row.type().equals("histogram") || row.type().equals("summary")) {
+                names.addAll(Set.of(name + "_count", name + "_sum"));
+            }
+            if (row.type().equals("histogram")) {
+                names.add(name + "_bucket");
+            }
+            if (!row.type().equals("histogram") && !row.type().equals("summary")) {
+                names.add(name);
+            }
+        });
+        return names;
+    }
+
+    /** The metric names in a query or a rules file. */
+    static Set<String> namesIn(String text) {
+        Set<String> names = new TreeSet<>();
+        Matcher matcher = METRIC.matcher(text);
+        while (matcher.find()) {
+            names.add(matcher.group());
+        }
+        return names;
+    }
+
+    static String read(String file) {
+        try {
+            return Files.readString(REPOSITORY.resolve(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A snapshot with every family, all values equal to {@code value}. */
+    static SiteSnapshot everything(String site, double value) {
+        SiteSnapshot.Builder snapshot = SiteSnapshot.of(site).verdict("drifted");
+        for (WindowMetric metric : WindowMetric.values()) {
+            if (metric == WindowMetric.VERDICT) {
+                continue;
+            }
+            if (metric.label() == null) {
+                snapshot.set(metric, value);
+            } else {
+                valuesOf(metric).forEach(label -> snapshot.set(metric, label, value));
+            }
+        }
+        return snapshot.build();
+    }
+
+    /** Lets everything happen once, for two sites. */
+    static void exercise(Metrics metrics) {
+        metrics.expect(
+                List.of("blocks.7", "blocks.11"),
+                List.of("non_finite", "malformed"),
+                List.of("published", "refused", "failed"));
+        for (String site : List.of("blocks.7", "blocks.11")) {
+            metrics.recordAccepted(site, 128);
+            metrics.rowsLate(site, 3, "pane");
+            metrics.windowClosed(site);
+            metrics.windowAssessed(() -> everything(site, 0.5));
+            metrics.adaptationEnded(site, "published");
+            metrics.decoderPublished(site);
+            metrics.decoderReverted(site);
+        }
+        metrics.deadLettered("non_finite");
+        for (Stage stage : Stage.values()) {
+            metrics.took(stage, 36_000_000);
+        }
+    }
+
+    /** A Kafka Streams client that was never started; it never reaches a broker and has most of its metrics already. */
+    static KafkaStreams idleStreams(String application) {
+        Properties properties = new Properties();
+        properties.put("application.id", application);
+        properties.put("bootstrap.servers", "127.0.0.1:1");
+        properties.put("num.stream.threads", "2");
+        properties.put("state.dir", Path.of("target", "idle-streams").toString());
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.stream("activations").to("elsewhere");
+        return new KafkaStreams(builder.build(), properties);
+    }
+
+    private static List<String> valuesOf(WindowMetric metric) {
+        return switch (metric) {
+            case FVU -> List.of("trained", "active");
+            case EIGENGAP -> List.of("baseline", "window");
+            case THRESHOLD -> List.of("faithfulness_gap");
+            case GAP_BOUND_CERTIFIED -> List.of("davis_kahan_as_printed");
+            default ->
+                List.of("davis_kahan_as_printed", "davis_kahan_valid", "davis_kahan_water_filling", "lower", "upper");
+        };
+    }
+}

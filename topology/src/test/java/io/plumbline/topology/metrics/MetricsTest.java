@@ -1,0 +1,245 @@
+package io.plumbline.topology.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.streams.KafkaStreams;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class MetricsTest {
+    private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private final Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(10), 3), new Clock() {
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
+
+        @Override
+        public Instant instant() {
+            return now;
+        }
+    });
+
+    @AfterEach
+    void close() {
+        metrics.close();
+    }
+
+    @Test
+    void aScrapeNeverMixesTwoWindowsOfASite() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        Thread writer = new Thread(() -> {
+            for (int window = 1; !stop.get(); window++) {
+                int value = window;
+                metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", value));
+            }
+        });
+        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 0));
+        writer.start();
+        Set<Double> windowsSeen = new TreeSet<>();
+        try {
+            for (int scrape = 0; scrape < 500; scrape++) {
+                Set<Double> values = new TreeSet<>();
+                for (MetricSnapshot family : metrics.scrape()) {
+                    if (family instanceof GaugeSnapshot gauge && isWindowValue(gauge) && !isVerdict(gauge)) {
+                        gauge.getDataPoints().forEach(point -> values.add(point.getValue()));
+                    }
+                }
+                assertEquals(1, values.size(), "one scrape saw windows " + values);
+                windowsSeen.addAll(values);
+            }
+        } finally {
+            stop.set(true);
+            writer.join();
+        }
+        assertTrue(
+                windowsSeen.size() > 10, "the writer was too slow for the test to say anything: " + windowsSeen.size());
+    }
+
+    @Test
+    void aSiteVanishesWhenItIsForgotten() {
+        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 1));
+        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.11", 1));
+        metrics.forget("blocks.7");
+        assertEquals(Set.of("blocks.11"), sitesShown());
+    }
+
+    @Test
+    void aSiteVanishesWhenItHasHadNoWindowForTheStalenessAndReturnsWithTheNext() {
+        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 1));
+        now = now.plus(Duration.ofMinutes(10));
+        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.11", 1));
+        assertEquals(Set.of("blocks.7", "blocks.11"), sitesShown());
+        now = now.plusMillis(1);
+        assertEquals(Set.of("blocks.11"), sitesShown());
+        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 1));
+        assertEquals(Set.of("blocks.7", "blocks.11"), sitesShown());
+    }
+
+    @Test
+    void anUndefinedValueIsAbsentAndItsPredecessorGoesWithIt() {
+        metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
+                .set(WindowMetric.FAITHFULNESS_GAP, 1.0)
+                .build());
+        assertTrue(families().contains("plumbline_faithfulness_gap"));
+        for (Double undefined : new Double[] {null, Double.NaN, Double.POSITIVE_INFINITY}) {
+            metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
+                    .set(WindowMetric.FAITHFULNESS_GAP, undefined)
+                    .set(WindowMetric.ROWS, 5)
+                    .build());
+            assertFalse(families().contains("plumbline_faithfulness_gap"), "for " + undefined);
+            assertTrue(families().contains("plumbline_window_rows"));
+        }
+    }
+
+    @Test
+    void sitesBeyondTheCapShareOneLabelAndAreCounted() {
+        for (String site : new String[] {"a", "b", "c", "d", "e", "a"}) {
+            metrics.recordAccepted(site, 10);
+        }
+        metrics.windowAssessed(() -> ExportedMetrics.everything("d", 1));
+        metrics.windowAssessed(() -> ExportedMetrics.everything("c", 1));
+        assertEquals(20, counter("plumbline_rows", "site", "a"));
+        assertEquals(20, counter("plumbline_rows", "site", Metrics.OVERFLOW_SITE));
+        assertEquals(3, counter("plumbline_site_overflow", "", ""));
+        assertEquals(Set.of("c"), sitesShown());
+    }
+
+    @Test
+    void aFailureToRecordIsCountedAndNotThrown() {
+        metrics.windowAssessed(
+                () -> SiteSnapshot.of("blocks.7").verdict("perhaps").build());
+        assertEquals(1, counter("plumbline_metrics_failures", "", ""));
+    }
+
+    @Test
+    void millisecondsOfTheWindowAreExportedAsSeconds() {
+        metrics.windowAssessed(
+                () -> SiteSnapshot.of("blocks.7").window(1_500, 61_500).build());
+        for (MetricSnapshot family : metrics.scrape()) {
+            if (family instanceof GaugeSnapshot gauge && isWindowValue(gauge)) {
+                double expected = gauge.getMetadata().getName().contains("start") ? 1.5 : 61.5;
+                assertEquals(
+                        expected,
+                        gauge.getDataPoints().get(0).getValue(),
+                        gauge.getMetadata().getName());
+            }
+        }
+    }
+
+    @Test
+    void nonsenseSettingsAreRefusedWithTheirName() {
+        assertTrue(String.valueOf(
+                        assertThrows(IllegalArgumentException.class, () -> new Metrics.Settings(Duration.ZERO, 1)))
+                .contains("metrics.staleness = PT0S"));
+        assertTrue(String.valueOf(assertThrows(
+                        IllegalArgumentException.class, () -> new Metrics.Settings(Duration.ofMinutes(1), 0)))
+                .contains("metrics.sites.max = 0"));
+    }
+
+    @Test
+    void aDeadThreadOrAStoppedClientIsNotAlive() {
+        assertTrue(StreamsProbes.aliveComplaint("monitor", KafkaStreams.State.RUNNING, 2, 2)
+                .isEmpty());
+        assertTrue(StreamsProbes.aliveComplaint("monitor", KafkaStreams.State.REBALANCING, 2, 2)
+                .isEmpty());
+        assertTrue(StreamsProbes.aliveComplaint("monitor", KafkaStreams.State.RUNNING, 1, 2)
+                .orElse("")
+                .contains("1 of 2"));
+        for (KafkaStreams.State dead : Set.of(
+                KafkaStreams.State.ERROR,
+                KafkaStreams.State.PENDING_ERROR,
+                KafkaStreams.State.PENDING_SHUTDOWN,
+                KafkaStreams.State.NOT_RUNNING)) {
+            assertTrue(
+                    StreamsProbes.aliveComplaint("monitor", dead, 2, 2)
+                            .orElse("")
+                            .contains(dead.name()),
+                    dead.name());
+        }
+    }
+
+    @Test
+    void runningWithoutTasksIsNotReady() {
+        assertTrue(StreamsProbes.readyComplaint("monitor", KafkaStreams.State.RUNNING, 1)
+                .isEmpty());
+        assertTrue(StreamsProbes.readyComplaint("monitor", KafkaStreams.State.RUNNING, 0)
+                .orElse("")
+                .contains("no task"));
+        assertTrue(StreamsProbes.readyComplaint("monitor", KafkaStreams.State.REBALANCING, 4)
+                .orElse("")
+                .contains("REBALANCING"));
+    }
+
+    @Test
+    void probesReadARealClient() {
+        KafkaStreams streams = ExportedMetrics.idleStreams("probed");
+        Probe alive = StreamsProbes.alive("probed", streams, 2);
+        Probe ready = StreamsProbes.ready("probed", streams);
+        assertTrue(alive.complaint().isEmpty());
+        assertTrue(ready.complaint().orElse("").contains("CREATED"));
+        streams.close(Duration.ofSeconds(5));
+        assertTrue(alive.complaint().orElse("").contains("NOT_RUNNING"));
+        assertEquals(alive.complaint(), alive.and(ready).complaint());
+    }
+
+    private Set<String> sitesShown() {
+        Set<String> sites = new TreeSet<>();
+        for (MetricSnapshot family : metrics.scrape()) {
+            if (family instanceof GaugeSnapshot gauge && isWindowValue(gauge)) {
+                gauge.getDataPoints()
+                        .forEach(point -> sites.add(point.getLabels().get("site")));
+            }
+        }
+        return sites;
+    }
+
+    private Set<String> families() {
+        Set<String> names = new TreeSet<>();
+        metrics.scrape().forEach(family -> names.add(family.getMetadata().getPrometheusName()));
+        return names;
+    }
+
+    private double counter(String name, String label, String value) {
+        for (MetricSnapshot family : metrics.scrape()) {
+            if (family instanceof CounterSnapshot counter
+                    && family.getMetadata().getPrometheusName().equals(name)) {
+                return counter.getDataPoints().stream()
+                        .filter(point -> label.isEmpty()
+                                || value.equals(point.getLabels().get(label)))
+                        .findFirst()
+                        .orElseThrow()
+                        .getValue();
+            }
+        }
+        throw new AssertionError(name + " is not exported");
+    }
+
+    private static boolean isVerdict(GaugeSnapshot gauge) {
+        return gauge.getMetadata().getPrometheusName().equals(WindowMetric.VERDICT.metricName());
+    }
+
+    private static boolean isWindowValue(GaugeSnapshot gauge) {
+        return Set.of(WindowMetric.values()).stream().anyMatch(metric -> metric.metricName()
+                .equals(gauge.getMetadata().getPrometheusName()));
+    }
+}

@@ -1,0 +1,285 @@
+package io.plumbline.topology.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.kafka.streams.KafkaStreams;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class MonitorServerTest {
+    private static final Pattern SERIES = Pattern.compile("^([a-zA-Z0-9_:]+)(?:\\{(.*)})? (\\S+)$");
+
+    private volatile Optional<String> complaint = Optional.empty();
+    private final Metrics metrics = Metrics.create(Metrics.Settings.defaults());
+    private final HttpClient client = HttpClient.newHttpClient();
+    private MonitorServer server;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = MonitorServer.onLoopback(0, metrics, Optional::empty, () -> complaint);
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+        metrics.close();
+    }
+
+    @Test
+    void everyScrapedMetricHasHelpAndStandsInTheTableWithItsTypeAndLabels() throws Exception {
+        KafkaStreams streams = ExportedMetrics.idleStreams("monitor");
+        try {
+            metrics.observe(streams);
+            ExportedMetrics.exercise(metrics);
+            String scrape = get("/metrics").body();
+            Set<String> families = new TreeSet<>();
+            var table = ExportedMetrics.table();
+            for (String line : scrape.lines().toList()) {
+                if (line.startsWith("# TYPE ")) {
+                    List<String> words = Arrays.asList(line.split(" ", -1));
+                    families.add(words.get(2));
+                    assertTrue(
+                            table.containsKey(words.get(2)),
+                            words.get(2) + " is exported and not in deploy/METRICS.md");
+                    assertEquals(
+                            Objects.requireNonNull(table.get(words.get(2))).type(),
+                            words.get(3),
+                            "type of " + words.get(2));
+                    assertTrue(
+                            Pattern.compile("(?m)^# HELP " + words.get(2) + " \\S+")
+                                    .matcher(scrape)
+                                    .find(),
+                            "HELP of " + words.get(2));
+                }
+            }
+            table.forEach((name, row) -> assertTrue(
+                    !row.always() || families.contains(name), name + " is in deploy/METRICS.md and not exported"));
+            for (String line : scrape.lines().toList()) {
+                Matcher series = SERIES.matcher(line);
+                if (series.matches()) {
+                    String name = series.group(1);
+                    String family = families.contains(name) ? name : name.replaceFirst("_(bucket|sum|count)$", "");
+                    Set<String> labels = new TreeSet<>(
+                            series.group(2) == null
+                                    ? List.of()
+                                    : Pattern.compile("([a-z_]+)=\"")
+                                            .matcher(series.group(2))
+                                            .results()
+                                            .map(match -> match.group(1))
+                                            .filter(label -> !label.equals("le"))
+                                            .collect(Collectors.toSet()));
+                    assertEquals(
+                            Objects.requireNonNull(table.get(family), family).labels(), labels, "labels of " + line);
+                }
+            }
+        } finally {
+            streams.close(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void countersAddUpAndWindowValuesAreThoseOfTheSnapshot() throws Exception {
+        ExportedMetrics.exercise(metrics);
+        metrics.recordAccepted("blocks.7", 100);
+        String scrape = get("/metrics").body();
+        assertAll(
+                () -> has(scrape, "plumbline_rows_total{site=\"blocks.7\"} 228.0"),
+                () -> has(scrape, "plumbline_records_total{site=\"blocks.7\"} 2.0"),
+                () -> has(scrape, "plumbline_late_rows_total{level=\"pane\",site=\"blocks.7\"} 3.0"),
+                () -> has(scrape, "plumbline_dead_letters_total{reason=\"non_finite\"} 1.0"),
+                () -> has(scrape, "plumbline_dead_letters_total{reason=\"malformed\"} 0.0"),
+                () -> has(scrape, "plumbline_adaptations_total{outcome=\"published\",site=\"blocks.7\"} 1.0"),
+                () -> has(scrape, "plumbline_adaptations_total{outcome=\"refused\",site=\"blocks.7\"} 0.0"),
+                () -> has(scrape, "plumbline_stage_seconds_bucket{stage=\"assess\",le=\"0.1\"} 1"),
+                () -> has(scrape, "plumbline_stage_seconds_bucket{stage=\"assess\",le=\"0.025\"} 0"),
+                () -> has(scrape, "plumbline_faithfulness_gap{site=\"blocks.7\"} 0.5"),
+                () -> has(scrape, "plumbline_verdict{site=\"blocks.7\",verdict=\"drifted\"} 1.0"),
+                () -> has(scrape, "plumbline_verdict{site=\"blocks.7\",verdict=\"aligned\"} 0.0"));
+    }
+
+    @Test
+    void kafkasOwnMetricsAreOnlyTheAllowedOnesAndCarryNoRandomIds() throws Exception {
+        KafkaStreams streams = ExportedMetrics.idleStreams("monitor");
+        try {
+            metrics.observe(streams);
+            String scrape = get("/metrics").body();
+            has(
+                    scrape,
+                    "kafka_stream_thread_process_rate{kafka_version=\"4.3.1\",thread_id=\"monitor-StreamThread-1\"} ");
+            has(
+                    scrape,
+                    "kafka_stream_thread_process_rate{kafka_version=\"4.3.1\",thread_id=\"monitor-StreamThread-2\"} ");
+            Set<String> allowed = StreamsMeters.ALLOWED.stream()
+                    .map(name -> name.replace('.', '_'))
+                    .collect(Collectors.toSet());
+            scrape.lines()
+                    .filter(line -> line.startsWith("# TYPE kafka"))
+                    .map(line -> line.split(" ", -1)[2])
+                    .forEach(name -> assertTrue(allowed.contains(name.replaceFirst("_total$", "")), name));
+        } finally {
+            streams.close(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void hostileSiteNamesAreEscapedAndForgeNoSeries() throws Exception {
+        String hostile = "x\"} 1\nplumbline_forged{a=\"\\";
+        metrics.recordAccepted(hostile, 1);
+        metrics.windowAssessed(
+                () -> SiteSnapshot.of(hostile).set(WindowMetric.ROWS, 7).build());
+        String scrape = get("/metrics").body();
+        has(scrape, "plumbline_window_rows{site=\"x\\\"} 1\\nplumbline_forged{a=\\\"\\\\\"} 7.0");
+        assertTrue(scrape.lines().noneMatch(line -> line.startsWith("plumbline_forged")), scrape);
+    }
+
+    @Test
+    void theClientChoosesTheFormat() throws Exception {
+        HttpResponse<String> open = client.send(
+                request("/metrics")
+                        .header("Accept", "application/openmetrics-text; version=1.0.0")
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertTrue(open.headers().firstValue("Content-Type").orElse("").startsWith("application/openmetrics-text"));
+        assertTrue(open.body().endsWith("# EOF\n"));
+        HttpResponse<String> plain = get("/metrics");
+        assertTrue(plain.headers().firstValue("Content-Type").orElse("").startsWith("text/plain"));
+        assertFalse(plain.body().contains("# EOF"));
+    }
+
+    @Test
+    void readinessFollowsItsProbeAndSaysWhy() throws Exception {
+        assertEquals(200, get("/readyz").statusCode());
+        complaint = Optional.of("monitor: no task is assigned to this instance");
+        HttpResponse<String> refused = get("/readyz");
+        assertEquals(503, refused.statusCode());
+        assertEquals("monitor: no task is assigned to this instance\n", refused.body());
+        assertEquals(200, get("/healthz").statusCode(), "not ready is not dead");
+    }
+
+    @Test
+    void aFailingProbeIsAnswered500AndCounted() throws Exception {
+        try (MonitorServer broken = MonitorServer.onLoopback(
+                0,
+                metrics,
+                () -> {
+                    throw new IllegalStateException("no state");
+                },
+                Optional::empty)) {
+            HttpResponse<String> answer = get(broken, "/healthz");
+            assertEquals(500, answer.statusCode());
+            assertEquals("/healthz failed: no state\n", answer.body());
+        }
+        has(get("/metrics").body(), "plumbline_metrics_failures_total 1.0");
+    }
+
+    @Test
+    void otherPathsAndMethodsAreRefusedWithASentence() throws Exception {
+        assertEquals(404, get("/metrics/../etc").statusCode());
+        assertEquals(404, get("/metricsx").statusCode());
+        HttpResponse<String> post = client.send(
+                request("/metrics")
+                        .POST(HttpRequest.BodyPublishers.ofString("x"))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertEquals(405, post.statusCode());
+        assertEquals("GET, HEAD", post.headers().firstValue("Allow").orElse(""));
+        HttpResponse<String> head = client.send(
+                request("/healthz")
+                        .method("HEAD", HttpRequest.BodyPublishers.noBody())
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertEquals(200, head.statusCode());
+    }
+
+    @Test
+    void clientsThatNeverFinishTheirRequestDoNotKeepTheProbesFromAnswering() throws Exception {
+        List<Socket> stuck = new ArrayList<>();
+        try {
+            for (int i = 0; i < 8; i++) {
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort());
+                socket.getOutputStream().write("GET /healthz HT".getBytes(StandardCharsets.US_ASCII));
+                socket.getOutputStream().flush();
+                stuck.add(socket);
+            }
+            HttpResponse<String> answer = client.send(
+                    request("/healthz").timeout(Duration.ofSeconds(60)).build(), HttpResponse.BodyHandlers.ofString());
+            assertEquals(200, answer.statusCode());
+        } finally {
+            for (Socket socket : stuck) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void listensOnLoopbackAndAPortInUseIsNamed() {
+        assertTrue(server.address().getAddress().isLoopbackAddress());
+        int port = server.address().getPort();
+        IOException refused = assertThrows(
+                IOException.class, () -> MonitorServer.onLoopback(port, metrics, Optional::empty, Optional::empty));
+        assertTrue(refused.toString().contains(":" + port + ": "), refused::toString);
+    }
+
+    @Test
+    void closingFreesThePortAndEndsTheThreads() throws Exception {
+        get("/healthz");
+        int port = server.address().getPort();
+        server.close();
+        MonitorServer.onLoopback(port, metrics, Optional::empty, Optional::empty)
+                .close();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().startsWith("monitor-http-")) {
+                thread.join(10_000);
+                assertFalse(thread.isAlive(), thread.getName());
+            }
+        }
+    }
+
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + server.address().getPort() + path));
+    }
+
+    private HttpResponse<String> get(String path) throws Exception {
+        return get(server, path);
+    }
+
+    private HttpResponse<String> get(MonitorServer from, String path) throws Exception {
+        return client.send(
+                HttpRequest.newBuilder(
+                                URI.create("http://127.0.0.1:" + from.address().getPort() + path))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static void has(String scrape, String series) {
+        assertTrue(
+                scrape.lines().anyMatch(line -> line.startsWith(series)),
+                () -> "expected \"" + series + "\" in\n" + scrape);
+    }
+}
