@@ -75,6 +75,8 @@ public enum WindowMetric {
     EXPLAINER_DEPENDENT_LOSS(
             "plumbline_explainer_dependent_loss",
             "Projection loss minus irreducible loss: what a better subspace would win, per row"),
+    EXPLAINER_DEPENDENT_SHARE(
+            "plumbline_explainer_dependent_ratio", "Explainer-dependent loss as a share of the window's whole energy"),
     ETA("plumbline_eta_ratio", "Explainer-dependent loss as a share of the projection loss"),
     TOP_EIGENVALUE_SHARE(
             "plumbline_top_eigenvalue_share_ratio",

@@ -1,0 +1,129 @@
+package io.plumbline.topology.metrics;
+
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.windows.WindowListener;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Tells {@link Metrics} what the monitor's stages report. Thread-safe; never throws, never blocks. */
+public final class PipelineMetrics implements IngestListener, WindowListener, DriftListener {
+    private final Metrics metrics;
+
+    /**
+     * Watches for the given sites, whose counters start at 0.
+     *
+     * @param adaptationOutcomes the fixed set of outcomes that will be given to {@link Metrics#adaptationEnded}
+     */
+    public PipelineMetrics(Metrics metrics, Collection<String> sites, Collection<String> adaptationOutcomes) {
+        this.metrics = metrics;
+        List<String> reasons = Stream.of(DeadLetter.Reason.values())
+                .map(DeadLetter.Reason::label)
+                .toList();
+        metrics.expect(sites, reasons, adaptationOutcomes);
+    }
+
+    @Override
+    public void onAccepted(String site, int rows) {
+        metrics.recordAccepted(site, rows);
+    }
+
+    @Override
+    public void onDeadLetter(DeadLetter.Reason reason) {
+        metrics.deadLettered(reason.label());
+    }
+
+    @Override
+    public void onLate(String site, long rows, Level level) {
+        metrics.rowsLate(site, rows, level.name().toLowerCase(Locale.ROOT));
+    }
+
+    @Override
+    public void onAccumulated(String site, int rows, long nanoseconds) {
+        metrics.took(Stage.ACCUMULATE, nanoseconds);
+    }
+
+    @Override
+    public void onWindowClosed(String site, long rows) {
+        metrics.windowClosed(site);
+    }
+
+    @Override
+    public void onReport(WindowReport report, long nanoseconds) {
+        metrics.took(Stage.ASSESS, nanoseconds);
+        metrics.windowAssessed(() -> snapshot(report));
+    }
+
+    @Override
+    public void onSiteReleased(String site) {
+        metrics.forget(site);
+    }
+
+    static SiteSnapshot snapshot(WindowReport report) {
+        GapAssessment geometry = report.geometry();
+        List<Double> angles = geometry.principalAngles();
+        SiteSnapshot.Builder snapshot = SiteSnapshot.of(report.site())
+                .window(report.windowStartMs(), report.windowEndMs())
+                .verdict(report.verdict())
+                .set(WindowMetric.DECODER_VERSION, report.decoderVersion())
+                .set(WindowMetric.THRESHOLD, report.trigger(), report.threshold())
+                .set(WindowMetric.FVU, "trained", report.reconstructionFvuTrained())
+                .set(WindowMetric.FVU, "active", report.reconstructionFvu())
+                .set(WindowMetric.ROWS, geometry.rows())
+                .set(WindowMetric.RANK, geometry.rank())
+                .set(WindowMetric.DIMENSION, geometry.dimension())
+                .set(WindowMetric.FAITHFULNESS_GAP, geometry.faithfulnessGap())
+                .set(WindowMetric.BASELINE_GAP, geometry.baselineGap())
+                .set(WindowMetric.EXPLAINER_BASELINE_GAP, geometry.explainerBaselineGap())
+                .set(WindowMetric.RECONSTRUCTION_GAP, geometry.reconstructionGap())
+                .set(WindowMetric.LARGEST_GAP, geometry.largestGap())
+                .set(WindowMetric.GAP_SHARE, geometry.gapShare())
+                .set(WindowMetric.CHANCE_NORMALISED_GAP, geometry.chanceNormalisedGap())
+                .set(WindowMetric.SUBSPACE_OVERLAP, geometry.subspaceOverlap())
+                .set(
+                        WindowMetric.LARGEST_PRINCIPAL_ANGLE,
+                        angles == null || angles.isEmpty() ? null : angles.get(angles.size() - 1))
+                .set(WindowMetric.EIGENGAP, "baseline", geometry.eigengapBaseline())
+                .set(WindowMetric.EIGENGAP, "window", geometry.eigengapWindow())
+                .set(WindowMetric.SECOND_MOMENT_SHIFT, geometry.secondMomentShift())
+                .set(WindowMetric.SECOND_MOMENT_RELATIVE_SHIFT, geometry.secondMomentShiftRatio())
+                .set(WindowMetric.WHITENED_MEAN_SHIFT, geometry.whitenedMeanShift())
+                .set(WindowMetric.RESIDUAL_ENERGY, geometry.residualEnergy())
+                .set(WindowMetric.PROJECTION_LOSS, geometry.projectionLoss())
+                .set(WindowMetric.IRREDUCIBLE_LOSS, geometry.irreducibleLoss())
+                .set(WindowMetric.EXPLAINER_DEPENDENT_LOSS, geometry.explainerDependentLoss())
+                .set(WindowMetric.EXPLAINER_DEPENDENT_SHARE, geometry.explainerDependentShare())
+                .set(WindowMetric.ETA, geometry.eta())
+                .set(WindowMetric.TOP_EIGENVALUE_SHARE, geometry.topEigenvalueShare())
+                .set(WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed", geometry.davisKahanCertified());
+        bound(snapshot, geometry, "davis_kahan_as_printed", "davis_kahan_as_printed", geometry.davisKahanAsPrinted());
+        bound(snapshot, geometry, "davis_kahan_valid", "davis_kahan_valid", geometry.davisKahanValid());
+        bound(
+                snapshot,
+                geometry,
+                "davis_kahan_both_spectra",
+                "davis_kahan_both_spectra",
+                geometry.davisKahanBothSpectra());
+        bound(
+                snapshot,
+                geometry,
+                "davis_kahan_water_filling",
+                "davis_kahan_water_filling",
+                geometry.davisKahanWaterFilling());
+        bound(snapshot, geometry, "gap_lower_bound", "lower", geometry.gapLowerBound());
+        bound(snapshot, geometry, "gap_upper_bound", "upper", geometry.gapUpperBound());
+        return snapshot.build();
+    }
+
+    private static void bound(
+            SiteSnapshot.Builder snapshot, GapAssessment geometry, String key, String label, @Nullable Double value) {
+        snapshot.set(WindowMetric.GAP_BOUND, label, value)
+                .set(WindowMetric.GAP_BOUND_VACUOUS, label, geometry.vacuous().get(key));
+    }
+}

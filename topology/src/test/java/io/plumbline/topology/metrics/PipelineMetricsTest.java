@@ -1,0 +1,159 @@
+package io.plumbline.topology.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.windows.WindowListener;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.RecordComponent;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+class PipelineMetricsTest {
+
+    @Test
+    void everyRealNumberOfAReportIsExportedAndNoneTwice() throws Exception {
+        GapAssessment geometry = distinctNumbers();
+        SiteSnapshot snapshot = PipelineMetrics.snapshot(report(geometry));
+        Map<String, Double> expected = geometry.statistics();
+        for (Map.Entry<String, Double> statistic : expected.entrySet()) {
+            long exported = snapshot.samples().stream()
+                    .filter(sample -> sample.value() == statistic.getValue())
+                    .count();
+            assertEquals(1, exported, "exports of " + statistic.getKey());
+        }
+        assertEquals(0.25, value(snapshot, WindowMetric.FVU, "trained"));
+        assertEquals(0.125, value(snapshot, WindowMetric.FVU, "active"));
+        assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
+        assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
+        assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
+        assertEquals(1.25, value(snapshot, WindowMetric.LARGEST_PRINCIPAL_ANGLE, ""));
+        assertEquals(1.0, value(snapshot, WindowMetric.GAP_BOUND_VACUOUS, "upper"));
+        assertEquals(0.0, value(snapshot, WindowMetric.GAP_BOUND_VACUOUS, "davis_kahan_valid"));
+        assertEquals(1.0, value(snapshot, WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed"));
+        Set<WindowMetric> families = new TreeSet<>();
+        snapshot.samples().forEach(sample -> families.add(sample.metric()));
+        assertEquals(Set.of(WindowMetric.values()), families);
+    }
+
+    @Test
+    void whatTheStagesReportIsCounted() throws IOException {
+        try (Metrics metrics = Metrics.create(Metrics.Settings.defaults())) {
+            PipelineMetrics pipeline = new PipelineMetrics(metrics, List.of("blocks.7"), List.of("refused"));
+            String before = scrape(metrics);
+            for (DeadLetter.Reason reason : DeadLetter.Reason.values()) {
+                has(before, "plumbline_dead_letters_total{reason=\"" + reason.label() + "\"} 0.0");
+            }
+            pipeline.onAccepted("blocks.7", 128);
+            pipeline.onLate("blocks.7", 5, WindowListener.Level.WINDOW);
+            pipeline.onAccumulated("blocks.7", 128, 2_000_000);
+            pipeline.onWindowClosed("blocks.7", 128);
+            pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
+            pipeline.onReport(report(distinctNumbers()), 36_000_000);
+            String after = scrape(metrics);
+            has(after, "plumbline_rows_total{site=\"blocks.7\"} 128.0");
+            has(after, "plumbline_late_rows_total{level=\"window\",site=\"blocks.7\"} 5.0");
+            has(after, "plumbline_late_rows_total{level=\"pane\",site=\"blocks.7\"} 0.0");
+            has(after, "plumbline_windows_total{site=\"blocks.7\"} 1.0");
+            has(after, "plumbline_dead_letters_total{reason=\"non_finite\"} 1.0");
+            has(after, "plumbline_stage_seconds_sum{stage=\"accumulate\"} 0.002");
+            has(after, "plumbline_stage_seconds_sum{stage=\"assess\"} 0.036");
+            has(after, "plumbline_verdict{site=\"blocks.7\",verdict=\"drifted\"} 1.0");
+            has(after, "plumbline_metrics_failures_total 0.0");
+            pipeline.onSiteReleased("blocks.7");
+            assertTrue(!scrape(metrics).contains("plumbline_verdict{"), "a released site is still shown");
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("the assessment could not be built", e);
+        }
+    }
+
+    private static WindowReport report(GapAssessment geometry) {
+        return new WindowReport(
+                "blocks.7",
+                60_000,
+                120_000,
+                "event_time",
+                12,
+                "drifted",
+                "above",
+                "faithfulness_gap",
+                5.0,
+                4.0,
+                0.25,
+                0.125,
+                3,
+                true,
+                geometry);
+    }
+
+    /** An assessment in which every number differs from every other, so that a mix-up shows. */
+    private static GapAssessment distinctNumbers() throws ReflectiveOperationException {
+        List<Object> arguments = new ArrayList<>();
+        List<Class<?>> types = new ArrayList<>();
+        int number = 1000;
+        for (RecordComponent component : GapAssessment.class.getRecordComponents()) {
+            number++;
+            Class<?> type = component.getType();
+            types.add(type);
+            if (type == long.class) {
+                arguments.add((long) number);
+            } else if (type == int.class) {
+                arguments.add(number);
+            } else if (type == Boolean.class) {
+                arguments.add(true);
+            } else if (type == List.class) {
+                arguments.add(List.of(0.5, 1.25));
+            } else if (component.getName().equals("vacuous")) {
+                arguments.add(vacuous());
+            } else if (type == Map.class) {
+                arguments.add(Map.of());
+            } else {
+                arguments.add(number + 0.5);
+            }
+        }
+        Constructor<GapAssessment> constructor =
+                GapAssessment.class.getDeclaredConstructor(types.toArray(new Class<?>[0]));
+        return constructor.newInstance(arguments.toArray());
+    }
+
+    private static Map<String, Boolean> vacuous() {
+        Map<String, Boolean> vacuous = new LinkedHashMap<>();
+        vacuous.put("davis_kahan_as_printed", true);
+        vacuous.put("davis_kahan_valid", false);
+        vacuous.put("davis_kahan_both_spectra", true);
+        vacuous.put("davis_kahan_water_filling", true);
+        vacuous.put("gap_lower_bound", false);
+        vacuous.put("gap_upper_bound", true);
+        return vacuous;
+    }
+
+    private static double value(SiteSnapshot snapshot, WindowMetric metric, String label) {
+        return snapshot.samples().stream()
+                .filter(sample -> sample.metric() == metric && (label.isEmpty() || label.equals(sample.labelValue())))
+                .findFirst()
+                .orElseThrow()
+                .value();
+    }
+
+    private static String scrape(Metrics metrics) throws IOException {
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter.create()
+                .write(text, metrics.scrape());
+        return text.toString(StandardCharsets.UTF_8);
+    }
+
+    private static void has(String scrape, String series) {
+        assertTrue(scrape.lines().anyMatch(series::equals), () -> "expected \"" + series + "\" in\n" + scrape);
+    }
+}
