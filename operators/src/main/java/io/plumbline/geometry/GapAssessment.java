@@ -89,6 +89,7 @@ public record GapAssessment(
         Map<String, String> undefined) {
 
     private static final Pattern UPPER_CASE = Pattern.compile("[A-Z]");
+    private static final double VIOLATION = 1e-6;
     private static final RecordComponent[] COMPONENTS = GapAssessment.class.getRecordComponents();
 
     public GapAssessment {
@@ -134,6 +135,34 @@ public record GapAssessment(
             }
         }
         return names;
+    }
+
+    /**
+     * The valid bounds that the measured gaps break by more than 1e-6 of the largest possible gap: always empty, in every
+     * window, unless the arithmetic (or a faster twin of it) is wrong. The printed Davis-Kahan number counts only where it
+     * is certified.
+     */
+    public List<String> violatedBounds() {
+        List<String> violated = new ArrayList<>();
+        for (String bound : List.of("davis_kahan_valid", "davis_kahan_both_spectra", "davis_kahan_water_filling")) {
+            noteIfAbove("baseline_gap", bound, bound, violated);
+        }
+        if (Boolean.TRUE.equals(davisKahanCertified)) {
+            noteIfAbove("baseline_gap", "davis_kahan_as_printed", "davis_kahan_as_printed", violated);
+        }
+        noteIfAbove("faithfulness_gap", "gap_upper_bound", "gap_upper_bound", violated);
+        noteIfAbove("gap_lower_bound", "faithfulness_gap", "gap_lower_bound", violated);
+        return violated;
+    }
+
+    private void noteIfAbove(String smaller, String larger, String bound, List<String> violated) {
+        OptionalDouble low = statistic(smaller);
+        OptionalDouble high = statistic(larger);
+        if (low.isPresent()
+                && high.isPresent()
+                && low.getAsDouble() > high.getAsDouble() + VIOLATION * Math.max(largestGap, 1.0)) {
+            violated.add(bound);
+        }
     }
 
     private static String nameOf(RecordComponent component) {

@@ -237,6 +237,39 @@ class SiteGeometryTest {
                 SiteGeometry.of(decoder(10), baseline, null, 2).assess(window).reconstructionGap());
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void noReportBreaksItsOwnBounds(long seed) {
+        Random random = new Random(seed);
+        for (int trial = 0; trial < 60; trial++) {
+            SecondMoment baseline = SecondMoment.of(rows(random.nextLong(), 10 + random.nextInt(40)));
+            SecondMoment window = SecondMoment.of(rows(random.nextLong(), 1 + random.nextInt(60)));
+            GapAssessment report = SiteGeometry.of(decoder(10), baseline, null, 1 + random.nextInt(DIMENSION))
+                    .assess(window);
+            assertEquals(List.of(), report.violatedBounds(), "seed %d, trial %d".formatted(seed, trial));
+        }
+    }
+
+    @Test
+    void aBrokenBoundIsNamedButThePrintedOneOnlyWhereItIsCertified() {
+        SecondMoment baseline = SecondMoment.of(new Matrix(2, 2, new double[] {Math.sqrt(2), 0, 0, 0}));
+        SecondMoment window = SecondMoment.of(new Matrix(2, 2, new double[] {Math.sqrt(.998), 0, 0, Math.sqrt(1.0)}));
+        Decoder decoder = new Decoder(Instances.diagonal(2, 1), new double[2]);
+        GapAssessment report = SiteGeometry.of(decoder, baseline, null, 1).assess(window);
+        assertTrue(report.statistic("davis_kahan_as_printed").orElseThrow()
+                < report.statistic("baseline_gap").orElseThrow());
+        assertEquals(List.of(), report.violatedBounds());
+        assertEquals(
+                List.of(
+                        "davis_kahan_valid",
+                        "davis_kahan_both_spectra",
+                        "davis_kahan_water_filling",
+                        "davis_kahan_as_printed",
+                        "gap_upper_bound",
+                        "gap_lower_bound"),
+                withWrongBounds(report).violatedBounds());
+    }
+
     @Test
     void anotherBaselineGivesTheSameReportAsANewSite() {
         SecondMoment other = SecondMoment.of(rows(6, 50));
@@ -260,6 +293,44 @@ class SiteGeometryTest {
         SecondMoment zeros = SecondMoment.of(Matrix.zeros(9, DIMENSION));
         assertThrows(IllegalArgumentException.class, () -> SiteGeometry.of(decoder, zeros, null, 2));
         assertNull(site.assess(zeros).topEigenvalueShare());
+    }
+
+    /** The same report with every bound on the wrong side of the gap it bounds, and the printed one certified. */
+    private static GapAssessment withWrongBounds(GapAssessment r) {
+        return new GapAssessment(
+                r.rows(),
+                r.dimension(),
+                r.rank(),
+                r.secondMomentShift(),
+                r.secondMomentShiftRatio(),
+                r.eigengapBaseline(),
+                r.eigengapWindow(),
+                r.faithfulnessGap(),
+                r.baselineGap(),
+                r.explainerBaselineGap(),
+                r.largestGap(),
+                r.gapShare(),
+                r.chanceNormalisedGap(),
+                r.subspaceOverlap(),
+                r.explainerDependentLoss(),
+                r.projectionLoss(),
+                r.irreducibleLoss(),
+                r.eta(),
+                1.0,
+                true,
+                1.0,
+                1.0,
+                1.0,
+                1.5,
+                1.0,
+                r.topEigenvalueShare(),
+                r.principalAngles(),
+                r.reconstructionGap(),
+                r.explainerDependentShare(),
+                r.residualEnergy(),
+                r.whitenedMeanShift(),
+                r.vacuous(),
+                r.undefined());
     }
 
     private static SiteGeometry site(int rank, Matrix baselineRows) {
