@@ -6,7 +6,7 @@ package io.plumbline.geometry;
  *
  * <p>A backward stable decomposition of a matrix of size d errs by a small multiple of {@code d 2^-53} times its norm.
  */
-final class Identification {
+public final class Identification {
 
     private static final double ROUNDING = 16 * 0x1p-53;
 
@@ -18,7 +18,7 @@ final class Identification {
     }
 
     /** Whether a subspace of {@code rank} leading directions is determined by these values (descending). */
-    static boolean separated(double[] values, int rank, int size) {
+    public static boolean separated(double[] values, int rank, int size) {
         if (rank == values.length) {
             return true;
         }

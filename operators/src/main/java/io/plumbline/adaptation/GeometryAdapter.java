@@ -1,0 +1,134 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.Identification;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Geometry-Adaptive Explainer: Step 1 turns the dictionary onto the window's active subspace, Step 2 refits it there
+ * by a ridge regression of the targets on the codes.
+ *
+ * <p>Step 2 minimises {@code 1/N sum |y - W z - b|^2 + lg |(I - Pi) W|^2 + lp |W - W~|^2}, centred, with the bias absorbing
+ * the means. The paper leaves open which bias goes with an interpolated decoder; here it is always
+ * {@code mean y - W mean z} for the W that is returned.
+ *
+ * <p><b>The gap is not 0 afterwards.</b> Step 1 closes it to the rows it was fitted on; Step 2 opens it again, and on other
+ * rows both show the sampling error of the window. Measure it there.
+ *
+ * <p><b>Cost.</b> An eigendecomposition of d x d, {@code N^3/3} flops for each ridge level (two as printed),
+ * {@code 2 N^2 d} for each system, {@code 2 k d^2} to turn the dictionary. <b>Size.</b> {@code 24 N^2} bytes and a few
+ * times {@code 8 k d}. Stateless; any number of threads.
+ */
+public final class GeometryAdapter {
+
+    private GeometryAdapter() {}
+
+    /**
+     * Fits one decoder with given settings.
+     *
+     * @param trained the decoder as trained: rotations start from it, never from an earlier adaptation
+     * @param trainedSubspace of the trained decoder, at any rank: all its singular vectors are used
+     * @param codes N rows of codes, and {@code targets} (N x d) what the decoder should give for them
+     * @throws IllegalArgumentException if shapes differ, or no preservation weight is given without more rows than
+     *     features
+     */
+    public static Adaptation adapt(
+            Decoder trained,
+            ExplainerSubspace trainedSubspace,
+            SparseCodes codes,
+            Matrix targets,
+            GaeSettings settings) {
+        requireShapes(trained, trainedSubspace, codes, targets);
+        int rank = settings.rank();
+        Regularisation absolute = settings.regularisation().inUnitsOf(codes);
+        if (settings.refits() && absolute.preservation() == 0.0) {
+            RidgeLevels.requireRowsForNoRidge(codes);
+        }
+        ActiveSubspace active = ActiveSubspace.topEigenspace(SecondMoment.of(targets), rank);
+        String reason = undecided(trained, trainedSubspace, active.eigenvalues(), rank, codes.rows());
+        if (reason != null) {
+            return new Adaptation.Undecided(reason);
+        }
+        Matrix vectors = active.eigenvectors();
+        StepOne stepOne = StepOne.of(trainedSubspace, vectors, rank, settings.rotation());
+        Decoder rotated = withBias(stepOne.rotate(trained.weights(), vectors), codes, targets);
+        if (!settings.refits()) {
+            return new Adaptation.Adapted(rotated, rotated, active, stepOne.alignment(), absolute);
+        }
+        RidgeLevels levels = new RidgeLevels(codes, targets, SparseProducts.multiply(codes, trained.weights()));
+        try {
+            SettingsFit fit = SettingsFit.of(
+                    stepOne,
+                    rank,
+                    settings.alpha(),
+                    absolute,
+                    lambda -> Kernels.multiply(levels.at(lambda).targets(), vectors),
+                    lambda -> Kernels.multiply(levels.at(lambda).trained(), stepOne.turn()));
+            Decoder decoder = withBias(fit.weights(trained.weights(), codes, vectors), codes, targets);
+            return new Adaptation.Adapted(decoder, rotated, active, stepOne.alignment(), absolute);
+        } catch (ArithmeticException e) {
+            return new Adaptation.Undecided(singular(absolute, e));
+        }
+    }
+
+    static String singular(Regularisation absolute, ArithmeticException cause) {
+        return "the system of the refit is singular at lambda preservation = %s (%s); give a larger lambda"
+                .formatted(absolute.preservation(), cause.getMessage());
+    }
+
+    /** Why a rank-r rotation is not determined, or null when it is. */
+    static @Nullable String undecided(
+            Decoder trained, ExplainerSubspace subspace, double[] windowEigenvalues, int rank, int rows) {
+        int dimension = windowEigenvalues.length;
+        if (subspace.decoderRank() < rank) {
+            return "the decoder has rank %d, below the rank %d of the subspace asked for"
+                    .formatted(subspace.decoderRank(), rank);
+        }
+        if (!Identification.separated(subspace.singularValues(), rank, Math.max(trained.features(), dimension))) {
+            return "singular values %d and %d of the decoder are equal: its rank-%d subspace is not identified"
+                    .formatted(rank, rank + 1, rank);
+        }
+        if (!Identification.separated(windowEigenvalues, rank, dimension)) {
+            return "eigenvalues %d and %d of the window (%d rows) are equal: its rank-%d subspace is not identified"
+                    .formatted(rank, rank + 1, rows, rank);
+        }
+        return null;
+    }
+
+    /** The decoder with these weights whose errors have mean 0 on these rows. */
+    static Decoder withBias(Matrix weights, SparseCodes codes, Matrix targets) {
+        double[] bias = SparseProducts.columnMeans(targets);
+        double[] mean = codes.mean();
+        for (int j = 0; j < mean.length; j++) {
+            if (mean[j] != 0.0) {
+                Kernels.addScaled(-mean[j], weights.values(), j * bias.length, bias, 0, bias.length);
+            }
+        }
+        return new Decoder(weights, bias);
+    }
+
+    static void requireShapes(Decoder trained, ExplainerSubspace subspace, SparseCodes codes, Matrix targets) {
+        if (codes.rows() != targets.rows()
+                || codes.rows() == 0
+                || codes.features() != trained.features()
+                || targets.columns() != trained.dimension()
+                || subspace.dimension() != trained.dimension()) {
+            throw new IllegalArgumentException(
+                    "codes %d x %d, targets %d x %d, a subspace of dimension %d: expected rows x %d codes and rows x %d targets"
+                            .formatted(
+                                    codes.rows(),
+                                    codes.features(),
+                                    targets.rows(),
+                                    targets.columns(),
+                                    subspace.dimension(),
+                                    trained.features(),
+                                    trained.dimension()));
+        }
+    }
+}

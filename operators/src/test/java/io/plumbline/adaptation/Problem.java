@@ -1,0 +1,64 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import java.util.Random;
+
+/** A random adaptation: sparse codes, a decoder, and targets that another decoder would have given, with noise. */
+record Problem(Decoder trained, ExplainerSubspace subspace, SparseCodes codes, Matrix targets) {
+
+    static Problem random(long seed, int rows, int features, int dimension) {
+        Random random = new Random(seed);
+        Matrix codes = Matrix.zeros(rows, features);
+        for (int i = 0; i < codes.values().length; i++) {
+            codes.values()[i] = Math.max(0.0, random.nextGaussian() - 0.3);
+        }
+        Matrix weights = gaussian(random, features, dimension, 1.0);
+        Matrix other = weights.plus(1.0, gaussian(random, features, dimension, 0.7));
+        // Graded columns: the window has directions with more and with less energy.
+        for (int i = 0; i < features; i++) {
+            for (int j = 0; j < dimension; j++) {
+                other.set(i, j, other.get(i, j) / (1.0 + 0.2 * j));
+            }
+        }
+        Matrix targets = Kernels.multiply(codes, other).plus(1.0, gaussian(random, rows, dimension, 0.5));
+        Decoder trained =
+                new Decoder(weights, gaussian(random, 1, dimension, 1.0).values());
+        return new Problem(trained, ExplainerSubspace.ofWeights(weights, 1), SparseCodes.fromDense(codes), targets);
+    }
+
+    static Matrix gaussian(Random random, int rows, int columns, double scale) {
+        Matrix matrix = Matrix.zeros(rows, columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            matrix.values()[i] = scale * random.nextGaussian();
+        }
+        return matrix;
+    }
+
+    Adaptation adapt(GaeSettings settings) {
+        return GeometryAdapter.adapt(trained, subspace, codes, targets, settings);
+    }
+
+    Adaptation.Adapted adapted(GaeSettings settings) {
+        Adaptation adaptation = adapt(settings);
+        if (adaptation instanceof Adaptation.Adapted adapted) {
+            return adapted;
+        }
+        throw new AssertionError(settings + ": " + adaptation);
+    }
+
+    SampleRows rows() {
+        return new SampleRows(codes, targets);
+    }
+
+    Problem part(int from, int to) {
+        int[] chosen = new int[to - from];
+        for (int i = 0; i < chosen.length; i++) {
+            chosen[i] = from + i;
+        }
+        return new Problem(trained, subspace, codes.select(chosen), targets.rowRange(from, to));
+    }
+}
