@@ -1,0 +1,43 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.Threshold;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is watched at one site, and when it counts as drifted.
+ *
+ * @param site the name model servers send their rows under
+ * @param explainer folder of the trained explainer
+ * @param baseline file written by {@code plumbline baseline}
+ * @param rank r, of every subspace that is compared
+ * @param trigger the statistic that decides, by its name, see {@link io.plumbline.geometry.GapAssessment#statisticNames}
+ * @param threshold above it a window counts against the site
+ * @param clear at or below it a drifted site counts as recovering; null: the threshold itself
+ * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
+ * @param cooldown least event time between two adaptations of the site
+ * @param minimumRows windows with fewer rows are undecided
+ * @param adapts whether a drift asks for an adapted decoder; if not, the site is only watched
+ */
+public record SiteSettings(
+        String site,
+        Path explainer,
+        Path baseline,
+        int rank,
+        String trigger,
+        Threshold threshold,
+        @Nullable Threshold clear,
+        DriftPolicy debounce,
+        Duration cooldown,
+        int minimumRows,
+        boolean adapts) {
+
+    public SiteSettings {
+        if (rank < 1 || cooldown.isNegative() || minimumRows < rank) {
+            throw new IllegalArgumentException("site %s: rank %d, cooldown %s and at least %d rows do not fit together"
+                    .formatted(site, rank, cooldown, minimumRows));
+        }
+    }
+}

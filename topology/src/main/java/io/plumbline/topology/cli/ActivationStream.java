@@ -1,0 +1,156 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.explainer.Explainer;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.NonFiniteRowException;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationFile;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Several dumps read as one stream of requests, in the order they were named. */
+final class ActivationStream implements Closeable {
+
+    /** Told about every request in turn. */
+    interface RequestReader {
+        void read(ActivationBatch request) throws IOException;
+    }
+
+    private record Dump(Path path, ActivationFile file) {}
+
+    private final List<Dump> dumps = new ArrayList<>();
+
+    private ActivationStream() {}
+
+    /** Opens all of them, so that a missing last file is known before the first is read. */
+    static ActivationStream open(List<Path> paths) throws IOException {
+        ActivationStream stream = new ActivationStream();
+        try {
+            for (Path path : paths) {
+                if (!Files.exists(path)) {
+                    throw new NoSuchFileException(path.toString());
+                }
+                stream.dumps.add(new Dump(path, ActivationFile.open(path)));
+            }
+        } catch (IOException | RuntimeException broken) {
+            stream.close();
+            throw broken;
+        }
+        return stream;
+    }
+
+    /**
+     * Opens dumps of an explainer's site.
+     *
+     * @throws UsageException when the rows are not what the explainer reads and writes
+     */
+    static ActivationStream open(List<Path> paths, Explainer explainer) throws IOException {
+        ActivationStream stream = open(paths);
+        try {
+            stream.requireWidthsOf(explainer);
+        } catch (UsageException mismatch) {
+            stream.close();
+            throw mismatch;
+        }
+        return stream;
+    }
+
+    private void requireWidthsOf(Explainer explainer) {
+        for (Dump dump : dumps) {
+            ActivationFile file = dump.file();
+            if (file.inputWidth() != explainer.inputWidth()) {
+                throw new UsageException("%s: activations have %d columns, the explainer reads %d"
+                        .formatted(dump.path(), file.inputWidth(), explainer.inputWidth()));
+            }
+            if (explainer.isTranscoder() && !file.hasTargets()) {
+                throw new UsageException(
+                        "%s: a transcoder needs a tensor \"targets\" of %d columns beside \"activations\""
+                                .formatted(dump.path(), explainer.targetWidth()));
+            }
+            if (!explainer.isTranscoder() && file.hasTargets()) {
+                throw new UsageException("%s: has targets, but the explainer is an autoencoder, which reconstructs"
+                                .formatted(dump.path())
+                        + " its own input; which of the two was meant?");
+            }
+            if (file.targetWidth() != explainer.targetWidth()) {
+                throw new UsageException("%s: targets have %d columns, the explainer writes %d"
+                        .formatted(dump.path(), file.targetWidth(), explainer.targetWidth()));
+            }
+        }
+    }
+
+    long rows() {
+        return dumps.stream().mapToLong(dump -> dump.file().rows()).sum();
+    }
+
+    int requests() {
+        return dumps.stream().mapToInt(dump -> dump.file().requests()).sum();
+    }
+
+    /** Reads every request, with a bar called {@code task} on a terminal. */
+    void forEach(String task, RequestReader reader) throws IOException {
+        try (Progress progress = Progress.of(task, rows())) {
+            for (Dump dump : dumps) {
+                for (int i = 0; i < dump.file().requests(); i++) {
+                    ActivationBatch request = dump.file().request(i);
+                    try {
+                        reader.read(request);
+                    } catch (NonFiniteRowException refused) {
+                        throw new IllegalArgumentException(
+                                "%s, request %d: %s".formatted(dump.path(), i, refused.getMessage()), refused);
+                    }
+                    progress.advance(request.rows());
+                }
+            }
+        }
+    }
+
+    /** Every request as the bytes of one record, with its name. */
+    void forEachRecord(RecordReader reader) throws IOException {
+        for (Dump dump : dumps) {
+            for (int i = 0; i < dump.file().requests(); i++) {
+                int rows = dump.file().request(i).rows();
+                reader.read(
+                        dump.path().getFileName() + "#" + i, rows, dump.file().requestAsRecord(i));
+            }
+        }
+    }
+
+    /** Told about every request in turn, as bytes. */
+    interface RecordReader {
+        void read(String request, int rows, byte[] value) throws IOException;
+    }
+
+    /** All rows in one batch: {@code 8 rows (d_in + d_out)} bytes. */
+    ActivationBatch all() throws IOException {
+        int rows = Math.toIntExact(rows());
+        ActivationFile first = dumps.get(0).file();
+        Matrix activations = Matrix.zeros(rows, first.inputWidth());
+        Matrix targets = first.hasTargets() ? Matrix.zeros(rows, first.targetWidth()) : null;
+        int[] filled = {0};
+        forEach("reading", request -> {
+            append(request.activations(), activations, filled[0]);
+            if (targets != null) {
+                append(request.targetRows(), targets, filled[0]);
+            }
+            filled[0] += request.rows();
+        });
+        return new ActivationBatch(activations, targets, null);
+    }
+
+    private static void append(Matrix part, Matrix whole, int row) {
+        System.arraycopy(part.values(), 0, whole.values(), row * whole.columns(), part.values().length);
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Dump dump : dumps) {
+            dump.file().close();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.plumbline.topology.cli;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+
+/** Asks a cluster whether it is there, before anything is started that would only retry for ever. */
+final class Brokers {
+
+    static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private Brokers() {}
+
+    /**
+     * Names of the cluster's topics.
+     *
+     * @throws UsageException when no broker answers within {@link #PATIENCE}
+     */
+    static Set<String> topics(Map<String, String> kafkaProperties) {
+        try (Admin admin = connect(kafkaProperties)) {
+            return admin.listTopics().names().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException | KafkaException unreachable) {
+            throw unreachable(kafkaProperties, unreachable);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while asking the broker", interrupted);
+        }
+    }
+
+    static void createTopic(Map<String, String> kafkaProperties, String topic, int partitions) {
+        try (Admin admin = connect(kafkaProperties)) {
+            admin.createTopics(Set.of(new NewTopic(topic, Optional.of(partitions), Optional.empty())))
+                    .all()
+                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException | KafkaException refused) {
+            throw new IllegalStateException(
+                    "topic %s could not be created: %s".formatted(topic, reason(refused)), refused);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while creating topic " + topic, interrupted);
+        }
+    }
+
+    private static Admin connect(Map<String, String> kafkaProperties) {
+        Properties properties = new Properties();
+        // Properties of producers, consumers or one application mean nothing here and would be warned about.
+        kafkaProperties.forEach((key, value) -> {
+            if (AdminClientConfig.configNames().contains(key)) {
+                properties.put(key, value);
+            }
+        });
+        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
+        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis() / 2);
+        return Admin.create(properties);
+    }
+
+    private static UsageException unreachable(Map<String, String> kafkaProperties, Exception cause) {
+        UsageException unreachable = new UsageException("no Kafka broker answered at %s within %d s (%s)"
+                .formatted(kafkaProperties.get("bootstrap.servers"), PATIENCE.toSeconds(), reason(cause)));
+        unreachable.initCause(cause);
+        return unreachable;
+    }
+
+    private static @Nullable String reason(Throwable failure) {
+        Throwable cause = failure.getCause();
+        if (cause != null) {
+            return cause.getMessage();
+        }
+        return failure instanceof TimeoutException ? "timed out" : failure.getMessage();
+    }
+}

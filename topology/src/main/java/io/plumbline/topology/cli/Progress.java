@@ -1,0 +1,49 @@
+package io.plumbline.topology.cli;
+
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bar on standard error, for people only: the launcher sets {@code -Dplumbline.terminal=true} when both outputs are a
+ * terminal. (Java cannot tell: its console is there only when standard <em>input</em> is one too, and since 22 always.)
+ */
+final class Progress implements AutoCloseable {
+
+    private static final int UPDATE_MS = 200;
+
+    private final @Nullable ProgressBar bar;
+
+    private Progress(@Nullable ProgressBar bar) {
+        this.bar = bar;
+    }
+
+    static Progress of(String task, long rows) {
+        if (!Boolean.getBoolean("plumbline.terminal")) {
+            return new Progress(null);
+        }
+        return new Progress(new ProgressBarBuilder()
+                .setTaskName(task)
+                .setInitialMax(rows)
+                .setUnit(" rows", 1)
+                .setStyle(ProgressBarStyle.ASCII)
+                .setUpdateIntervalMillis(UPDATE_MS)
+                .setConsumer(new ConsoleProgressBarConsumer(System.err))
+                .build());
+    }
+
+    void advance(long rows) {
+        if (bar != null) {
+            bar.stepBy(rows);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (bar != null) {
+            bar.close();
+        }
+    }
+}
