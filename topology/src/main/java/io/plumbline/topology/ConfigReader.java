@@ -1,0 +1,174 @@
+package io.plumbline.topology;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.windows.StoreKind;
+import io.plumbline.topology.windows.WindowSettings;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the configuration file; every mistake in it becomes one sentence, and all of them are reported together. */
+final class ConfigReader {
+
+    private static final YAMLMapper YAML = new YAMLMapper(YAMLFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build());
+
+    private static final Pattern TOPIC = Pattern.compile("[a-zA-Z0-9._-]{1,249}");
+    private static final Duration MINUTE = Duration.ofSeconds(60);
+    private static final WindowSettings DEFAULT_WINDOW =
+            new WindowSettings(MINUTE, MINUTE, Duration.ofSeconds(10), Duration.ofSeconds(30));
+    private static final int DEFAULT_MINIMUM_ROWS = 512;
+    private static final int DEFAULT_SAMPLE_ROWS = 4096;
+    private static final int DEFAULT_PORT = 9464;
+    private static final int LARGEST_PORT = 65_535;
+
+    private final List<String> problems = new ArrayList<>();
+    private final Path folder;
+
+    private ConfigReader(Path folder) {
+        this.folder = folder;
+    }
+
+    static MonitorConfig read(String yaml, String source, Path folder) {
+        JsonNode tree;
+        try {
+            tree = YAML.readTree(yaml);
+        } catch (JsonProcessingException broken) {
+            throw new ConfigException(source, List.of(place(broken) + broken.getOriginalMessage()));
+        }
+        ConfigReader reader = new ConfigReader(folder);
+        MonitorConfig config = reader.read(ConfigNode.root(tree, reader.problems));
+        if (!reader.problems.isEmpty()) {
+            throw new ConfigException(source, reader.problems);
+        }
+        return config;
+    }
+
+    private static String place(JsonProcessingException broken) {
+        return broken.getLocation() == null
+                ? ""
+                : "line " + broken.getLocation().getLineNr() + ": ";
+    }
+
+    private MonitorConfig read(ConfigNode root) {
+        String applicationId = root.parsed("application_id", "plumbline", text -> {
+            if (!TOPIC.matcher(text).matches()) {
+                throw new IllegalArgumentException(
+                        "expected letters, digits, '.', '_' and '-'; it becomes part of topics");
+            }
+            return text;
+        });
+        Map<String, String> kafka = kafka(root.child("kafka"));
+        TopicNames topics = topics(root.child("topics"));
+        ConfigNode windowNode = root.child("window");
+        WindowSettings window = window(windowNode);
+        int minimumRows = windowNode.integer("minimum_rows", DEFAULT_MINIMUM_ROWS, 1);
+        windowNode.refuseUnknownKeys();
+        ConfigNode sample = root.child("sample");
+        int sampleRows = sample.integer("rows", DEFAULT_SAMPLE_ROWS, 1);
+        sample.refuseUnknownKeys();
+        ConfigNode state = root.child("state");
+        StoreKind store = state.choice("store", StoreKind.MEMORY, StoreKind.class);
+        Path directory = path(state, "directory", state.text("directory", "plumbline-state"));
+        state.refuseUnknownKeys();
+        ConfigNode http = root.child("http");
+        String bind = http.text("bind", "127.0.0.1");
+        int port = http.parsed("port", DEFAULT_PORT, text -> (int) ConfigNode.inRange(text, 0, LARGEST_PORT));
+        http.refuseUnknownKeys();
+
+        SiteReader sites = new SiteReader(this, minimumRows, sampleRows, problems);
+        Map<String, SiteSettings> settings = new LinkedHashMap<>();
+        Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
+        root.child("sites").children().forEach((site, node) -> {
+            AdaptationSettings adaptation = sites.adaptation(node);
+            if (adaptation != null) {
+                adaptations.put(site, adaptation);
+            }
+            SiteSettings read = sites.site(site, node, adaptation != null);
+            if (read != null) {
+                settings.put(site, read);
+            }
+            node.refuseUnknownKeys();
+        });
+        if (root.child("sites").keys().isEmpty()) {
+            root.problem("sites", "is empty: expected at least one site with explainer, baseline, rank and threshold");
+        }
+        root.refuseUnknownKeys();
+        return new MonitorConfig(
+                applicationId, kafka, topics, window, sampleRows, store, directory, bind, port, settings, adaptations);
+    }
+
+    private Map<String, String> kafka(ConfigNode node) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        for (String key : node.keys()) {
+            String value = node.textOrNull(key);
+            if (value != null) {
+                properties.put(key, value);
+            }
+        }
+        problems.addAll(KafkaProperties.problems(properties));
+        return properties;
+    }
+
+    private TopicNames topics(ConfigNode node) {
+        Map<String, String> names = new LinkedHashMap<>();
+        Map<String, String> keyOf = new HashMap<>();
+        TopicNames.DEFAULT.byKey().forEach((key, otherwise) -> {
+            String name = node.text(key, otherwise);
+            if (!TOPIC.matcher(name).matches() || name.equals(".") || name.equals("..")) {
+                node.problem(key, name, "expected a topic name: 1 to 249 letters, digits, '.', '_' and '-'");
+            }
+            String other = keyOf.put(name, key);
+            if (other != null) {
+                node.problem(key, name, "expected a topic of its own, but " + other + " has this one");
+            }
+            names.put(key, name);
+        });
+        node.refuseUnknownKeys();
+        return new TopicNames(
+                names.getOrDefault("activations", ""),
+                names.getOrDefault("moments", ""),
+                names.getOrDefault("window_reports", ""),
+                names.getOrDefault("adaptation_requests", ""),
+                names.getOrDefault("adaptation_reports", ""),
+                names.getOrDefault("decoders", ""),
+                names.getOrDefault("dead_letters", ""));
+    }
+
+    private WindowSettings window(ConfigNode node) {
+        Duration size = node.duration("size", DEFAULT_WINDOW.size());
+        Duration advance = node.duration("advance", size);
+        Duration grace = node.duration("grace", DEFAULT_WINDOW.grace());
+        Duration idleClose = node.isOff("idle_close") ? null : node.duration("idle_close", Duration.ofSeconds(30));
+        try {
+            return new WindowSettings(size, advance, grace, idleClose);
+        } catch (IllegalArgumentException refused) {
+            problems.add(String.valueOf(refused.getMessage()));
+            return DEFAULT_WINDOW;
+        }
+    }
+
+    /** A path of the file, made absolute from the file's folder. */
+    Path path(ConfigNode node, String key, @Nullable String text) {
+        try {
+            return folder.resolve(text == null ? "" : text).normalize();
+        } catch (InvalidPathException broken) {
+            node.problem(key, text, "expected a path: " + broken.getReason());
+            return folder;
+        }
+    }
+}

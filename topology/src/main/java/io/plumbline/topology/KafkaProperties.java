@@ -1,0 +1,111 @@
+package io.plumbline.topology;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The Kafka properties of the file, passed through untouched, except that those which would break what Plumbline promises
+ * are refused with a sentence.
+ *
+ * <p>A key may carry the prefix {@code monitor.} or {@code adapter.}: it is then for that application alone and wins over
+ * the same key without. Kafka's own prefixes ({@code consumer.}, {@code producer.}, ...) follow after it.
+ */
+final class KafkaProperties {
+
+    static final String MONITOR = "monitor.";
+    static final String ADAPTER = "adapter.";
+
+    private static final Set<String> GUARANTEES = Set.of("exactly_once_v2", "at_least_once");
+
+    private KafkaProperties() {}
+
+    /** What {@code prefix}'s application gets: the common properties overlaid by its own. */
+    static Map<String, String> of(Map<String, String> all, String prefix) {
+        Map<String, String> properties = new TreeMap<>();
+        all.forEach((key, value) -> {
+            if (!key.startsWith(MONITOR) && !key.startsWith(ADAPTER)) {
+                properties.put(key, value);
+            }
+        });
+        all.forEach((key, value) -> {
+            if (key.startsWith(prefix)) {
+                properties.put(key.substring(prefix.length()), value);
+            }
+        });
+        return properties;
+    }
+
+    /** One sentence for each property that must not stand. */
+    static List<String> problems(Map<String, String> all) {
+        List<String> problems = new ArrayList<>();
+        all.forEach((key, value) -> {
+            String expected = refusal(withoutApplication(key), value.strip());
+            if (!expected.isEmpty()) {
+                problems.add("kafka.\"%s\" = %s: %s".formatted(key, value, expected));
+            }
+        });
+        if (all.getOrDefault("bootstrap.servers", "").isBlank()) {
+            problems.add(
+                    "kafka.bootstrap.servers is missing: expected host:port[,host:port...], such as localhost:9092");
+        }
+        return problems;
+    }
+
+    private static String withoutApplication(String key) {
+        for (String prefix : List.of(MONITOR, ADAPTER)) {
+            if (key.startsWith(prefix)) {
+                return key.substring(prefix.length());
+            }
+        }
+        return key;
+    }
+
+    private static String refusal(String key, String value) {
+        return switch (key) {
+            case "processing.guarantee" ->
+                GUARANTEES.contains(value)
+                        ? ""
+                        : "expected exactly_once_v2 (no row lost, none counted twice) or at_least_once (none lost)";
+            case "statestore.cache.max.bytes", "cache.max.bytes.buffering" ->
+                atLeast(value, 1_048_576)
+                        ? ""
+                        : "expected at least 1048576; below that every record writes its whole window to the change-log";
+            case "application.id" ->
+                "expected it absent: application_id names the applications, as <id>-monitor and" + " <id>-adapter";
+            case "state.dir" -> "expected it absent: state.directory names the folder";
+            case "key.serializer",
+                    "value.serializer",
+                    "key.deserializer",
+                    "value.deserializer",
+                    "default.key.serde",
+                    "default.value.serde" -> "expected it absent: the formats of keys and values are Plumbline's own";
+            case "isolation.level", "consumer.isolation.level", "main.consumer.isolation.level" ->
+                value.toLowerCase(Locale.ROOT).equals("read_committed")
+                        ? ""
+                        : "expected read_committed; otherwise windows of aborted transactions and torn decoders are read";
+            case "enable.auto.commit", "consumer.enable.auto.commit" ->
+                value.equals("false")
+                        ? ""
+                        : "expected it absent or false: offsets are committed together with the state they belong to";
+            case "acks", "producer.acks" ->
+                value.equals("all") || value.equals("-1")
+                        ? ""
+                        : "expected all: with fewer an acknowledged record can be lost with its broker";
+            case "enable.idempotence", "producer.enable.idempotence" ->
+                value.equals("true") ? "" : "expected it absent or true: without it a retry writes a record twice";
+            default -> "";
+        };
+    }
+
+    private static boolean atLeast(String value, long least) {
+        try {
+            return Long.parseLong(value) >= least;
+        } catch (NumberFormatException notWhole) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package io.plumbline.topology;
+
+import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.windows.StoreKind;
+import io.plumbline.topology.windows.WindowSettings;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The whole configuration, checked: whoever holds one need not check again. It says nothing about files and brokers
+ * being there; {@link ConfigCheck} does.
+ *
+ * @param applicationId the two applications are {@code <id>-monitor} and {@code <id>-adapter}
+ * @param kafka properties for every Kafka client, as written
+ * @param topics names of the topics
+ * @param window how time is cut
+ * @param sampleRows rows kept of each window for a refit
+ * @param store what keeps the state between commits
+ * @param stateDirectory folder of the state
+ * @param httpBind address /metrics and the health checks listen on
+ * @param httpPort their port; 0: any free one
+ * @param sites what is watched, by site, in the file's order
+ * @param adaptations how the sites that adapt do it, by site
+ */
+public record MonitorConfig(
+        String applicationId,
+        Map<String, String> kafka,
+        TopicNames topics,
+        WindowSettings window,
+        int sampleRows,
+        StoreKind store,
+        Path stateDirectory,
+        String httpBind,
+        int httpPort,
+        Map<String, SiteSettings> sites,
+        Map<String, AdaptationSettings> adaptations) {
+
+    private static final String DEFAULT_FILE = "default-config.yaml";
+
+    public MonitorConfig {
+        // Copies that keep the order of the file, which is the order of every table.
+        kafka = Collections.unmodifiableMap(new LinkedHashMap<>(kafka));
+        sites = Collections.unmodifiableMap(new LinkedHashMap<>(sites));
+        adaptations = Collections.unmodifiableMap(new LinkedHashMap<>(adaptations));
+    }
+
+    /**
+     * Reads a file; paths in it are relative to its folder.
+     *
+     * @throws ConfigException listing every mistake in it
+     * @throws IOException when it cannot be read
+     */
+    public static MonitorConfig load(Path file) throws IOException {
+        String yaml = Files.readString(file, StandardCharsets.UTF_8);
+        Path folder = file.toAbsolutePath().getParent();
+        return parse(yaml, file.toString(), folder == null ? Path.of("") : folder);
+    }
+
+    /**
+     * Reads YAML.
+     *
+     * @param source what messages call it
+     * @param folder what paths in it are relative to
+     * @throws ConfigException listing every mistake in it
+     */
+    public static MonitorConfig parse(String yaml, String source, Path folder) {
+        return ConfigReader.read(yaml, source, folder);
+    }
+
+    /** A commented file to start from. It loads as it stands. */
+    public static String defaultFile() {
+        try (InputStream file = MonitorConfig.class.getResourceAsStream(DEFAULT_FILE)) {
+            if (file == null) {
+                throw new IllegalStateException(DEFAULT_FILE + " is missing from the jar");
+            }
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    public String monitorApplicationId() {
+        return applicationId + "-monitor";
+    }
+
+    public String adapterApplicationId() {
+        return applicationId + "-adapter";
+    }
+
+    /** Kafka properties of the monitor, its own prefix taken off. */
+    public Map<String, String> monitorProperties() {
+        return KafkaProperties.of(kafka, KafkaProperties.MONITOR);
+    }
+
+    /** Kafka properties of the adapter, its own prefix taken off. */
+    public Map<String, String> adapterProperties() {
+        return KafkaProperties.of(kafka, KafkaProperties.ADAPTER);
+    }
+
+    public String bootstrapServers() {
+        return kafka.getOrDefault("bootstrap.servers", "");
+    }
+}

@@ -1,0 +1,40 @@
+package io.plumbline.topology;
+
+import java.util.Collection;
+
+/** The name someone probably meant: the one at the smallest edit distance. */
+final class Nearest {
+
+    private Nearest() {}
+
+    static String to(String typed, Collection<String> names) {
+        String nearest = "";
+        int least = Integer.MAX_VALUE;
+        for (String name : names) {
+            int distance = editDistance(typed, name);
+            if (distance < least) {
+                least = distance;
+                nearest = name;
+            }
+        }
+        return nearest;
+    }
+
+    /** Insertions, deletions and replacements that turn one word into the other (Levenshtein), in two rows. */
+    static int editDistance(String from, String to) {
+        int[] previous = new int[to.length() + 1];
+        for (int j = 0; j <= to.length(); j++) {
+            previous[j] = j;
+        }
+        for (int i = 1; i <= from.length(); i++) {
+            int[] current = new int[to.length() + 1];
+            current[0] = i;
+            for (int j = 1; j <= to.length(); j++) {
+                int replaced = previous[j - 1] + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                current[j] = Math.min(replaced, 1 + Math.min(previous[j], current[j - 1]));
+            }
+            previous = current;
+        }
+        return previous[to.length()];
+    }
+}

@@ -1,0 +1,236 @@
+package io.plumbline.topology;
+
+import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.adaptation.Regularisation;
+import io.plumbline.adaptation.Rotation;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.Threshold;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.wire.DType;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads one entry under {@code sites}. */
+final class SiteReader {
+
+    private static final Pattern DEBOUNCE = Pattern.compile("(\\d{1,4})\\s+of\\s+(\\d{1,4})");
+    private static final List<String> FIXED_ONLY =
+            List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha", "rotation");
+    /** The statistics that are gaps between subspaces of the site's rank, and so have a largest possible value. */
+    private static final Set<String> GAPS = Set.of("faithfulness_gap", "baseline_gap", "reconstruction_gap");
+
+    private static final int LONGEST_DEBOUNCE = 64;
+    private static final double DEFAULT_MINIMUM_IMPROVEMENT = 0.05;
+    private static final double DEFAULT_VALIDATION_SHARE = 0.25;
+    private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
+
+    private enum Mode {
+        FIXED,
+        CANDIDATES
+    }
+
+    private final ConfigReader reader;
+    private final int minimumRows;
+    private final int sampleRows;
+    private final List<String> problems;
+
+    SiteReader(ConfigReader reader, int minimumRows, int sampleRows, List<String> problems) {
+        this.reader = reader;
+        this.minimumRows = minimumRows;
+        this.sampleRows = sampleRows;
+        this.problems = problems;
+    }
+
+    /** Null where so much is wrong that no settings can be made; the mistakes are then on the list. */
+    @Nullable
+    SiteSettings site(String site, ConfigNode node, boolean adapts) {
+        int before = problems.size();
+        String explainer = node.required("explainer", "", "the folder of the trained explainer");
+        String baseline = node.required("baseline", "", "a file written by `plumbline baseline`");
+        node.required("rank", "1", "the rank of the subspaces that are compared, such as 32");
+        int rank = node.integer("rank", 1, 1);
+        if (rank > minimumRows) {
+            node.problem(
+                    "rank",
+                    rank,
+                    "expected at most window.minimum_rows (%d): fewer rows than the rank span no such subspace"
+                            .formatted(minimumRows));
+        }
+        if (adapts && rank > sampleRows) {
+            node.problem(
+                    "rank", rank, "expected at most sample.rows (%d), which a refit is made of".formatted(sampleRows));
+        }
+        String trigger = trigger(node);
+        Threshold threshold = threshold(node, "threshold", trigger, rank);
+        Threshold clear = node.has("clear") ? threshold(node, "clear", trigger, rank) : null;
+        if (threshold == null && problems.size() == before) {
+            node.problem("threshold", "is missing: expected a number, {share: 0.6} or {quantile: 0.95}");
+        }
+        if (threshold != null && clear != null) {
+            requireBelow(node, threshold, clear);
+        }
+        DriftPolicy debounce = node.parsed("debounce", new DriftPolicy(1, 1), SiteReader::debounce);
+        Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
+        if (threshold == null || problems.size() > before) {
+            return null;
+        }
+        return new SiteSettings(
+                site,
+                reader.path(node, "explainer", explainer),
+                reader.path(node, "baseline", baseline),
+                rank,
+                trigger,
+                threshold,
+                clear,
+                debounce,
+                cooldown,
+                minimumRows,
+                adapts);
+    }
+
+    /** Null where adaptation is off. */
+    @Nullable
+    AdaptationSettings adaptation(ConfigNode site) {
+        if (!site.isMapping("adaptation") && site.has("adaptation")) {
+            if (!site.isOff("adaptation")) {
+                site.problem("adaptation", site.textOrNull("adaptation"), "expected off, or a mapping with mode");
+            }
+            return null;
+        }
+        ConfigNode node = site.child("adaptation");
+        Mode mode = node.choice("mode", Mode.CANDIDATES, Mode.class);
+        GaeSettings fixed = null;
+        if (mode == Mode.FIXED) {
+            fixed = fixed(node);
+        } else {
+            for (String key : FIXED_ONLY) {
+                if (node.has(key)) {
+                    node.problem(
+                            key, node.textOrNull(key), "expected only with mode: fixed; candidates choose their own");
+                }
+            }
+        }
+        double improvement = node.real("minimum_improvement", DEFAULT_MINIMUM_IMPROVEMENT, 0.0, 0.99);
+        double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.9);
+        DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
+        node.refuseUnknownKeys();
+        return new AdaptationSettings(fixed, improvement, validation, dtype);
+    }
+
+    private static GaeSettings fixed(ConfigNode node) {
+        node.required("rank", "1", "the rank of the fit; with mode: fixed nothing is guessed");
+        node.required("lambda_preservation", "0", "a number of at least 0");
+        node.required("lambda_geometric", "0", "a number of at least 0");
+        int rank = node.integer("rank", 1, 1);
+        double preservation = node.real("lambda_preservation", 0.0, 0.0, Double.MAX_VALUE);
+        double geometric = node.real("lambda_geometric", 0.0, 0.0, Double.MAX_VALUE);
+        boolean relative = node.flag("relative_lambdas", true);
+        double alpha = node.real("alpha", 0.0, 0.0, 1.0);
+        Rotation rotation = node.choice("rotation", Rotation.PRINTED, Rotation.class);
+        return new GaeSettings(rank, rotation, new Regularisation(geometric, preservation, relative), alpha);
+    }
+
+    private static String trigger(ConfigNode node) {
+        List<String> names = GapAssessment.statisticNames();
+        return node.parsed("trigger", "faithfulness_gap", text -> {
+            if (!names.contains(text)) {
+                throw new IllegalArgumentException("did you mean %s? expected one of %s"
+                        .formatted(Nearest.to(text, names), String.join(", ", names)));
+            }
+            return text;
+        });
+    }
+
+    private @Nullable Threshold threshold(ConfigNode node, String key, String trigger, int rank) {
+        if (!node.has(key)) {
+            return null;
+        }
+        boolean isGap = GAPS.contains(trigger);
+        if (node.isMapping(key)) {
+            ConfigNode form = node.child(key);
+            Threshold read = null;
+            if (form.has("share") == form.has("quantile")) {
+                node.problem(key, "takes either {share: 0.6} or {quantile: 0.95}");
+            } else if (form.has("share")) {
+                if (!isGap) {
+                    form.problem(
+                            "share",
+                            "is a share of the largest possible gap: expected it with a gap as trigger, not "
+                                    + trigger);
+                }
+                read = new Threshold.Share(form.parsed(
+                        "share", 0.5, text -> openUnit(text, "0.6 alerts at 60 % of the largest possible gap")));
+            } else {
+                read = new Threshold.Quantile(form.parsed(
+                        "quantile", 0.95, text -> openUnit(text, "0.95 is passed by 5 % of clean windows")));
+            }
+            form.refuseUnknownKeys();
+            return read;
+        }
+        double value = node.real(key, 1.0, 0.0, Double.MAX_VALUE);
+        double ceiling = Math.sqrt(2.0 * rank);
+        if (isGap && value >= ceiling) {
+            node.problem(
+                    key,
+                    value,
+                    "expected less than sqrt(2 rank) = %.4g: no gap of rank %d exceeds that, so this never fires"
+                            .formatted(ceiling, rank));
+        }
+        return new Threshold.Fixed(value);
+    }
+
+    private static void requireBelow(ConfigNode node, Threshold threshold, Threshold clear) {
+        if (threshold.getClass() != clear.getClass()) {
+            node.problem("clear", "has another form than threshold: expected both as numbers, shares or quantiles");
+        } else if (level(clear) > level(threshold)) {
+            node.problem("clear", level(clear), "expected at most the threshold, " + level(threshold));
+        }
+    }
+
+    private static double level(Threshold threshold) {
+        if (threshold instanceof Threshold.Fixed fixed) {
+            return fixed.value();
+        }
+        if (threshold instanceof Threshold.Share share) {
+            return share.share();
+        }
+        return ((Threshold.Quantile) threshold).quantile();
+    }
+
+    private static double openUnit(String text, String meaning) {
+        double number = ConfigNode.inRange(text, -Double.MAX_VALUE, Double.MAX_VALUE);
+        if (!(number > 0.0 && number < 1.0)) {
+            throw new IllegalArgumentException("expected a number between 0 and 1; " + meaning);
+        }
+        return number;
+    }
+
+    private static DriftPolicy debounce(String text) {
+        Matcher matcher = DEBOUNCE.matcher(text.strip());
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException("expected `j of n`, such as 2 of 3: over in j of the last n windows");
+        }
+        int over = Integer.parseInt(matcher.group(1));
+        int of = Integer.parseInt(matcher.group(2));
+        if (over < 1 || over > of || of > LONGEST_DEBOUNCE) {
+            throw new IllegalArgumentException(
+                    "expected `j of n` with j from 1 to n and n at most " + LONGEST_DEBOUNCE);
+        }
+        return new DriftPolicy(over, of);
+    }
+
+    private static DType decoderType(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "f32" -> DType.F32;
+            case "f64" -> DType.F64;
+            default -> throw new IllegalArgumentException("expected f32 or f64");
+        };
+    }
+}

@@ -1,0 +1,47 @@
+package io.plumbline.topology;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The topics between model servers, the two applications and those who read the results.
+ *
+ * @param activations rows from the model servers
+ * @param moments tiles of closed panes, monitor to itself
+ * @param windowReports one JSON report per site and window
+ * @param adaptationRequests from the monitor to the adapter
+ * @param adaptationReports from the adapter: what was fitted, published or refused
+ * @param decoders published decoders; compacted
+ * @param deadLetters records that could not be used, with the reason
+ */
+public record TopicNames(
+        String activations,
+        String moments,
+        String windowReports,
+        String adaptationRequests,
+        String adaptationReports,
+        String decoders,
+        String deadLetters) {
+
+    public static final TopicNames DEFAULT = new TopicNames(
+            "activations",
+            "plumbline-moments",
+            "window-reports",
+            "adaptation-requests",
+            "adaptation-reports",
+            "decoders",
+            "dead-letters");
+
+    /** The names by their keys in the configuration file, in the order a record meets them. */
+    public Map<String, String> byKey() {
+        Map<String, String> names = new LinkedHashMap<>();
+        names.put("activations", activations);
+        names.put("moments", moments);
+        names.put("window_reports", windowReports);
+        names.put("adaptation_requests", adaptationRequests);
+        names.put("adaptation_reports", adaptationReports);
+        names.put("decoders", decoders);
+        names.put("dead_letters", deadLetters);
+        return names;
+    }
+}

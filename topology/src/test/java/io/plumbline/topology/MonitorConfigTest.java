@@ -1,0 +1,285 @@
+package io.plumbline.topology;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.adaptation.Rotation;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.Threshold;
+import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.windows.StoreKind;
+import io.plumbline.wire.DType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MonitorConfigTest {
+
+    private static final String SMALLEST = """
+            kafka: {bootstrap.servers: "localhost:9092"}
+            sites:
+              layer.2: {explainer: sae, baseline: baseline.safetensors, rank: 32, threshold: 4.0}
+            """;
+
+    @Test
+    void printedDefaultFileLoadsAndSaysWhatTheDefaultsAre() {
+        MonitorConfig printed = parse(MonitorConfig.defaultFile());
+        MonitorConfig smallest = parse(SMALLEST);
+        assertEquals(smallest.topics(), printed.topics());
+        assertEquals(smallest.window(), printed.window());
+        assertEquals(smallest.sampleRows(), printed.sampleRows());
+        assertEquals(smallest.store(), printed.store());
+        assertEquals(smallest.stateDirectory(), printed.stateDirectory());
+        assertEquals(smallest.httpBind(), printed.httpBind());
+        assertEquals(smallest.httpPort(), printed.httpPort());
+        assertEquals(smallest.applicationId(), printed.applicationId());
+        assertEquals(
+                smallest.adaptations().get("layer.2"), printed.adaptations().get("encoder.layer.2"));
+        SiteSettings site = site(printed, "encoder.layer.2");
+        SiteSettings plain = site(smallest, "layer.2");
+        assertEquals(plain.cooldown(), site.cooldown());
+        assertEquals(plain.trigger(), site.trigger());
+        assertEquals(plain.minimumRows(), site.minimumRows());
+    }
+
+    @Test
+    void everyKeyArrivesWhereItBelongs() {
+        MonitorConfig config = parse("""
+                application_id: lab
+                kafka: {bootstrap.servers: "a:1,b:2", monitor.num.stream.threads: 3, adapter.num.stream.threads: 1}
+                topics: {activations: rows, dead_letters: dlq}
+                window: {size: 10m, advance: 1m, grace: 500ms, idle_close: off, minimum_rows: 1000}
+                sample: {rows: 256}
+                state: {store: rocksdb, directory: /var/lib/plumbline}
+                http: {bind: 0.0.0.0, port: 0}
+                sites:
+                  a.b:
+                    explainer: sae
+                    baseline: /abs/base.safetensors
+                    rank: 16
+                    trigger: residual_energy
+                    threshold: 0.3
+                    clear: 0.2
+                    debounce: 2 of 5
+                    cooldown: 1h
+                    adaptation: {mode: fixed, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
+                                 relative_lambdas: false, alpha: 0.1, rotation: full-rank,
+                                 minimum_improvement: 0.1, validation_share: 0.5, dtype: f64}
+                  watched: {explainer: s, baseline: b, rank: 1, threshold: {share: 0.6}, adaptation: off}
+                """);
+        assertEquals("lab-monitor", config.monitorApplicationId());
+        assertEquals("lab-adapter", config.adapterApplicationId());
+        assertEquals("a:1,b:2", config.bootstrapServers());
+        assertEquals(Map.of("bootstrap.servers", "a:1,b:2", "num.stream.threads", "3"), config.monitorProperties());
+        assertEquals(Map.of("bootstrap.servers", "a:1,b:2", "num.stream.threads", "1"), config.adapterProperties());
+        assertEquals("rows", config.topics().activations());
+        assertEquals("dlq", config.topics().deadLetters());
+        assertEquals("decoders", config.topics().decoders());
+        assertEquals(Duration.ofMinutes(10), config.window().size());
+        assertEquals(Duration.ofMinutes(1), config.window().advance());
+        assertEquals(Duration.ofMillis(500), config.window().grace());
+        assertNull(config.window().idleClose());
+        assertEquals(256, config.sampleRows());
+        assertEquals(StoreKind.ROCKSDB, config.store());
+        assertEquals(Path.of("/var/lib/plumbline"), config.stateDirectory());
+        assertEquals("0.0.0.0", config.httpBind());
+        assertEquals(0, config.httpPort());
+
+        SiteSettings site = site(config, "a.b");
+        assertEquals(Path.of("/conf/sae"), site.explainer());
+        assertEquals(Path.of("/abs/base.safetensors"), site.baseline());
+        assertEquals(16, site.rank());
+        assertEquals("residual_energy", site.trigger());
+        assertEquals(new Threshold.Fixed(0.3), site.threshold());
+        assertEquals(new Threshold.Fixed(0.2), site.clear());
+        assertEquals(new DriftPolicy(2, 5), site.debounce());
+        assertEquals(Duration.ofHours(1), site.cooldown());
+        assertEquals(1000, site.minimumRows());
+        assertTrue(site.adapts());
+        AdaptationSettings adaptation = config.adaptations().get("a.b");
+        assertNotNull(adaptation);
+        GaeSettings fixed = adaptation.fixed();
+        assertNotNull(fixed);
+        assertEquals(384, fixed.rank());
+        assertEquals(Rotation.FULL_RANK, fixed.rotation());
+        assertEquals(0.01, fixed.regularisation().preservation());
+        assertEquals(0.2, fixed.regularisation().geometric());
+        assertEquals(false, fixed.regularisation().relative());
+        assertEquals(0.1, fixed.alpha());
+        assertEquals(0.1, adaptation.minimumImprovement());
+        assertEquals(0.5, adaptation.validationShare());
+        assertEquals(DType.F64, adaptation.dtype());
+
+        assertInstanceOf(Threshold.Share.class, site(config, "watched").threshold());
+        assertEquals(false, site(config, "watched").adapts());
+        assertNull(config.adaptations().get("watched"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "window: {size: 60}                     | window.size = 60: expected a unit; write 60s for seconds",
+                "window: {size: soon}                   | window.size = soon: expected a number and a unit",
+                "window: {size: 0s}                     | window.size",
+                "window: {size: 60s, advance: 90s}      | window.advance",
+                "window: {idle_close: 0s}               | window.idle_close",
+                "window: {minimum_rows: 0}              | window.minimum_rows = 0: expected a whole number of at least 1",
+                "window: {minimum_rows: 16}             | rank = 32: expected at most window.minimum_rows (16)",
+                "window: {sise: 60s}                    | window.sise is not a known key: did you mean size?",
+                "sample: {rows: 8}                      | expected at most sample.rows (8)",
+                "windw: {size: 60s}                     | windw is not a known key: did you mean window?",
+                "topics: {decoder: x}                   | topics.decoder is not a known key: did you mean decoders?",
+                "topics: {moments: decoders}            | expected a topic of its own",
+                "topics: {moments: 'a b'}               | topics.moments = a b: expected a topic name",
+                "state: {store: disk}                   | state.store = disk: expected memory or rocksdb",
+                "http: {port: 70000}                    | http.port = 70000: expected a number from 0 to 65535",
+                "http: 9464                             | http = 9464: expected a mapping",
+                "application_id: 'a b'                  | application_id = a b: expected letters",
+            })
+    void mistakeInTheRestIsNamedWithItsValueAndWhatWasExpected(String line, String sentence) {
+        ConfigException refused = refused(SMALLEST + line + "\n");
+        assertEquals(1, refused.problems().size(), refused.getMessage());
+        assertTrue(refused.problems().get(0).contains(sentence.strip()), refused.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "processing.guarantee: exactly_once     | expected exactly_once_v2",
+                "statestore.cache.max.bytes: 0          | expected at least 1048576",
+                "monitor.statestore.cache.max.bytes: 0  | every record writes its whole window",
+                "application.id: x                      | application_id names the applications",
+                "state.dir: /x                          | state.directory",
+                "value.deserializer: x                  | Plumbline's own",
+                "consumer.isolation.level: read_uncommitted | expected read_committed",
+                "enable.auto.commit: true               | absent or false",
+                "producer.acks: 1                       | expected all",
+                "enable.idempotence: false              | absent or true",
+            })
+    void kafkaPropertyThatBreaksAGuaranteeIsRefused(String property, String sentence) {
+        ConfigException refused = refused(
+                SMALLEST.replace("kafka: {", "kafka: {" + property.strip().replaceFirst(": ", ": \"") + "\", "));
+        assertEquals(1, refused.problems().size(), refused.getMessage());
+        assertTrue(refused.getMessage().contains(sentence.strip()), refused.getMessage());
+    }
+
+    @Test
+    void otherKafkaPropertiesPassThroughUntouched() {
+        MonitorConfig config = parse(SMALLEST.replace(
+                "kafka: {", "kafka: {processing.guarantee: at_least_once, sasl.jaas.config: \"a b=c;\", "));
+        assertEquals("a b=c;", config.kafka().get("sasl.jaas.config"));
+        assertEquals("at_least_once", config.monitorProperties().get("processing.guarantee"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rank: 0                      | rank = 0: expected a whole number of at least 1",
+                "rank: 2.5                    | rank = 2.5: expected a whole number",
+                "trigger: faithfulnes_gap     | did you mean faithfulness_gap?",
+                "threshold: 9                 | expected less than sqrt(2 rank) = 8.000",
+                "threshold: -1                | expected a number of at least 0",
+                "threshold: NaN               | expected a number of at least 0",
+                "threshold: {share: 1.5}      | threshold.share = 1.5: expected a number between 0 and 1",
+                "threshold: {quantile: 99}    | threshold.quantile = 99: expected a number between 0 and 1",
+                "threshold: {}                | takes either {share: 0.6} or {quantile: 0.95}",
+                "threshold: {shar: 0.5}       | did you mean share?",
+                "threshold:                   | threshold is missing",
+                "explainer:                   | explainer is missing: expected the folder",
+                "clear: 5.0                   | clear = 5.0: expected at most the threshold, 4.0",
+                "clear: {share: 0.2}          | clear has another form than threshold",
+                "debounce: 2                  | debounce = 2: expected `j of n`",
+                "debounce: 3 of 2             | debounce = 3 of 2: expected `j of n` with j from 1 to n",
+                "debounce: 3 of 99            | n at most 64",
+                "cooldown: 10                 | write 10s for seconds or 10ms",
+                "adaptation: on               | adaptation = true: expected off, or a mapping",
+                "adaptation: {mode: best}     | adaptation.mode = best: expected fixed or candidates",
+                "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with mode: fixed",
+                "adaptation: {dtype: f16}     | adaptation.dtype = f16: expected f32 or f64",
+                "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
+                "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
+                "adaptation: {mode: fixed, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
+                "lambda: 3                    | lambda is not a known key",
+            })
+    void mistakeInASiteIsNamedWithItsValueAndWhatWasExpected(String line, String sentence) {
+        String key = line.substring(0, line.indexOf(':'));
+        StringBuilder yaml = new StringBuilder("kafka: {bootstrap.servers: \"h:1\"}\nsites:\n  layer.2:\n");
+        for (String standard : List.of("explainer: sae", "baseline: base.safetensors", "rank: 32", "threshold: 4.0")) {
+            if (!standard.startsWith(key + ":")) {
+                yaml.append("    ").append(standard).append('\n');
+            }
+        }
+        ConfigException refused = refused(yaml + "    " + line.strip() + "\n");
+        assertTrue(refused.getMessage().contains(sentence.strip()), refused.getMessage());
+        assertTrue(refused.getMessage().contains("sites.\"layer.2\"."), refused.getMessage());
+    }
+
+    @Test
+    void shareOfALargestGapNeedsAGapAsTrigger() {
+        ConfigException refused = refused(SMALLEST.replace("threshold: 4.0", "trigger: eta, threshold: {share: 0.5}"));
+        assertTrue(refused.getMessage().contains("expected it with a gap as trigger, not eta"), refused.getMessage());
+    }
+
+    @Test
+    void allMistakesAreReportedTogether() {
+        ConfigException refused = refused("window: {size: 60}\nstate: {store: disk}\nsites: {}\n");
+        assertEquals(4, refused.problems().size(), refused.getMessage());
+        assertTrue(refused.getMessage().contains("kafka.bootstrap.servers is missing"), refused.getMessage());
+        assertTrue(refused.getMessage().contains("sites is empty"), refused.getMessage());
+    }
+
+    @Test
+    void brokenYamlAndDuplicateKeysAreOneSentenceWithTheLine() {
+        assertTrue(refused("window: {size: 60s\nsites").getMessage().contains("line "));
+        assertTrue(refused(SMALLEST + SMALLEST).getMessage().contains("Duplicate"));
+    }
+
+    @Test
+    void pathsAreRelativeToTheFile(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("plumbline.yaml");
+        Files.writeString(file, SMALLEST);
+        assertEquals(
+                folder.resolve("sae"), site(MonitorConfig.load(file), "layer.2").explainer());
+    }
+
+    @Test
+    void durationsAreReadWithTheirUnitsAndWrittenBack() {
+        for (String text : List.of("500ms", "60s", "10m", "1h", "30d", "90s", "0s")) {
+            assertEquals(DurationText.parse(text), DurationText.parse(DurationText.format(DurationText.parse(text))));
+        }
+        assertEquals(Duration.ofMillis(1500), DurationText.parse("1.5s"));
+        assertEquals("1m", DurationText.format(Duration.ofSeconds(60)));
+        assertThrows(IllegalArgumentException.class, () -> DurationText.parse("1.0001ms"));
+        assertThrows(IllegalArgumentException.class, () -> DurationText.parse("-5s"));
+    }
+
+    private static SiteSettings site(MonitorConfig config, String site) {
+        SiteSettings settings = config.sites().get(site);
+        assertNotNull(settings, site);
+        return settings;
+    }
+
+    private static MonitorConfig parse(String yaml) {
+        return MonitorConfig.parse(yaml, "test.yaml", Path.of("/conf"));
+    }
+
+    private static ConfigException refused(String yaml) {
+        return assertThrows(ConfigException.class, () -> parse(yaml), yaml);
+    }
+}
