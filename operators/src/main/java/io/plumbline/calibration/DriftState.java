@@ -3,51 +3,60 @@ package io.plumbline.calibration;
 import java.nio.ByteBuffer;
 
 /**
- * What a {@link DriftPolicy} remembers about a site between windows.
+ * What a {@link DriftPolicy} remembers of a site between windows.
  *
- * @param drifted whether the site stands as drifted
- * @param over bit i: the i-th last decided window was over the threshold
- * @param clear bit i: it was at or below the clear level
- * @param decided decided windows so far, at most 64 counted
+ * <pre>
+ * offset  bytes  field
+ * 0       1      version = 1
+ * 1       1      1 = drifted, 0 = not
+ * 2       1      number of windows remembered, 0 .. 64
+ * 3       8      their outcomes, bit 0 the newest, 1 = on the far side of the level in force, big endian
+ * 11      8      time of the last change, ms since the epoch; the smallest long when there was none
+ * </pre>
  */
-public record DriftState(boolean drifted, long over, long clear, int decided) {
+public record DriftState(boolean drifted, int remembered, long outcomes, long lastChangeMs) {
 
+    /** A site of which nothing is known yet. */
+    public static final DriftState INITIAL = new DriftState(false, 0, 0L, Long.MIN_VALUE);
+
+    static final int LONGEST_MEMORY = 64;
     private static final byte VERSION = 1;
-    private static final int BYTES = 22;
+    private static final int BYTES = 19;
 
-    /** A site nothing is known of. */
-    public static DriftState initial() {
-        return new DriftState(false, 0, 0, 0);
+    public DriftState {
+        if (remembered < 0 || remembered > LONGEST_MEMORY) {
+            throw new IllegalArgumentException(
+                    "a memory of %d windows: expected 0 to %d".formatted(remembered, LONGEST_MEMORY));
+        }
     }
 
-    DriftState seen(boolean isOver, boolean isClear) {
-        return new DriftState(
-                drifted, over << 1 | (isOver ? 1 : 0), clear << 1 | (isClear ? 1 : 0), Math.min(64, decided + 1));
-    }
-
-    /** The windows before a change of state say nothing about the next one. */
-    DriftState turned(boolean nowDrifted) {
-        return new DriftState(nowDrifted, 0, 0, 0);
-    }
-
-    /** Version byte, drifted, over, clear, decided; big endian. */
     public byte[] encode() {
         return ByteBuffer.allocate(BYTES)
                 .put(VERSION)
                 .put((byte) (drifted ? 1 : 0))
-                .putLong(over)
-                .putLong(clear)
-                .putInt(decided)
+                .put((byte) remembered)
+                .putLong(outcomes)
+                .putLong(lastChangeMs)
                 .array();
     }
 
-    /** Throws {@link IllegalArgumentException} when the bytes are not a state of this version. */
+    /** @throws IllegalArgumentException when the bytes are of another length or version */
     public static DriftState decode(byte[] bytes) {
-        if (bytes.length != BYTES || bytes[0] != VERSION) {
-            throw new IllegalArgumentException("drift state of %d bytes, version %d: expected %d bytes, version %d"
-                    .formatted(bytes.length, bytes.length == 0 ? -1 : bytes[0], BYTES, VERSION));
+        if (bytes.length != BYTES || bytes[0] != VERSION || (bytes[1] & ~1) != 0) {
+            throw new IllegalArgumentException("a drift state of %d bytes%s: expected %d bytes of version %d"
+                    .formatted(bytes.length, bytes.length == 0 ? "" : ", version " + bytes[0], BYTES, VERSION));
         }
         ByteBuffer buffer = ByteBuffer.wrap(bytes, 1, BYTES - 1);
-        return new DriftState(buffer.get() != 0, buffer.getLong(), buffer.getLong(), buffer.getInt());
+        return new DriftState(buffer.get() == 1, buffer.get(), buffer.getLong(), buffer.getLong());
+    }
+
+    DriftState remembering(boolean outcome, int memory) {
+        long mask = memory == LONGEST_MEMORY ? -1L : (1L << memory) - 1;
+        return new DriftState(
+                drifted, Math.min(memory, remembered + 1), ((outcomes << 1) | (outcome ? 1 : 0)) & mask, lastChangeMs);
+    }
+
+    DriftState changed(long timeMs) {
+        return new DriftState(!drifted, 0, 0L, timeMs);
     }
 }

@@ -1,35 +1,14 @@
 package io.plumbline.calibration;
 
-/** What is said about a site after a window. */
+/** What one window says about its site. */
 public sealed interface DriftVerdict {
 
-    /** The sentence that goes with it. */
-    String reason();
+    /** The site is as the baseline has it, or not yet for long enough above the threshold. */
+    record Aligned(double value, double threshold) implements DriftVerdict {}
 
-    /** {@code aligned}, {@code drifted} or {@code undecided}: its name in reports and metrics. */
-    String label();
+    /** The site has drifted and not come back below the clear level. */
+    record Drifted(double value, double threshold) implements DriftVerdict {}
 
-    /** The explainer still describes the model. */
-    record Aligned(String reason) implements DriftVerdict {
-        @Override
-        public String label() {
-            return "aligned";
-        }
-    }
-
-    /** It does not. */
-    record Drifted(String reason) implements DriftVerdict {
-        @Override
-        public String label() {
-            return "drifted";
-        }
-    }
-
-    /** This window cannot tell: too few rows, no eigengap, no threshold. */
-    record Undecided(String reason) implements DriftVerdict {
-        @Override
-        public String label() {
-            return "undecided";
-        }
-    }
+    /** The window cannot be judged: too few rows, no eigengap, no baseline. Neither good nor bad news. */
+    record Undecided(String reason) implements DriftVerdict {}
 }

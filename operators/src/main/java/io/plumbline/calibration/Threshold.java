@@ -1,103 +1,91 @@
 package io.plumbline.calibration;
 
+import io.plumbline.geometry.FaithfulnessGap;
 import java.util.Arrays;
-import java.util.Locale;
 
 /**
- * The level a statistic must exceed for a window to count against its site. A further rule (a false-alarm rate over a
- * conformal sample, say) is one more record here.
+ * How the level is found above which a statistic counts as drift. Sealed: every rule is a record here, and each answers
+ * with a {@link Level} or with what is missing.
  */
 public sealed interface Threshold {
 
-    /**
-     * The level for one statistic of one site.
-     *
-     * @param statistic its name, for messages
-     * @param largest the largest value the statistic can take; NaN where there is none
-     * @param cleanWindows its value in clean windows of the baseline, of the size judged; empty where there are none
-     */
-    Level resolve(String statistic, double largest, double[] cleanWindows);
-
-    /** What a threshold comes to. */
+    /** A level, or why there is none. */
     sealed interface Level {
-        /** A number, and how it came about. */
-        record Known(double value, String origin) implements Level {}
+        /** Values above it count. */
+        record Known(double value) implements Level {}
 
-        /** There is none, with what is missing. */
+        /** There is no level yet; {@code reason} says what to collect. */
         record Unknown(String reason) implements Level {}
     }
 
-    /** A number in the statistic's own unit. */
+    /**
+     * The level for one statistic.
+     *
+     * @param cleanValues the statistic in the baseline's own windows of the size and rank judged; may be empty
+     */
+    Level level(int rank, int dimension, double[] cleanValues);
+
+    /** A value in the statistic's own units: {@code threshold: 4.0}. */
     record Fixed(double value) implements Threshold {
         public Fixed {
-            if (!(value >= 0.0) || Double.isInfinite(value)) {
-                throw new IllegalArgumentException("threshold = %s: expected a number of 0 or more".formatted(value));
+            if (!(value >= 0.0 && value < Double.POSITIVE_INFINITY)) {
+                throw new IllegalArgumentException("threshold = %s: expected 0 or more".formatted(value));
             }
         }
 
         @Override
-        public Level resolve(String statistic, double largest, double[] cleanWindows) {
-            return new Level.Known(value, "fixed");
+        public Level level(int rank, int dimension, double[] cleanValues) {
+            return new Level.Known(value);
         }
     }
 
-    /** A share of the largest value possible. */
-    record Share(double share) implements Threshold {
-        public Share {
+    /** A share of the largest possible gap {@code sqrt(2 min(r, d-r))}; for statistics that are gaps. */
+    record ShareOfLargestGap(double share) implements Threshold {
+        public ShareOfLargestGap {
             if (!(share > 0.0 && share <= 1.0)) {
                 throw new IllegalArgumentException(
-                        "threshold share = %s: expected a share in (0, 1]; 0.6 alerts at 60 %% of the largest possible gap"
+                        "gap share threshold = %s: expected a share in (0, 1]; 0.3 alerts at 30 %% of the largest possible gap"
                                 .formatted(share));
             }
         }
 
         @Override
-        public Level resolve(String statistic, double largest, double[] cleanWindows) {
-            if (Double.isNaN(largest)) {
-                return new Level.Unknown("%s has no largest possible value to take a share of".formatted(statistic));
-            }
-            return new Level.Known(
-                    share * largest, String.format(Locale.ROOT, "%s of the largest possible %.4f", share, largest));
+        public Level level(int rank, int dimension, double[] cleanValues) {
+            return new Level.Known(share * new FaithfulnessGap(0.0, rank, dimension).largest());
         }
     }
 
     /**
-     * An order statistic of the baseline's own clean windows: with K of them, the {@code ⌈(K + 1) q⌉}-th smallest value.
-     * A further clean window exceeds it with probability at most {@code 1 - q} when clean windows are exchangeable.
+     * A quantile of the baseline's own windows: the {@code ceil((K+1) q)}-th smallest of K clean values. A new clean window,
+     * exchangeable with them, exceeds it with probability at most {@code 1 - q}. Needs {@code K >= q / (1-q)}.
      */
-    record Quantile(double quantile) implements Threshold {
-        public Quantile {
+    record QuantileOfCleanWindows(double quantile) implements Threshold {
+        public QuantileOfCleanWindows {
             if (!(quantile > 0.0 && quantile < 1.0)) {
                 throw new IllegalArgumentException(
-                        "threshold quantile = %s: expected a number in (0, 1), such as 0.95".formatted(quantile));
+                        "quantile = %s: expected a share in (0, 1); 0.95 lets one clean window in twenty alert"
+                                .formatted(quantile));
             }
         }
 
         @Override
-        public Level resolve(String statistic, double largest, double[] cleanWindows) {
-            int windows = cleanWindows.length;
-            int order = orderFor(windows);
-            if (order > windows) {
+        public Level level(int rank, int dimension, double[] cleanValues) {
+            int count = cleanValues.length;
+            // The small step down keeps (K+1) q = 19.000000000000004 from asking for the 20th.
+            int position = (int) Math.ceil((count + 1) * quantile - 1e-9);
+            if (position > count) {
                 return new Level.Unknown(
-                        "the %s quantile of %s needs %d clean windows, the baseline has %d of this rank and size; collect more activations and run `plumbline baseline` again, or set a number"
-                                .formatted(quantile, statistic, windowsNeeded(), windows));
+                        "quantile %s needs at least %d clean windows, the baseline has %d; add clean requests to it or ask for a lower quantile"
+                                .formatted(quantile, windowsNeeded(), count));
             }
-            double[] sorted = cleanWindows.clone();
+            double[] sorted = cleanValues.clone();
             Arrays.sort(sorted);
-            return new Level.Known(sorted[order - 1], "%d-th smallest of %d clean windows".formatted(order, windows));
+            return new Level.Known(sorted[Math.max(1, position) - 1]);
         }
 
-        private int orderFor(int windows) {
-            // (K + 1) q is often meant to be whole: do not let 0.9 * 10 = 9.000000000000002 round up.
-            return (int) Math.ceil((windows + 1) * quantile - 1e-9);
-        }
-
-        private int windowsNeeded() {
-            int windows = 1;
-            while (orderFor(windows) > windows) {
-                windows++;
-            }
-            return windows;
+        /** The least K for which the order statistic exists. */
+        public int windowsNeeded() {
+            return (int) Math.ceil(quantile / (1.0 - quantile) - 1e-9);
         }
     }
 }

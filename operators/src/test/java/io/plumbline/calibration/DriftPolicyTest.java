@@ -4,103 +4,97 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.plumbline.calibration.DriftPolicy.Step;
-import io.plumbline.calibration.DriftPolicy.Transition;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class DriftPolicyTest {
 
-    private static final double THRESHOLD = 4.0;
-    private static final double CLEAR = 3.0;
+    private static final Threshold.Level LEVEL = new Threshold.Level.Known(4.0);
 
-    @Test
-    void oneWindowOverIsEnoughWithoutDebounce() {
-        assertEquals(
-                List.of(Transition.NONE, Transition.DRIFTED, Transition.NONE),
-                transitions(new DriftPolicy(1, 1), 3.9, 4.1, 4.2));
-    }
-
-    @Test
-    void aSingleOutlierDoesNotTurnADebouncedSite() {
-        assertEquals(
-                List.of(Transition.NONE, Transition.NONE, Transition.NONE, Transition.NONE, Transition.DRIFTED),
-                transitions(new DriftPolicy(2, 3), 5.0, 1.0, 1.0, 5.0, 5.0));
-    }
-
-    @Test
-    void betweenClearLevelAndThresholdADriftedSiteStaysDrifted() {
-        assertEquals(
-                List.of(Transition.DRIFTED, Transition.NONE, Transition.NONE, Transition.CLEARED),
-                transitions(new DriftPolicy(1, 1), 4.5, 3.5, 3.1, 3.0));
-    }
-
-    @Test
-    void clearingIsDebouncedLikeDrifting() {
-        assertEquals(
-                List.of(
-                        Transition.NONE,
-                        Transition.DRIFTED,
-                        Transition.NONE,
-                        Transition.NONE,
-                        Transition.NONE,
-                        Transition.CLEARED),
-                transitions(new DriftPolicy(2, 2), 5, 5, 1, 5, 1, 1));
-    }
-
-    @Test
-    void theStateSurvivesItsBytes() {
-        DriftState state = DriftState.initial();
-        DriftPolicy policy = new DriftPolicy(3, 5);
-        for (double value : new double[] {5, 1, 5, 3.5, 5, 1, 1}) {
-            state = policy.step(state, "faithfulness_gap", value, THRESHOLD, CLEAR)
-                    .state();
-            assertEquals(state, DriftState.decode(state.encode()));
+    /** One letter per window, one a second: D drifted, A aligned, U undecided. "?" is a window that cannot be judged. */
+    private static String verdicts(DriftPolicy policy, String values) {
+        StringBuilder verdicts = new StringBuilder();
+        DriftState state = DriftState.INITIAL;
+        long timeMs = 0;
+        for (String value : values.split(" ", -1)) {
+            double number = value.equals("?") ? Double.NaN : Double.parseDouble(value);
+            DriftPolicy.Outcome outcome = policy.judge(DriftState.decode(state.encode()), number, LEVEL, timeMs);
+            verdicts.append(outcome.verdict().getClass().getSimpleName().charAt(0));
+            state = outcome.state();
+            timeMs += 1000;
         }
+        return verdicts.toString();
     }
 
     @Test
-    void foreignBytesAreRefused() {
-        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(new byte[3]));
-        byte[] other = DriftState.initial().encode();
-        other[0] = 9;
-        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(other));
+    void immediatePolicyFollowsTheThreshold() {
+        assertEquals("AADDA", verdicts(DriftPolicy.immediate(), "3 4 4.1 9 4"));
     }
 
     @Test
-    void aQuantileIsTheConformalOrderStatistic() {
-        double[] windows = {9, 1, 8, 2, 7, 3, 6, 4, 5};
-        assertEquals(9.0, level(new Threshold.Quantile(0.9), windows));
-        assertEquals(5.0, level(new Threshold.Quantile(0.5), windows));
-        Threshold.Level tooFew = new Threshold.Quantile(0.91).resolve("faithfulness_gap", 8, windows);
+    void debounceWaitsForSomeOfTheLastWindows() {
+        DriftPolicy twoOfThree = new DriftPolicy(2, 3, 1.0, 0);
+        assertEquals("AAAAAAA", verdicts(twoOfThree, "5 3 3 5 3 3 5"));
+        assertEquals("AAAAAD", verdicts(twoOfThree, "5 3 3 5 3 5"));
+        assertEquals("ADDDA", verdicts(twoOfThree, "5 5 3 5 3"));
+    }
+
+    @Test
+    void betweenClearLevelAndThresholdNothingChanges() {
+        DriftPolicy policy = new DriftPolicy(1, 1, 0.75, 0);
+        assertEquals("AADDDDAA", verdicts(policy, "3.5 4 5 3.5 3.9 3.1 3 3.5"));
+    }
+
+    @Test
+    void cooldownDelaysAChangeButDoesNotForgetIt() {
+        DriftPolicy policy = new DriftPolicy(1, 2, 1.0, 3000);
+        assertEquals("ADDDAA", verdicts(policy, "3 5 3 3 3 3"));
+    }
+
+    @Test
+    void undecidedWindowsNeitherCountNorReset() {
+        DriftPolicy twoOfTwo = new DriftPolicy(2, 2, 1.0, 0);
+        assertEquals("AUUDUDA", verdicts(twoOfTwo, "5 ? ? 5 ? 3 3"));
+        DriftPolicy.Outcome outcome =
+                twoOfTwo.judge(DriftState.INITIAL, 9.0, new Threshold.Level.Unknown("no baseline"), 0);
         assertEquals(
-                "the 0.91 quantile of faithfulness_gap needs 11 clean windows, the baseline has 9 of this rank and size; "
-                        + "collect more activations and run `plumbline baseline` again, or set a number",
-                assertInstanceOf(Threshold.Level.Unknown.class, tooFew).reason());
+                "no baseline",
+                assertInstanceOf(DriftVerdict.Undecided.class, outcome.verdict())
+                        .reason());
+        assertEquals(DriftState.INITIAL, outcome.state());
     }
 
     @Test
-    void aShareNeedsALargestValue() {
-        assertEquals(4.8, level(new Threshold.Share(0.6), new double[0]), 1e-12);
-        assertInstanceOf(
-                Threshold.Level.Unknown.class,
-                new Threshold.Share(0.6).resolve("whitened_mean_shift", Double.NaN, new double[0]));
+    void aChangeIsReportedOnce() {
+        DriftPolicy policy = DriftPolicy.immediate();
+        DriftPolicy.Outcome first = policy.judge(DriftState.INITIAL, 5.0, LEVEL, 10);
+        assertEquals(DriftPolicy.Transition.BECAME_DRIFTED, first.transition());
+        assertEquals(10, first.state().lastChangeMs());
+        DriftPolicy.Outcome second = policy.judge(first.state(), 5.0, LEVEL, 20);
+        assertEquals(DriftPolicy.Transition.NONE, second.transition());
+        assertEquals(
+                DriftPolicy.Transition.BECAME_ALIGNED,
+                policy.judge(second.state(), 1.0, LEVEL, 30).transition());
     }
 
-    private static double level(Threshold threshold, double[] windows) {
-        return assertInstanceOf(Threshold.Level.Known.class, threshold.resolve("faithfulness_gap", 8.0, windows))
-                .value();
+    @Test
+    void stateSurvivesItsBytesAndOtherBytesAreRefused() {
+        DriftState state = new DriftState(true, 64, -3L, 1_700_000_000_000L);
+        assertEquals(state, DriftState.decode(state.encode()));
+        byte[] otherVersion = state.encode();
+        otherVersion[0] = 2;
+        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(otherVersion));
+        byte[] tooMany = state.encode();
+        tooMany[2] = 65;
+        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(tooMany));
+        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(new byte[18]));
+        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(new byte[0]));
     }
 
-    private static List<Transition> transitions(DriftPolicy policy, double... values) {
-        List<Transition> transitions = new ArrayList<>();
-        DriftState state = DriftState.initial();
-        for (double value : values) {
-            Step step = policy.step(state, "faithfulness_gap", value, THRESHOLD, CLEAR);
-            transitions.add(step.transition());
-            state = step.state();
-        }
-        return transitions;
+    @Test
+    void nonsenseIsRefused() {
+        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(3, 2, 1.0, 0));
+        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(1, 65, 1.0, 0));
+        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(1, 1, 1.1, 0));
+        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(1, 1, 1.0, -1));
     }
 }

@@ -1,0 +1,68 @@
+package io.plumbline.calibration;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What is normal at a site: the moment of clean target rows, of their reconstructions, and the statistics of clean windows.
+ *
+ * @param explainerSha256 identity of the trained decoder the reconstructions were made with, 64 hexadecimal digits
+ * @param moment of the target rows, dimension d
+ * @param reconstructionMoment {@code E[yhat yhat^T]} over the same rows, d x d, uncentred
+ * @param reconstructionFvu fraction of variance the trained decoder leaves unexplained on these rows
+ * @param samples one per rank and window size asked for
+ */
+public record Baseline(
+        String explainerSha256,
+        SecondMoment moment,
+        Matrix reconstructionMoment,
+        double reconstructionFvu,
+        List<NullSample> samples) {
+
+    public Baseline {
+        samples = List.copyOf(samples);
+        int dimension = moment.dimension();
+        if (reconstructionMoment.rows() != dimension || reconstructionMoment.columns() != dimension) {
+            throw new IllegalArgumentException("a reconstruction moment of %d x %d for targets of %d"
+                    .formatted(reconstructionMoment.rows(), reconstructionMoment.columns(), dimension));
+        }
+        if (!explainerSha256.matches("[0-9a-f]{64}")) {
+            throw new IllegalArgumentException(
+                    "explainer sha256 = \"%s\": expected 64 hexadecimal digits".formatted(explainerSha256));
+        }
+    }
+
+    public int dimension() {
+        return moment.dimension();
+    }
+
+    public long rows() {
+        return moment.rows();
+    }
+
+    /** The clean windows of this rank and size, if they were asked for when the baseline was built. */
+    public Optional<NullSample> sample(int rank, int rowsPerWindow) {
+        return samples.stream()
+                .filter(sample -> sample.rank() == rank && sample.rowsPerWindow() == rowsPerWindow)
+                .findFirst();
+    }
+
+    /** Writes the file whole or not at all. */
+    public void write(Path file) throws IOException {
+        BaselineFile.writer(this).writeTo(file);
+    }
+
+    /**
+     * Reads a file written by {@link #write}.
+     *
+     * @throws BaselineException when it is no baseline, or one of another version
+     * @throws io.plumbline.wire.SafetensorsException when its bytes are wrong
+     */
+    public static Baseline read(Path file) throws IOException {
+        return BaselineFile.read(file);
+    }
+}

@@ -1,0 +1,158 @@
+package io.plumbline.calibration;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsWriter;
+import io.plumbline.wire.Tensor;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The layout of a baseline file.
+ *
+ * <pre>
+ * metadata   format = plumbline-baseline, version = 1, explainer_sha256
+ * tensor                                  shape           type  meaning
+ * rows                                    [1]             I64   n
+ * moment_state                            [d + d(d+1)/2]  F64   sum of rows, then the packed triangle of sum y y^T
+ * reconstruction_moment                   [d, d]          F64   E[yhat yhat^T]
+ * reconstruction_fvu                      [1]             F64
+ * windows.RANK.ROWS.STATISTIC             [windows]       F64   the values of one statistic in clean windows
+ * mean, second_moment                     [d], [d, d]     F64   for other programs; not read back
+ * </pre>
+ */
+final class BaselineFile {
+
+    static final String FORMAT = "plumbline-baseline";
+    static final String VERSION = "1";
+    private static final String WINDOWS = "windows";
+
+    private BaselineFile() {}
+
+    static SafetensorsWriter writer(Baseline baseline) {
+        SafetensorsWriter writer = SafetensorsWriter.create()
+                .metadata("format", FORMAT)
+                .metadata("version", VERSION)
+                .metadata("explainer_sha256", baseline.explainerSha256())
+                .addLongs("rows", baseline.rows())
+                .addVector("moment_state", DType.F64, baseline.moment().state())
+                .addVector("mean", DType.F64, baseline.moment().mean())
+                .add("second_moment", DType.F64, baseline.moment().matrix())
+                .add("reconstruction_moment", DType.F64, baseline.reconstructionMoment())
+                .addVector("reconstruction_fvu", DType.F64, new double[] {baseline.reconstructionFvu()});
+        for (NullSample sample : baseline.samples()) {
+            sample.statistics()
+                    .forEach((statistic, values) -> writer.addVector(
+                            "%s.%d.%d.%s".formatted(WINDOWS, sample.rank(), sample.rowsPerWindow(), statistic),
+                            DType.F64,
+                            values));
+        }
+        return writer;
+    }
+
+    static Baseline read(Path file) throws IOException {
+        try (Safetensors tensors = Safetensors.open(file)) {
+            return read(file.toString(), tensors);
+        }
+    }
+
+    static Baseline read(String name, Safetensors tensors) {
+        Map<String, String> metadata = tensors.metadata();
+        if (!FORMAT.equals(metadata.get("format"))) {
+            throw new BaselineException("%s is no baseline: format = %s in its metadata, expected %s"
+                    .formatted(name, metadata.get("format"), FORMAT));
+        }
+        if (!VERSION.equals(metadata.get("version"))) {
+            throw new BaselineException("%s: version %s of the baseline format, this program reads %s; build it again"
+                    .formatted(name, metadata.get("version"), VERSION));
+        }
+        long rows = vector(name, tensors, "rows", 1, DType.I64).toLongs()[0];
+        if (rows < 1) {
+            throw new BaselineException("%s: rows = %d, expected 1 or more".formatted(name, rows));
+        }
+        Tensor square = tensor(name, tensors, "reconstruction_moment", DType.F64);
+        if (square.shape().size() != 2
+                || !square.shape().get(0).equals(square.shape().get(1))) {
+            throw new BaselineException("%s: tensor \"reconstruction_moment\" has shape %s, expected [d, d]"
+                    .formatted(name, square.shape()));
+        }
+        long dimension = square.shape().get(0);
+        double[] state = finite(
+                name, vector(name, tensors, "moment_state", dimension + dimension * (dimension + 1) / 2, DType.F64));
+        double fvu = vector(name, tensors, "reconstruction_fvu", 1, DType.F64).toDoubles()[0];
+        int width = Math.toIntExact(dimension);
+        String sha256 = metadata.getOrDefault("explainer_sha256", "");
+        if (!sha256.matches("[0-9a-f]{64}")) {
+            throw new BaselineException("%s: explainer_sha256 = \"%s\" in its metadata, expected 64 hexadecimal digits"
+                    .formatted(name, sha256));
+        }
+        return new Baseline(
+                sha256,
+                SecondMoment.ofState(width, rows, state),
+                new Matrix(width, width, finite(name, square)),
+                fvu,
+                samples(name, tensors));
+    }
+
+    private static List<NullSample> samples(String name, Safetensors tensors) {
+        Map<List<Integer>, Map<String, double[]>> byWindow = new LinkedHashMap<>();
+        for (String tensor : tensors.names()) {
+            String[] parts = tensor.split("\\.", 4);
+            if (!parts[0].equals(WINDOWS)) {
+                continue;
+            }
+            if (parts.length != 4 || !parts[1].matches("[1-9]\\d{0,8}") || !parts[2].matches("[1-9]\\d{0,8}")) {
+                throw new BaselineException(
+                        "%s: tensor \"%s\", expected windows.RANK.ROWS.STATISTIC".formatted(name, tensor));
+            }
+            Tensor values = tensor(name, tensors, tensor, DType.F64);
+            if (values.shape().size() != 1) {
+                throw new BaselineException("%s: tensor \"%s\" has shape %s, expected one value per window"
+                        .formatted(name, tensor, values.shape()));
+            }
+            byWindow.computeIfAbsent(
+                            List.of(Integer.valueOf(parts[1]), Integer.valueOf(parts[2])), key -> new LinkedHashMap<>())
+                    .put(parts[3], finite(name, values));
+        }
+        List<NullSample> samples = new ArrayList<>();
+        byWindow.forEach((key, values) -> samples.add(new NullSample(key.get(0), key.get(1), values)));
+        return samples;
+    }
+
+    private static Tensor vector(String name, Safetensors tensors, String tensor, long length, DType dtype) {
+        Tensor found = tensor(name, tensors, tensor, dtype);
+        if (!found.shape().equals(List.of(length))) {
+            throw new BaselineException(
+                    "%s: tensor \"%s\" has shape %s, expected [%d]".formatted(name, tensor, found.shape(), length));
+        }
+        return found;
+    }
+
+    private static Tensor tensor(String name, Safetensors tensors, String tensor, DType dtype) {
+        if (!tensors.contains(tensor)) {
+            throw new BaselineException("%s: no tensor \"%s\"; build the baseline again".formatted(name, tensor));
+        }
+        Tensor found = tensors.tensor(tensor);
+        if (found.dtype() != dtype) {
+            throw new BaselineException(
+                    "%s: tensor \"%s\" is %s, expected %s".formatted(name, tensor, found.dtype(), dtype));
+        }
+        return found;
+    }
+
+    private static double[] finite(String name, Tensor tensor) {
+        double[] values = tensor.toDoubles();
+        if (!Arrays.stream(values).allMatch(Double::isFinite)) {
+            throw new BaselineException(
+                    "%s: tensor \"%s\" holds a value that is not finite".formatted(name, tensor.name()));
+        }
+        return values;
+    }
+}

@@ -1,0 +1,31 @@
+package io.plumbline.calibration;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The statistics of a site's clean windows of one size at one rank.
+ *
+ * @param rank the rank the subspaces were taken at
+ * @param rowsPerWindow rows a window was filled to: it holds at least these, up to the end of its last request
+ * @param statistics by name, one value per clean window in which it was defined, in the order of the windows
+ */
+public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> statistics) {
+
+    public NullSample {
+        if (rank < 1 || rowsPerWindow < 1) {
+            throw new IllegalArgumentException(
+                    "rank = %d, rows per window = %d: expected 1 or more of each".formatted(rank, rowsPerWindow));
+        }
+        Map<String, double[]> copy = new LinkedHashMap<>();
+        statistics.forEach((name, values) -> copy.put(name, values.clone()));
+        statistics = Collections.unmodifiableMap(copy);
+    }
+
+    /** The clean windows' values of one statistic; empty where it was never defined. */
+    public double[] values(String statistic) {
+        double[] values = statistics.get(statistic);
+        return values == null ? new double[0] : values.clone();
+    }
+}

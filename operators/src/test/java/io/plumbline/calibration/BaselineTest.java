@@ -1,0 +1,242 @@
+package io.plumbline.calibration;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ReluEncoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.NonFiniteRowException;
+import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsException;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BaselineTest {
+
+    private static final int DIMENSION = 6;
+    private static final int RANK = 2;
+    private static final int FEATURES = 10;
+
+    private static final Explainer AUTOENCODER = explainer("standard");
+
+    private static Explainer explainer(String architecture) {
+        Random random = new Random(1);
+        return new Explainer(
+                architecture,
+                ReluEncoder.of(
+                        gaussian(random, FEATURES, DIMENSION),
+                        gaussian(random, 1, FEATURES).values()),
+                new Decoder(
+                        gaussian(random, FEATURES, DIMENSION),
+                        gaussian(random, 1, DIMENSION).values()),
+                Path.of("none"));
+    }
+
+    private static Matrix gaussian(Random random, int rows, int columns) {
+        Matrix matrix = Matrix.zeros(rows, columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            matrix.values()[i] = random.nextGaussian() / (1 + i % columns);
+        }
+        return matrix;
+    }
+
+    private static Matrix request(int index) {
+        return gaussian(new Random(100 + index), 7 + index % 5, DIMENSION);
+    }
+
+    private static Baseline build(int requests) {
+        BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(20, 35));
+        for (int i = 0; i < requests; i++) {
+            builder.add(new ActivationBatch(request(i), null, null));
+        }
+        return builder.build();
+    }
+
+    private static Matrix stack(int from, int to) {
+        int rows = 0;
+        for (int i = from; i < to; i++) {
+            rows += request(i).rows();
+        }
+        Matrix all = Matrix.zeros(rows, DIMENSION);
+        int next = 0;
+        for (int i = from; i < to; i++) {
+            double[] values = request(i).values();
+            System.arraycopy(values, 0, all.values(), next, values.length);
+            next += values.length;
+        }
+        return all;
+    }
+
+    @Test
+    void momentsAndFvuAreThoseOfAllRows() {
+        Baseline baseline = build(12);
+        Matrix all = stack(0, 12);
+        SparseCodes codes = AUTOENCODER.encoder().encode(all);
+        Matrix reconstruction = AUTOENCODER.decoder().reconstruct(codes);
+        assertEquals(all.rows(), baseline.rows());
+        assertNear(SecondMoment.of(all).matrix(), baseline.moment().matrix());
+        assertNear(SecondMoment.of(reconstruction).matrix(), baseline.reconstructionMoment());
+        assertEquals(fvu(reconstruction, all), baseline.reconstructionFvu(), 1e-12);
+        assertEquals(AUTOENCODER.decoder().sha256(), baseline.explainerSha256());
+    }
+
+    @Test
+    void windowsAreWholeRequestsTakenAgainstTheBaselineWithoutThem() {
+        Baseline baseline = build(12);
+        // Requests have 7, 8, 9, 10, 11, 7, ... rows: the first window of 20 is full after the third.
+        Matrix window = stack(0, 3);
+        Matrix others = stack(3, 12);
+        Matrix reconstruction =
+                AUTOENCODER.decoder().reconstruct(AUTOENCODER.encoder().encode(others));
+        var expected = SiteGeometry.of(
+                        AUTOENCODER.decoder(),
+                        SecondMoment.of(others),
+                        SecondMoment.of(reconstruction).matrix(),
+                        RANK)
+                .assess(SecondMoment.of(window));
+        NullSample sample = baseline.sample(RANK, 20).orElseThrow();
+        for (String statistic : List.of(
+                "faithfulness_gap",
+                "gap_share",
+                "baseline_gap",
+                "second_moment_shift_ratio",
+                "residual_energy",
+                "whitened_mean_shift",
+                "reconstruction_gap")) {
+            double first = sample.values(statistic)[0];
+            assertEquals(expected.statistic(statistic).orElseThrow(), first, 1e-9, statistic);
+        }
+        SparseCodes codes = AUTOENCODER.encoder().encode(window);
+        assertEquals(
+                fvu(AUTOENCODER.decoder().reconstruct(codes), window),
+                sample.values(BaselineBuilder.RECONSTRUCTION_FVU)[0],
+                1e-12);
+        assertEquals(0, sample.values("no such statistic").length);
+    }
+
+    @Test
+    void anUnfinishedWindowIsNotACleanWindow() {
+        Baseline baseline = build(12);
+        // 7+8+9 | 10+11 | 7+8+9 | 10+11 | 7+8 left over; and 7+8+9+10+11 = 45 | 45 | left over at 35.
+        assertEquals(4, baseline.sample(RANK, 20).orElseThrow().values("gap_share").length);
+        assertTrue(baseline.sample(RANK, 21).isEmpty());
+    }
+
+    @Test
+    void aRefusedBatchLeavesNoTrace() {
+        BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(20));
+        builder.add(new ActivationBatch(request(0), null, null));
+        Matrix poisoned = request(1);
+        poisoned.set(2, 3, Double.NaN);
+        assertThrows(NonFiniteRowException.class, () -> builder.add(new ActivationBatch(poisoned, null, null)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> builder.add(new ActivationBatch(Matrix.zeros(2, DIMENSION + 1), null, null)));
+        assertEquals(7, builder.rows());
+        assertNear(
+                SecondMoment.of(request(0)).matrix(), builder.build().moment().matrix());
+    }
+
+    @Test
+    void aTranscoderNeedsTargetsAndIsMeasuredOnThem() {
+        BaselineBuilder builder = BaselineBuilder.of(explainer("transcoder"), List.of(RANK), List.of());
+        assertThrows(IllegalArgumentException.class, () -> builder.add(new ActivationBatch(request(0), null, null)));
+        Matrix targets = gaussian(new Random(9), 7, DIMENSION);
+        builder.add(new ActivationBatch(request(0), targets, null));
+        assertNear(SecondMoment.of(targets).matrix(), builder.build().moment().matrix());
+    }
+
+    @Test
+    void aFileGivesBackEveryBit(@TempDir Path folder) throws IOException {
+        Baseline baseline = build(12);
+        Path file = folder.resolve("baseline.safetensors");
+        baseline.write(file);
+        Baseline read = Baseline.read(file);
+        assertEquals(baseline.explainerSha256(), read.explainerSha256());
+        assertEquals(baseline.rows(), read.rows());
+        assertArrayEquals(baseline.moment().state(), read.moment().state());
+        assertEquals(baseline.reconstructionMoment(), read.reconstructionMoment());
+        assertEquals(baseline.reconstructionFvu(), read.reconstructionFvu());
+        for (NullSample sample : baseline.samples()) {
+            NullSample same = read.sample(sample.rank(), sample.rowsPerWindow()).orElseThrow();
+            assertEquals(sample.statistics().keySet(), same.statistics().keySet());
+            sample.statistics().forEach((name, values) -> assertArrayEquals(values, same.values(name), name));
+        }
+    }
+
+    @Test
+    void aFileThatIsNoBaselineIsRefusedInWords(@TempDir Path folder) throws IOException {
+        assertRefused("format = null", SafetensorsWriter.create());
+        assertRefused("version 2", header().metadata("version", "2"));
+        assertRefused("no tensor \"rows\"", header());
+        assertRefused("rows = 0", header().addLongs("rows", 0));
+        assertRefused("shape [2], expected [1]", header().addLongs("rows", 1, 2));
+        SafetensorsWriter square =
+                header().addLongs("rows", 4).add("reconstruction_moment", DType.F64, Matrix.zeros(3, 3));
+        assertRefused("no tensor \"moment_state\"", square);
+        assertRefused("shape [8], expected [9]", square.addVector("moment_state", DType.F64, new double[8]));
+        assertRefused(
+                "expected [d, d]",
+                header().addLongs("rows", 4).add("reconstruction_moment", DType.F64, Matrix.zeros(3, 2)));
+        assertRefused(
+                "is F32, expected F64",
+                header().addLongs("rows", 4).add("reconstruction_moment", DType.F32, Matrix.zeros(3, 3)));
+        assertRefused("not finite", complete(new double[] {1, 2, Double.NaN}, "windows.2.20.gap_share"));
+        assertRefused("expected windows.RANK.ROWS.STATISTIC", complete(new double[] {1}, "windows.0.20.gap_share"));
+
+        Path file = folder.resolve("baseline.safetensors");
+        build(12).write(file);
+        byte[] bytes = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(bytes, bytes.length - 1));
+        assertThrows(SafetensorsException.class, () -> Baseline.read(file));
+    }
+
+    private static SafetensorsWriter header() {
+        return SafetensorsWriter.create()
+                .metadata("format", BaselineFile.FORMAT)
+                .metadata("version", BaselineFile.VERSION)
+                .metadata("explainer_sha256", "0".repeat(64));
+    }
+
+    private static SafetensorsWriter complete(double[] values, String name) {
+        return header().addLongs("rows", 4)
+                .add("reconstruction_moment", DType.F64, Matrix.zeros(3, 3))
+                .addVector("moment_state", DType.F64, new double[9])
+                .addVector("reconstruction_fvu", DType.F64, new double[1])
+                .addVector(name, DType.F64, values);
+    }
+
+    private static void assertRefused(String words, SafetensorsWriter file) {
+        BaselineException refusal = assertThrows(
+                BaselineException.class, () -> BaselineFile.read("here", Safetensors.parse(file.toBytes())));
+        assertTrue(String.valueOf(refusal.getMessage()).contains(words), refusal::toString);
+        assertTrue(String.valueOf(refusal.getMessage()).startsWith("here"), refusal::toString);
+    }
+
+    private static double fvu(Matrix reconstruction, Matrix targets) {
+        double error = targets.minus(reconstruction).frobeniusNorm();
+        return error
+                * error
+                / (targets.rows() * SecondMoment.of(targets).covariance().trace());
+    }
+
+    private static void assertNear(Matrix expected, Matrix actual) {
+        assertEquals(0.0, expected.minus(actual).frobeniusNorm(), 1e-12 * (1 + expected.frobeniusNorm()));
+    }
+}
