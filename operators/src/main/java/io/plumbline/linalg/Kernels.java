@@ -10,21 +10,24 @@ public final class Kernels {
 
     private Kernels() {}
 
-    /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops. */
+    /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops; B is copied row by row, {@code 8 m p} bytes. */
     public static Matrix multiply(Matrix a, Matrix b) {
         requireInner(a.columns(), b.rows(), a, b);
+        int m = a.columns();
         int p = b.columns();
         Matrix product = Matrix.zeros(a.rows(), p);
-        double[] x = a.values();
-        double[] y = b.values();
-        double[] z = product.values();
+        double[][] rows = new double[m][];
+        for (int h = 0; h < m; h++) {
+            rows[h] = b.rowRange(h, h + 1).values();
+        }
+        double[] negated = new double[m];
         for (int i = 0; i < a.rows(); i++) {
-            for (int h = 0; h < a.columns(); h++) {
-                double factor = x[i * a.columns() + h];
-                if (factor != 0.0) {
-                    addScaled(factor, y, h * p, z, i * p, p);
-                }
+            for (int h = 0; h < m; h++) {
+                negated[h] = -a.values()[i * m + h];
             }
+            double[] target = new double[p];
+            RowUpdates.subtract(target, negated, rows, 0, m, 0, p);
+            System.arraycopy(target, 0, product.values(), i * p, p);
         }
         return product;
     }
