@@ -91,6 +91,7 @@ class BoundLawsTest {
             assertTrue(gap <= bounds.upper() * (1 + ROUNDING) + 1e-12, where);
             assertTrue(energy.lower() <= energy.explainerDependent() * (1 + ROUNDING) + 1e-15, where);
             assertTrue(energy.explainerDependent() <= energy.upper() * (1 + ROUNDING) + 1e-15, where);
+            assertTrue(energy.irreducible() >= 0.0, where);
             assertTrue(energy.irreducible() <= energy.adaptedLossBound() + 1e-12, where);
             Matrix outside = Matrix.identity(dimension).minus(reference.projector());
             double direct = Kernels.multiply(outside, moment).trace();
@@ -118,6 +119,7 @@ class BoundLawsTest {
         assertTrue(valid.value() >= gap);
         assertTrue(valid.vacuous());
         assertEquals(Math.sqrt(2), bounds.waterFilling().value(), 1e-12);
+        assertTrue(bounds.waterFilling().vacuous(), "a bound equal to the largest gap says nothing");
     }
 
     @ParameterizedTest
@@ -200,6 +202,14 @@ class BoundLawsTest {
             double exchanged = costs.largestExchange(energy);
             assertEquals(energy, cost(values, rank, exchanged), 1e-12, where);
         }
+    }
+
+    @Test
+    void anExchangeThatCostsNothingIsNotCountedIntoTheLowerBound() {
+        // Trading 2 for 0 explains all of the energy; the excess beyond it is rounding, and the next trade is free.
+        ExchangeCosts costs = ExchangeCosts.dearestFirst(new double[] {2, 1, 1, 0}, 2);
+        assertEquals(1.0, costs.smallestExchange(2.0 + 1e-15));
+        assertEquals(0.5, costs.smallestExchange(1.0));
     }
 
     private static double firstNegative(UnivariateFunction function, double from) {

@@ -66,6 +66,16 @@ class FaithfulnessGapTest {
     }
 
     @Test
+    void aResidualHasNothingLeftInsideTheSubspace() {
+        Random random = new Random(12);
+        Subspace subspace = subspace(random, DIMENSION, 5);
+        Matrix turned = Kernels.multiply(subspace.basis(), basis(random, 5, 5));
+        double inside = Kernels.transposeMultiply(subspace.basis(), subspace.residual(turned))
+                .frobeniusNorm();
+        assertEquals(0.0, inside, 1e-29);
+    }
+
+    @Test
     void orthogonalSubspacesHaveTheLargestGap() {
         Matrix frame = basis(new Random(8), 6, 6);
         Matrix last = Matrix.zeros(6, 2);

@@ -134,6 +134,7 @@ class SiteGeometryTest {
                 report.undefined().get("eta"));
         assertEquals(2, ExplainerSubspace.of(decoder, 3).decoderRank());
         assertTrue(ExplainerSubspace.of(decoder, 2).isIdentified());
+        assertFalse(ExplainerSubspace.of(decoder, DIMENSION).isIdentified());
     }
 
     @Test

@@ -129,6 +129,7 @@ class RowSampleTest {
         refused(receiver, patchedInt(good, 9, -1)); // a negative width
         refused(receiver, patchedInt(good, 13, 1)); // fewer rows than bytes
         refused(receiver, patchedInt(good, 13, 3)); // more rows than the capacity
+        refused(RowSample.ofCapacity(1), patchedInt(good, 1, 1)); // more rows than its own capacity
         byte[] huge = patchedInt(patchedInt(good, 5, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         refused(RowSample.ofCapacity(Integer.MAX_VALUE), patchedInt(huge, 13, Integer.MAX_VALUE));
         RowSample other = RowSample.ofCapacity(2);
