@@ -76,7 +76,7 @@ final class SiteReader {
         if (threshold != null && clear != null) {
             requireBelow(node, threshold, clear);
         }
-        DriftPolicy debounce = node.parsed("debounce", new DriftPolicy(1, 1), SiteReader::debounce);
+        DriftPolicy debounce = node.parsed("debounce", DriftPolicy.immediate(), SiteReader::debounce);
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (threshold == null || problems.size() > before) {
             return null;
@@ -165,10 +165,10 @@ final class SiteReader {
                             "is a share of the largest possible gap: expected it with a gap as trigger, not "
                                     + trigger);
                 }
-                read = new Threshold.Share(form.parsed(
+                read = new Threshold.ShareOfLargestGap(form.parsed(
                         "share", 0.5, text -> openUnit(text, "0.6 alerts at 60 % of the largest possible gap")));
             } else {
-                read = new Threshold.Quantile(form.parsed(
+                read = new Threshold.QuantileOfCleanWindows(form.parsed(
                         "quantile", 0.95, text -> openUnit(text, "0.95 is passed by 5 % of clean windows")));
             }
             form.refuseUnknownKeys();
@@ -198,10 +198,10 @@ final class SiteReader {
         if (threshold instanceof Threshold.Fixed fixed) {
             return fixed.value();
         }
-        if (threshold instanceof Threshold.Share share) {
+        if (threshold instanceof Threshold.ShareOfLargestGap share) {
             return share.share();
         }
-        return ((Threshold.Quantile) threshold).quantile();
+        return ((Threshold.QuantileOfCleanWindows) threshold).quantile();
     }
 
     private static double openUnit(String text, String meaning) {
@@ -223,7 +223,8 @@ final class SiteReader {
             throw new IllegalArgumentException(
                     "expected `j of n` with j from 1 to n and n at most " + LONGEST_DEBOUNCE);
         }
-        return new DriftPolicy(over, of);
+        // The clear level and the cooldown between adaptations are settings of their own.
+        return new DriftPolicy(over, of, 1.0, 0);
     }
 
     private static DType decoderType(String text) {

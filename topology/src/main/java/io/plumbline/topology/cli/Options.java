@@ -1,12 +1,22 @@
 package io.plumbline.topology.cli;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.calibration.Baseline;
+import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.DurationText;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import org.jspecify.annotations.Nullable;
 
 /** Values of options that need a sentence when they are wrong. */
 final class Options {
+
+    private static final JsonMapper JSON = new JsonMapper();
 
     private Options() {}
 
@@ -25,5 +35,57 @@ final class Options {
             throw new UsageException(
                     "%s = %s: expected an instant such as 2026-01-01T00:00:00Z".formatted(option, text));
         }
+    }
+
+    /** The explainer in a folder; a missing folder is a usage error. */
+    static Explainer explainer(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            throw new UsageException("--explainer = %s: no such folder".formatted(folder));
+        }
+        return Explainer.read(folder);
+    }
+
+    /** The baseline in a file, made with this explainer. */
+    static Baseline baseline(Path file, Explainer explainer) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new UsageException("--baseline = %s: no such file; `plumbline baseline` writes one".formatted(file));
+        }
+        Baseline baseline = Baseline.read(file);
+        if (!baseline.explainerSha256().equals(explainer.decoder().sha256())) {
+            throw new UsageException(
+                    "%s was made with another decoder (sha256 %s) than that of %s (%s); run `plumbline baseline` again"
+                            .formatted(
+                                    file,
+                                    baseline.explainerSha256(),
+                                    explainer.directory(),
+                                    explainer.decoder().sha256()));
+        }
+        return baseline;
+    }
+
+    static void requireRank(int rank, Explainer explainer) {
+        if (rank < 1 || rank > explainer.targetWidth()) {
+            throw new UsageException("--rank = %d: expected 1 to %d, the width the explainer writes"
+                    .formatted(rank, explainer.targetWidth()));
+        }
+    }
+
+    /** Refuses a place to write to before the work is done rather than after it. */
+    static void requireParent(String option, Path file) {
+        Path parent = file.toAbsolutePath().getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
+            throw new UsageException("%s = %s: the folder %s does not exist".formatted(option, file, parent));
+        }
+    }
+
+    /** The hook a SAELens folder says it was trained on; null where it does not say. */
+    static @Nullable String hookName(Path folder) throws IOException {
+        Path config = folder.resolve("cfg.json");
+        if (!Files.isRegularFile(config)) {
+            return null;
+        }
+        JsonNode tree = JSON.readTree(config.toFile());
+        JsonNode name = tree.path("metadata").path("hook_name");
+        return (name.isTextual() ? name : tree.path("hook_name")).textValue();
     }
 }

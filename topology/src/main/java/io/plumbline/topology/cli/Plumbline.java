@@ -26,7 +26,14 @@ import picocli.CommandLine.ScopeType;
             "Exit codes: 0 fine, 1 drift found where that was asked for, 2 usage, 3 failure.",
             "PLUMBLINE_JAVA_OPTS passes options to Java, PLUMBLINE_LOG=info shows the log."
         },
-        subcommands = {ReplayCommand.class, ConfigCommand.class, CompletionCommand.class, CommandLine.HelpCommand.class
+        subcommands = {
+            BaselineCommand.class,
+            AssessCommand.class,
+            AdaptCommand.class,
+            ReplayCommand.class,
+            ConfigCommand.class,
+            CompletionCommand.class,
+            CommandLine.HelpCommand.class
         })
 public final class Plumbline {
 

@@ -1,0 +1,215 @@
+package io.plumbline.topology.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.Threshold;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import io.plumbline.moments.SecondMomentAccumulator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code plumbline assess}: every number of one window, from dumps. */
+@Command(
+        name = "assess",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measures one window of activations against the explainer and a baseline, in float64, and judges it.",
+            "",
+            "All dumps together are one window. A number that does not exist here is null, with the reason.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors \\",
+            "      --rank 32 --threshold 4.0 --fail-on-drift",
+            "With --json, one object and nothing else:",
+            "  plumbline assess ... --json | jq .faithfulness_gap"
+        })
+final class AssessCommand implements Callable<Integer> {
+
+    private static final Threshold DEFAULT_THRESHOLD = new Threshold.QuantileOfCleanWindows(0.95);
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+
+    /** At most one of them. */
+    static final class ThresholdOptions {
+        @Option(
+                names = "--threshold",
+                paramLabel = "X",
+                description = "Drifted above this value of the trigger, such as 4.0.")
+        @Nullable
+        Double value;
+
+        @Option(
+                names = "--threshold-share",
+                paramLabel = "X",
+                description = "Drifted above this share of the largest possible gap, in (0, 1].")
+        @Nullable
+        Double share;
+
+        @Option(
+                names = "--threshold-quantile",
+                paramLabel = "Q",
+                description = "Drifted above this quantile of the baseline's own windows. Default: 0.95.")
+        @Nullable
+        Double quantile;
+
+        Threshold threshold() {
+            try {
+                if (value != null) {
+                    return new Threshold.Fixed(value);
+                }
+                if (share != null) {
+                    return new Threshold.ShareOfLargestGap(share);
+                }
+                return quantile == null ? DEFAULT_THRESHOLD : new Threshold.QuantileOfCleanWindows(quantile);
+            } catch (IllegalArgumentException refused) {
+                throw new UsageException(String.valueOf(refused.getMessage()));
+            }
+        }
+    }
+
+    @Option(names = "--explainer", required = true, paramLabel = "DIR", description = "Folder of the explainer.")
+    Path explainer;
+
+    @Option(
+            names = "--baseline",
+            required = true,
+            paramLabel = "FILE",
+            description = "File written by `plumbline baseline`.")
+    Path baseline;
+
+    @Option(
+            names = "--activations",
+            required = true,
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Dumps of the window; several are one stream.")
+    List<Path> activations;
+
+    @Option(names = "--rank", required = true, paramLabel = "R", description = "Rank of the subspaces compared.")
+    int rank;
+
+    @ArgGroup
+    @Nullable
+    ThresholdOptions thresholds;
+
+    @Option(
+            names = "--trigger",
+            defaultValue = Verdicts.DEFAULT_TRIGGER,
+            description = "The statistic that decides. Default: ${DEFAULT-VALUE}.")
+    String trigger;
+
+    @Option(
+            names = "--site",
+            paramLabel = "SITE",
+            description = "Name of the site in the answer. Default: the explainer's own hook_name.")
+    @Nullable
+    String site;
+
+    @Option(names = "--fail-on-drift", description = "Exit with 1 when the verdict is drifted.")
+    boolean failOnDrift;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    boolean json;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        Threshold threshold = thresholds == null ? DEFAULT_THRESHOLD : thresholds.threshold();
+        if (!GapAssessment.statisticNames().contains(trigger)) {
+            throw new UsageException("--trigger = %s: expected one of %s"
+                    .formatted(trigger, String.join(", ", GapAssessment.statisticNames())));
+        }
+        Explainer trained = Options.explainer(explainer);
+        Options.requireRank(rank, trained);
+        Baseline normal = Options.baseline(baseline, trained);
+        try (ActivationStream stream = ActivationStream.open(activations, trained)) {
+            SecondMoment moment = moment(stream, trained);
+            double fvu = reconstructionFvu(stream, trained, moment);
+            GapAssessment assessment = SiteGeometry.of(
+                            trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank)
+                    .assess(moment);
+            DriftVerdict verdict = Verdicts.judge(assessment, normal, trigger, threshold);
+            answer(assessment, fvu, verdict).print(spec.commandLine().getOut(), json);
+            return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
+        }
+    }
+
+    private static SecondMoment moment(ActivationStream stream, Explainer trained) throws IOException {
+        SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(trained.targetWidth());
+        stream.forEach("moments", request -> moment.add(request.targetRows()));
+        return moment.snapshot();
+    }
+
+    /**
+     * Squared errors over squared distances to the mean. A second pass, because the mean is known only after the first: the
+     * shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
+     */
+    private static double reconstructionFvu(ActivationStream stream, Explainer trained, SecondMoment moment)
+            throws IOException {
+        double[] mean = moment.mean();
+        double[] sums = new double[2];
+        stream.forEach("reconstruction", request -> {
+            Matrix targets = request.targetRows();
+            Matrix reconstruction =
+                    trained.decoder().reconstruct(trained.encoder().encode(request.activations()));
+            for (int i = 0; i < targets.values().length; i++) {
+                double error = targets.values()[i] - reconstruction.values()[i];
+                double distance = targets.values()[i] - mean[i % mean.length];
+                sums[0] += error * error;
+                sums[1] += distance * distance;
+            }
+        });
+        return sums[0] / sums[1];
+    }
+
+    private Answer answer(GapAssessment assessment, double fvu, DriftVerdict verdict) throws IOException {
+        Answer answer = new Answer();
+        String name = site == null ? Options.hookName(explainer) : site;
+        if (name == null) {
+            answer.putUndefined("site", "no --site, and cfg.json names no hook_name");
+        } else {
+            answer.put("site", name);
+        }
+        JsonNode numbers = JSON.valueToTree(assessment);
+        for (Map.Entry<String, JsonNode> entry : numbers.properties()) {
+            String key = entry.getKey();
+            if (key.equals(Answer.UNDEFINED)) {
+                continue;
+            }
+            String reason = assessment.undefined().get(key);
+            if (reason == null) {
+                answer.put(key, entry.getValue());
+            } else {
+                answer.putUndefined(key, reason);
+            }
+            if (key.equals("gap_upper_bound")) {
+                answer.put("reconstruction_fvu", fvu);
+            }
+        }
+        return answer.put("trigger", trigger)
+                .put("verdict", Verdicts.label(verdict))
+                .put("reason", Verdicts.reason(verdict, trigger));
+    }
+}
