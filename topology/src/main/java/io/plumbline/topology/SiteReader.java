@@ -24,7 +24,7 @@ final class SiteReader {
     private static final List<String> FIXED_ONLY =
             List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha", "rotation");
     /** The statistics that are gaps between subspaces of the site's rank, and so have a largest possible value. */
-    private static final Set<String> GAPS = Set.of("faithfulness_gap", "baseline_gap", "reconstruction_gap");
+    static final Set<String> GAPS = Set.of("faithfulness_gap", "baseline_gap", "reconstruction_gap");
 
     private static final int LONGEST_DEBOUNCE = 64;
     private static final double DEFAULT_MINIMUM_IMPROVEMENT = 0.05;

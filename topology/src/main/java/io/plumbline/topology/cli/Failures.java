@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.ConfigException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
@@ -26,6 +27,7 @@ final class Failures {
 
     private static int exitCode(Throwable failure) {
         boolean fixableByTyping = failure instanceof UsageException
+                || failure instanceof ConfigException
                 || failure instanceof NoSuchFileException
                 || failure instanceof FileNotFoundException;
         return fixableByTyping ? ExitCodes.USAGE : ExitCodes.FAILURE;

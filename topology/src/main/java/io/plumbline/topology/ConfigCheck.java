@@ -1,0 +1,159 @@
+package io.plumbline.topology;
+
+import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.Threshold;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.assessment.SiteSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Holds a configuration against the files it names. Reads every explainer and baseline: seconds for large ones. */
+public final class ConfigCheck {
+
+    private ConfigCheck() {}
+
+    /**
+     * What was found at one site. Explainer and baseline are null where they could not be read.
+     *
+     * @param problems one sentence each; none: the site can be watched
+     */
+    public record Site(
+            SiteSettings settings,
+            @Nullable Explainer explainer,
+            @Nullable Baseline baseline,
+            List<String> problems) {
+
+        public Site {
+            problems = List.copyOf(problems);
+        }
+    }
+
+    /** Reads and checks the files of every site, in the order of the configuration. */
+    public static List<Site> sites(MonitorConfig config) {
+        List<Site> sites = new ArrayList<>();
+        config.sites()
+                .forEach((name, settings) ->
+                        sites.add(site(settings, config.adaptations().get(name))));
+        return sites;
+    }
+
+    private static Site site(SiteSettings settings, @Nullable AdaptationSettings adaptation) {
+        List<String> problems = new ArrayList<>();
+        Explainer explainer = explainer(settings, problems);
+        Baseline baseline = baseline(settings, problems);
+        if (explainer != null) {
+            checkRanks(settings, adaptation, explainer, problems);
+        }
+        if (baseline != null) {
+            checkCalibration(settings, baseline, problems);
+        }
+        if (explainer != null && baseline != null) {
+            checkBelongTogether(settings, explainer, baseline, problems);
+        }
+        return new Site(settings, explainer, baseline, problems);
+    }
+
+    private static @Nullable Explainer explainer(SiteSettings settings, List<String> problems) {
+        if (!Files.isDirectory(settings.explainer())) {
+            problems.add("explainer: no folder " + settings.explainer());
+            return null;
+        }
+        try {
+            return Explainer.read(settings.explainer());
+        } catch (IOException | IllegalArgumentException broken) {
+            problems.add("explainer: " + broken.getMessage());
+            return null;
+        }
+    }
+
+    private static @Nullable Baseline baseline(SiteSettings settings, List<String> problems) {
+        if (!Files.isRegularFile(settings.baseline())) {
+            problems.add("baseline: no file %s; `plumbline baseline` writes one".formatted(settings.baseline()));
+            return null;
+        }
+        try {
+            return Baseline.read(settings.baseline());
+        } catch (IOException | IllegalArgumentException broken) {
+            problems.add("baseline: %s: %s".formatted(settings.baseline(), broken.getMessage()));
+            return null;
+        }
+    }
+
+    private static void checkRanks(
+            SiteSettings settings,
+            @Nullable AdaptationSettings adaptation,
+            Explainer explainer,
+            List<String> problems) {
+        int width = explainer.targetWidth();
+        if (settings.rank() > width) {
+            problems.add(
+                    "rank = %d: expected at most %d, the width the explainer writes".formatted(settings.rank(), width));
+            return;
+        }
+        double largest = Math.sqrt(2.0 * Math.min(settings.rank(), width - settings.rank()));
+        if (settings.threshold() instanceof Threshold.Fixed fixed
+                && SiteReader.GAPS.contains(settings.trigger())
+                && fixed.value() >= largest) {
+            problems.add("threshold = %s: expected less than %.4g, the largest gap of rank %d in %d dimensions"
+                    .formatted(fixed.value(), largest, settings.rank(), width));
+        }
+        GaeSettings fit = adaptation == null ? null : adaptation.fixed();
+        if (fit != null && fit.rank() > width) {
+            problems.add("adaptation.rank = %d: expected at most %d, the width the explainer writes"
+                    .formatted(fit.rank(), width));
+        }
+    }
+
+    private static void checkBelongTogether(
+            SiteSettings settings, Explainer explainer, Baseline baseline, List<String> problems) {
+        if (baseline.dimension() != explainer.targetWidth()) {
+            problems.add("baseline: of dimension %d, but the explainer writes %d"
+                    .formatted(baseline.dimension(), explainer.targetWidth()));
+        } else if (!baseline.explainerSha256().equals(explainer.decoder().sha256())) {
+            problems.add("baseline: made with decoder %s, but %s holds %s; run `plumbline baseline` again"
+                    .formatted(
+                            baseline.explainerSha256(),
+                            settings.explainer(),
+                            explainer.decoder().sha256()));
+        }
+        if (baseline.rows() < settings.rank()) {
+            problems.add(
+                    "baseline: %d rows do not span a subspace of rank %d".formatted(baseline.rows(), settings.rank()));
+        }
+    }
+
+    private static void checkCalibration(SiteSettings settings, Baseline baseline, List<String> problems) {
+        for (Threshold threshold : thresholds(settings)) {
+            if (threshold instanceof Threshold.QuantileOfCleanWindows quantile) {
+                int windows = 0;
+                for (NullSample sample : baseline.samples()) {
+                    if (sample.rank() == settings.rank()) {
+                        windows = Math.max(windows, sample.values(settings.trigger()).length);
+                    }
+                }
+                if (windows < quantile.windowsNeeded()) {
+                    problems.add(("threshold: quantile %s of %s needs %d clean windows of rank %d, the baseline has %d;"
+                                    + " run `plumbline baseline --rank %d` with more rows, or set a number")
+                            .formatted(
+                                    quantile.quantile(),
+                                    settings.trigger(),
+                                    quantile.windowsNeeded(),
+                                    settings.rank(),
+                                    windows,
+                                    settings.rank()));
+                }
+            }
+        }
+    }
+
+    private static List<Threshold> thresholds(SiteSettings settings) {
+        Threshold clear = settings.clear();
+        return clear == null ? List.of(settings.threshold()) : List.of(settings.threshold(), clear);
+    }
+}

@@ -1,0 +1,146 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CheckCommandTest {
+
+    private static final int WIDTH = 6;
+    private static final int FEATURES = 9;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void makeSite() throws IOException {
+        explainer("sae", 1);
+        SafetensorsWriter.create()
+                .add("activations", DType.F32, random(2, 2_000, WIDTH))
+                .writeTo(folder.resolve("clean.safetensors"));
+        Shell shell = Shell.run(
+                "baseline",
+                "--explainer",
+                folder.resolve("sae"),
+                "--activations",
+                folder.resolve("clean.safetensors"),
+                "--rank",
+                2,
+                "--window-rows",
+                64,
+                "--out",
+                folder.resolve("base.safetensors"));
+        assertEquals(0, shell.exitCode(), shell.err());
+    }
+
+    @Test
+    void soundConfigurationIsFineAndShownAsATable() throws IOException {
+        Shell shell = check("rank: 2, threshold: {quantile: 0.5}", "--offline");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals("", shell.err());
+        assertTrue(shell.out().matches("(?s).*layer\\.2 +standard +6>6 +9 +2 +2000 +fine.*"), shell.out());
+    }
+
+    @Test
+    void quantileWithoutEnoughCleanWindowsIsAProblem() throws IOException {
+        assertProblem("rank: 2, threshold: {quantile: 0.99}", "needs 99 clean windows of rank 2, the baseline has 16");
+        assertProblem("rank: 3, threshold: {quantile: 0.5}", "clean windows of rank 3, the baseline has 0");
+    }
+
+    @Test
+    void rankAndThresholdMustFitTheWidth() throws IOException {
+        assertProblem("rank: 7, threshold: 1.0", "rank = 7: expected at most 6");
+        assertProblem("rank: 5, threshold: 2.0", "threshold = 2.0: expected less than 1.414");
+        assertProblem(
+                "rank: 2, threshold: 1.0, adaptation: {mode: fixed, rank: 8, lambda_preservation: 1, lambda_geometric: 1}",
+                "adaptation.rank = 8: expected at most 6");
+    }
+
+    @Test
+    void baselineOfAnotherDecoderIsAProblem() throws IOException {
+        explainer("sae", 5);
+        assertProblem("rank: 2, threshold: 1.0", "run `plumbline baseline` again");
+    }
+
+    @Test
+    void missingFilesAreAllNamed() throws IOException {
+        Files.delete(folder.resolve("base.safetensors"));
+        Files.delete(folder.resolve("sae").resolve("sae_weights.safetensors"));
+        Shell shell = check("rank: 2, threshold: 1.0", "--offline");
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().contains("sae_weights.safetensors is missing"), shell.err());
+        assertTrue(shell.err().contains("baseline: no file"), shell.err());
+        assertTrue(shell.out().contains("2 problems"), shell.out());
+    }
+
+    @Test
+    void mistakesInTheFileAreUsageErrorsWithoutAStack() throws IOException {
+        Shell shell = check("rank: two, treshold: 1.0", "--offline");
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().contains("rank = two"), shell.err());
+        assertTrue(shell.err().contains("did you mean threshold?"), shell.err());
+        assertFalse(shell.err().contains("\tat "), shell.err());
+        Shell missing = Shell.run("check", "--config", folder.resolve("gone.yaml"));
+        assertEquals(2, missing.exitCode());
+        assertTrue(missing.err().contains("no such file or folder"), missing.err());
+    }
+
+    @Test
+    void printedDefaultIsTheFileThatLoads() {
+        Shell shell = Shell.run("config", "--print-default");
+        assertEquals(0, shell.exitCode());
+        assertEquals(MonitorConfig.defaultFile(), shell.out());
+    }
+
+    private void assertProblem(String site, String sentence) throws IOException {
+        Shell shell = check(site, "--offline");
+        assertEquals(2, shell.exitCode(), shell.out());
+        assertTrue(shell.err().contains(sentence), shell.err());
+    }
+
+    private Shell check(String site, String option) throws IOException {
+        Path file = folder.resolve("plumbline.yaml");
+        Files.writeString(file, """
+                kafka: {bootstrap.servers: "127.0.0.1:1"}
+                sites:
+                  layer.2: {explainer: sae, baseline: base.safetensors, %s}
+                """.formatted(site));
+        return Shell.run("check", "--config", file, option);
+    }
+
+    private void explainer(String name, long seed) throws IOException {
+        Path directory = Files.createDirectories(folder.resolve(name));
+        SafetensorsWriter.create()
+                .add("W_enc", DType.F32, random(seed, WIDTH, FEATURES))
+                .addVector("b_enc", DType.F32, new double[FEATURES])
+                .add("W_dec", DType.F32, random(seed + 1, FEATURES, WIDTH))
+                .addVector("b_dec", DType.F32, new double[WIDTH])
+                .writeTo(directory.resolve("sae_weights.safetensors"));
+        Files.writeString(directory.resolve("cfg.json"), """
+                {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
+                 "normalize_activations": "none"}
+                """.formatted(WIDTH, FEATURES));
+    }
+
+    private static Matrix random(long seed, int rows, int columns) {
+        Random random = new Random(seed);
+        Matrix matrix = Matrix.zeros(rows, columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            // Columns of different spread, so that every subspace is identified.
+            matrix.values()[i] = random.nextGaussian() * (1 + i % columns);
+        }
+        return matrix;
+    }
+}
