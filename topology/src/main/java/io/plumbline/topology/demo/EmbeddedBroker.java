@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Properties;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
@@ -33,11 +34,11 @@ public final class EmbeddedBroker implements AutoCloseable {
 
     /** Starts on a free port. */
     public static EmbeddedBroker start(Path dataDirectory) {
-        return start(dataDirectory, freePort());
+        return start(dataDirectory, freePort(), Map.of());
     }
 
-    /** Starts on {@code port}; formats the folder where it is new. */
-    public static EmbeddedBroker start(Path dataDirectory, int port) {
+    /** Starts on {@code port} with broker settings of the caller's; formats the folder where it is new. */
+    public static EmbeddedBroker start(Path dataDirectory, int port, Map<String, String> settings) {
         int controllerPort = freePort();
         try {
             format(dataDirectory);
@@ -104,7 +105,8 @@ public final class EmbeddedBroker implements AutoCloseable {
         return properties;
     }
 
-    private static int freePort() {
+    /** A port on loopback that nobody listens on at the moment. */
+    public static int freePort() {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (IOException e) {

@@ -1,0 +1,56 @@
+package io.plumbline.topology;
+
+import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.AdapterProcessor;
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.emission.DecoderEmitter;
+import io.plumbline.topology.emission.DecoderPartitioner;
+import java.util.Map;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.AutoOffsetReset;
+import org.apache.kafka.streams.Topology;
+
+/**
+ * The adapter: from requests to published decoders.
+ *
+ * <pre>
+ * (adaptation-requests) ─► adapt ─► emit ─► decoders
+ *                     [request-parts] [decoder-versions] └► adaptation-reports
+ * </pre>
+ *
+ * <p>An application of its own: a refit takes seconds, and a sub-topology of the monitor would share its threads, its poll
+ * interval and its transactions. All records of a decoder are one transaction.
+ */
+public final class AdapterTopology {
+
+    private AdapterTopology() {}
+
+    public static Topology build(
+            MonitorConfig config,
+            Map<String, WatchedSite> sites,
+            ActiveDecoders activeDecoders,
+            AdaptationListener listener) {
+        TopicNames topics = config.topics();
+        Map<String, String> changelog = Topics.changelogSettings();
+        ByteArraySerializer out = new ByteArraySerializer();
+        Topology topology = new Topology();
+        topology.addSource(
+                AutoOffsetReset.earliest(),
+                "adaptation-requests",
+                MonitorTopology.eventTime(),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer(),
+                topics.adaptationRequests());
+        topology.addProcessor(
+                "adapt",
+                AdapterProcessor.supplier(sites, config.adaptations(), activeDecoders, changelog),
+                "adaptation-requests");
+        topology.addProcessor(
+                "emit", DecoderEmitter.supplier(listener, "decoders", "adaptation-reports", changelog), "adapt");
+        topology.addSink("decoders", topics.decoders(), out, out, new DecoderPartitioner(), "emit");
+        topology.addSink("adaptation-reports", topics.adaptationReports(), out, out, "emit");
+        return topology;
+    }
+}

@@ -1,0 +1,104 @@
+package io.plumbline.topology;
+
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.assessment.WindowAssessor;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.windows.WindowListener;
+import io.plumbline.topology.windows.WindowStage;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.AutoOffsetReset;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.TimestampExtractor;
+
+/**
+ * The monitor: from activation records to window reports and adaptation requests.
+ *
+ * <pre>
+ * activations ─► ingest ─► accumulate ─► (moments) ─► compose ─► assess ─► window-reports
+ *                  │        [panes]                   [windows]  [decisions] └► adaptation-requests
+ *                  └► dead-letters
+ * </pre>
+ *
+ * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning; the right
+ * one where a site's panes come together, keyed by site. It relies on {@code exactly_once_v2}: the tiles of a pane, the
+ * progress that covers them and the offsets of the rows in them are one transaction.
+ */
+public final class MonitorTopology {
+
+    private MonitorTopology() {}
+
+    /** Who watches the stages. */
+    public record Listeners(IngestListener ingest, WindowListener windows, DriftListener drift) {}
+
+    /**
+     * @param sites the configured sites with their explainers and baselines
+     * @param sourcePartitions partitions of the activations topic
+     */
+    public static Topology build(
+            MonitorConfig config,
+            Map<String, WatchedSite> sites,
+            int sourcePartitions,
+            ActiveDecoders activeDecoders,
+            Listeners listeners) {
+        TopicNames topics = config.topics();
+        Map<String, String> changelog = Topics.changelogSettings();
+        WindowStage windows = new WindowStage(
+                config.window(),
+                config.store(),
+                mapValues(sites, site -> site.explainer().targetWidth()),
+                config.sampleRows(),
+                sourcePartitions,
+                changelog,
+                listeners.windows());
+        ByteArrayDeserializer in = new ByteArrayDeserializer();
+        ByteArraySerializer out = new ByteArraySerializer();
+
+        Topology topology = new Topology();
+        topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
+        topology.addProcessor(
+                "ingest",
+                IngestProcessor.supplier(
+                        mapValues(sites, MonitorTopology::shape), listeners.ingest(), "accumulate", "dead-letters"),
+                "activations");
+        topology.addProcessor("accumulate", windows.accumulator(), "ingest");
+        topology.addSink("dead-letters", topics.deadLetters(), out, out, "ingest");
+        topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
+
+        topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
+        topology.addProcessor("compose", windows.composer(), "moments");
+        topology.addProcessor(
+                "assess",
+                WindowAssessor.supplier(
+                        sites, activeDecoders, listeners.drift(), "window-reports", "adaptation-requests", changelog),
+                "compose");
+        topology.addSink("window-reports", topics.windowReports(), out, out, "assess");
+        topology.addSink("adaptation-requests", topics.adaptationRequests(), out, out, "assess");
+        return topology;
+    }
+
+    /** A record without a timestamp counts as of 1970, and so as late: the default would stop the application. */
+    static TimestampExtractor eventTime() {
+        return (record, partitionTime) -> Math.max(0, record.timestamp());
+    }
+
+    private static SiteShape shape(WatchedSite site) {
+        return new SiteShape(
+                site.site(),
+                site.explainer().inputWidth(),
+                site.explainer().targetWidth(),
+                site.explainer().isTranscoder());
+    }
+
+    private static <V> Map<String, V> mapValues(Map<String, WatchedSite> sites, Function<WatchedSite, V> value) {
+        return sites.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, entry -> value.apply(entry.getValue())));
+    }
+}

@@ -1,0 +1,63 @@
+package io.plumbline.topology;
+
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.emission.DecoderListener;
+import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.PublishedDecoder;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The decoders in service, followed from the decoders topic by a subscriber of our own: what the monitor shows is what any
+ * other reader gets.
+ */
+public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
+
+    private final Map<String, Active> active = new ConcurrentHashMap<>();
+    private final CountDownLatch caughtUp = new CountDownLatch(1);
+    private final DecoderSubscriber subscriber;
+
+    /** Follows the topic from its beginning. */
+    public static PublishedDecoders follow(MonitorConfig config, Map<String, WatchedSite> sites) {
+        return new PublishedDecoders(
+                Topics.clientProperties(config), config.topics().decoders(), sites);
+    }
+
+    private PublishedDecoders(Properties kafka, String topic, Map<String, WatchedSite> sites) {
+        Map<String, String> parents = new HashMap<>();
+        sites.forEach((site, watched) ->
+                parents.put(site, watched.explainer().decoder().sha256()));
+        subscriber = DecoderSubscriber.start(kafka, topic, parents, new DecoderListener() {
+            @Override
+            public void onDecoder(PublishedDecoder published) {
+                active.put(published.site(), new Active(published.decoder(), published.version()));
+            }
+
+            @Override
+            public void onCaughtUp() {
+                caughtUp.countDown();
+            }
+        });
+    }
+
+    /** Waits until what was on the topic at start has been read; returns whether it was in time. */
+    public boolean awaitCaughtUp(long seconds) throws InterruptedException {
+        return caughtUp.await(seconds, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public @Nullable Active of(String site) {
+        return active.get(site);
+    }
+
+    @Override
+    public void close() {
+        subscriber.close();
+    }
+}

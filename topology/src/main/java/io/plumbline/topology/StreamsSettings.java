@@ -1,0 +1,52 @@
+package io.plumbline.topology;
+
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.streams.StreamsConfig;
+
+/** Kafka Streams properties of the two applications: our defaults, overridden by what the user wrote. */
+public final class StreamsSettings {
+
+    private StreamsSettings() {}
+
+    public static Properties monitor(MonitorConfig config) {
+        Properties properties = common(config, config.monitorApplicationId());
+        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, "2");
+        properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "5000");
+        properties.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), "60000");
+        properties.putAll(config.monitorProperties());
+        return properties;
+    }
+
+    public static Properties adapter(MonitorConfig config) {
+        Properties properties = common(config, config.adapterApplicationId());
+        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, "1");
+        properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "1000");
+        // A refit of a large dictionary may take minutes: longer than the defaults, or it would be repeated for ever.
+        properties.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), "300000");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), "900000");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "1");
+        properties.putAll(config.adapterProperties());
+        return properties;
+    }
+
+    private static Properties common(MonitorConfig config, String applicationId) {
+        Properties properties = new Properties();
+        properties.putAll(Map.of(
+                StreamsConfig.APPLICATION_ID_CONFIG,
+                applicationId,
+                StreamsConfig.STATE_DIR_CONFIG,
+                config.stateDirectory().toString(),
+                StreamsConfig.PROCESSING_GUARANTEE_CONFIG,
+                StreamsConfig.EXACTLY_ONCE_V2,
+                StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG,
+                "10485760",
+                StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG),
+                "16777216",
+                "processing.exception.handler.global.enabled",
+                "true"));
+        return properties;
+    }
+}

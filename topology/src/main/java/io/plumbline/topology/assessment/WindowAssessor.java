@@ -1,0 +1,143 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.topology.assessment.SiteJudge.Ask;
+import io.plumbline.topology.assessment.SiteJudge.Judgement;
+import io.plumbline.topology.windows.ClosedWindow;
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.apache.kafka.streams.state.Stores;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Forwards a report for every closed window to {@code reports}, and what drift asks for to {@code requests}. */
+public final class WindowAssessor implements Processor<String, ClosedWindow, byte[], byte[]> {
+
+    /** Name of the store of what is remembered per site. */
+    public static final String DECISIONS_STORE = "decisions";
+
+    private static final Logger LOG = LoggerFactory.getLogger(WindowAssessor.class);
+    private static final int LARGEST_PART = 500 * 1024;
+
+    private final Map<String, SiteJudge> judges;
+    private final ActiveDecoders activeDecoders;
+    private final DriftListener listener;
+    private final String reports;
+    private final String requests;
+    private final Set<String> judged = new HashSet<>();
+    private @Nullable ProcessorContext<byte[], byte[]> context;
+    private @Nullable KeyValueStore<String, byte[]> store;
+
+    private WindowAssessor(
+            Map<String, SiteJudge> judges,
+            ActiveDecoders activeDecoders,
+            DriftListener listener,
+            String reports,
+            String requests) {
+        this.judges = judges;
+        this.activeDecoders = activeDecoders;
+        this.listener = listener;
+        this.reports = reports;
+        this.requests = requests;
+    }
+
+    /**
+     * @param reports name of the sink that takes window reports
+     * @param requests name of the sink that takes adaptation messages
+     * @param logConfig topic settings of the change-log
+     */
+    public static ProcessorSupplier<String, ClosedWindow, byte[], byte[]> supplier(
+            Map<String, WatchedSite> sites,
+            ActiveDecoders activeDecoders,
+            DriftListener listener,
+            String reports,
+            String requests,
+            Map<String, String> logConfig) {
+        Map<String, SiteJudge> judges = SiteJudge.of(sites);
+        StoreBuilder<KeyValueStore<String, byte[]>> decisions = Stores.keyValueStoreBuilder(
+                        Stores.inMemoryKeyValueStore(DECISIONS_STORE), Serdes.String(), Serdes.ByteArray())
+                .withLoggingEnabled(logConfig);
+        return new ProcessorSupplier<>() {
+            @Override
+            public Processor<String, ClosedWindow, byte[], byte[]> get() {
+                return new WindowAssessor(judges, activeDecoders, listener, reports, requests);
+            }
+
+            @Override
+            public Set<StoreBuilder<?>> stores() {
+                return Set.of(decisions);
+            }
+        };
+    }
+
+    @Override
+    public void init(ProcessorContext<byte[], byte[]> processorContext) {
+        context = processorContext;
+        store = processorContext.getStateStore(DECISIONS_STORE);
+    }
+
+    @Override
+    public void process(Record<String, ClosedWindow> record) {
+        KeyValueStore<String, byte[]> memories = Objects.requireNonNull(store, "init was called");
+        ClosedWindow window = record.value();
+        SiteJudge judge = judges.get(window.site());
+        if (judge == null) {
+            LOG.warn("a window of site {} closed, which is not configured; it was not judged", window.site());
+            return;
+        }
+        long begin = System.nanoTime();
+        byte[] stored = memories.get(window.site());
+        Judgement judgement = judge.judge(
+                window,
+                stored == null ? SiteMemory.initial() : SiteMemory.decode(stored),
+                activeDecoders.of(window.site()));
+        memories.put(window.site(), judgement.memory().encode());
+        judged.add(window.site());
+        forward(window.site(), Json.bytes(judgement.report()), record.timestamp(), reports);
+        askForAdaptation(window, judgement.ask(), record.timestamp());
+        listener.onReport(judgement.report(), System.nanoTime() - begin);
+    }
+
+    private void askForAdaptation(ClosedWindow window, Ask ask, long timestampMs) {
+        if (ask == Ask.REVERT) {
+            forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
+        }
+        if (ask == Ask.ADAPT) {
+            List<byte[]> parts = window.sample().encode(LARGEST_PART);
+            for (int index = 0; index < parts.size(); index++) {
+                byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
+                forward(window.site(), part, timestampMs, requests);
+            }
+            AdaptationMessage request = new AdaptationMessage.Adapt(
+                    window.endMs(),
+                    window.startMs(),
+                    window.moment().rows(),
+                    window.sample().capacity(),
+                    parts.size());
+            forward(window.site(), request.encode(), timestampMs, requests);
+        }
+    }
+
+    private void forward(String site, byte[] value, long timestampMs, String sink) {
+        Objects.requireNonNull(context, "init was called")
+                .forward(new Record<>(site.getBytes(StandardCharsets.UTF_8), value, Math.max(0, timestampMs)), sink);
+    }
+
+    /** The task leaves this instance: what it showed here must not stay. */
+    @Override
+    public void close() {
+        judged.forEach(listener::onSiteReleased);
+        judged.clear();
+    }
+}

@@ -1,0 +1,161 @@
+package io.plumbline.topology.emission;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.AdaptationOutcome;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.wire.DType;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.apache.kafka.streams.state.Stores;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes decoders: chunks, then the manifest, in one {@code process} call and so in one transaction; and a report of
+ * every answer. Versions are counted in a change-logged store, exactly once as the decoders themselves.
+ */
+public final class DecoderEmitter implements Processor<String, AdaptationOutcome, byte[], byte[]> {
+
+    /** Name of the store of the version in service per site. */
+    public static final String VERSIONS_STORE = "decoder-versions";
+
+    static final String ADAPTED = "adapted";
+    static final String TRAINED = "trained";
+
+    private final AdaptationListener listener;
+    private final String decoders;
+    private final String reports;
+    private @Nullable ProcessorContext<byte[], byte[]> context;
+    private @Nullable KeyValueStore<String, byte[]> versions;
+
+    private DecoderEmitter(AdaptationListener listener, String decoders, String reports) {
+        this.listener = listener;
+        this.decoders = decoders;
+        this.reports = reports;
+    }
+
+    /**
+     * @param decoders name of the sink that takes chunks and manifests
+     * @param reports name of the sink that takes adaptation reports
+     * @param logConfig topic settings of the change-log
+     */
+    public static ProcessorSupplier<String, AdaptationOutcome, byte[], byte[]> supplier(
+            AdaptationListener listener, String decoders, String reports, Map<String, String> logConfig) {
+        StoreBuilder<KeyValueStore<String, byte[]>> store = Stores.keyValueStoreBuilder(
+                        Stores.inMemoryKeyValueStore(VERSIONS_STORE), Serdes.String(), Serdes.ByteArray())
+                .withLoggingEnabled(logConfig);
+        return new ProcessorSupplier<>() {
+            @Override
+            public Processor<String, AdaptationOutcome, byte[], byte[]> get() {
+                return new DecoderEmitter(listener, decoders, reports);
+            }
+
+            @Override
+            public Set<StoreBuilder<?>> stores() {
+                return Set.of(store);
+            }
+        };
+    }
+
+    @Override
+    public void init(ProcessorContext<byte[], byte[]> processorContext) {
+        context = processorContext;
+        versions = processorContext.getStateStore(VERSIONS_STORE);
+    }
+
+    @Override
+    public void process(Record<String, AdaptationOutcome> record) {
+        String site = record.key();
+        AdaptationReport report = record.value().report();
+        if (record.value() instanceof AdaptationOutcome.Publish publish) {
+            long version = publish(
+                    site,
+                    publish.decoder(),
+                    publish.dtype(),
+                    ADAPTED,
+                    publish.parentSha256(),
+                    publish.lineage(),
+                    record);
+            report = report.published(version);
+        } else if (record.value() instanceof AdaptationOutcome.Revert revert) {
+            DecoderManifest current = current(site);
+            if (current == null || !current.kind().equals(ADAPTED)) {
+                return; // the refit it would undo was refused: the trained decoder is in service
+            }
+            Map<String, String> lineage = Map.of(
+                    "reverts_version",
+                    Long.toString(current.version()),
+                    "window_end_ms",
+                    Long.toString(report.windowEndMs()));
+            long version =
+                    publish(site, revert.trained(), revert.dtype(), TRAINED, revert.parentSha256(), lineage, record);
+            report = report.published(version);
+        }
+        forward(site.getBytes(StandardCharsets.UTF_8), Json.bytes(report), record, reports);
+        context().commit();
+        listener.onAdaptation(report);
+    }
+
+    private long publish(
+            String site,
+            Decoder decoder,
+            DType dtype,
+            String kind,
+            String parentSha256,
+            Map<String, String> lineage,
+            Record<String, AdaptationOutcome> record) {
+        DecoderManifest current = current(site);
+        long version = current == null ? 1 : current.version() + 1;
+        Map<String, String> metadata = new TreeMap<>(lineage);
+        metadata.put("site", site);
+        metadata.put("version", Long.toString(version));
+        metadata.put("kind", kind);
+        metadata.put("parent_sha256", parentSha256);
+        byte[] artefact = DecoderArtefact.encode(decoder, dtype, metadata);
+        int chunks = DecoderChunk.chunksOf(artefact.length);
+        DecoderManifest manifest = new DecoderManifest(
+                DecoderManifest.SCHEMA,
+                site,
+                version,
+                kind,
+                parentSha256,
+                DecoderArtefact.sha256(artefact),
+                artefact.length,
+                chunks,
+                metadata);
+        for (int index = 0; index < chunks; index++) {
+            byte[] chunk = DecoderChunk.cut(artefact, version, index).encode();
+            forward(DecoderChunk.key(site, index), chunk, record, decoders);
+        }
+        for (int surplus = chunks; current != null && surplus < current.chunks(); surplus++) {
+            forward(DecoderChunk.key(site, surplus), null, record, decoders);
+        }
+        forward(site.getBytes(StandardCharsets.UTF_8), manifest.encode(), record, decoders);
+        Objects.requireNonNull(versions, "init was called").put(site, manifest.encode());
+        return version;
+    }
+
+    private @Nullable DecoderManifest current(String site) {
+        byte[] stored = Objects.requireNonNull(versions, "init was called").get(site);
+        return stored == null ? null : DecoderManifest.decode(stored);
+    }
+
+    private void forward(byte[] key, byte @Nullable [] value, Record<String, AdaptationOutcome> record, String sink) {
+        context().forward(new Record<>(key, value, record.timestamp()), sink);
+    }
+
+    private ProcessorContext<byte[], byte[]> context() {
+        return Objects.requireNonNull(context, "init was called");
+    }
+}

@@ -1,0 +1,19 @@
+package io.plumbline.topology.emission;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.streams.processor.StreamPartitioner;
+
+/** Keeps the chunks of a site in the partition of its manifest, where their order is that of writing. */
+public final class DecoderPartitioner implements StreamPartitioner<byte[], byte[]> {
+
+    @Override
+    public Optional<Set<Integer>> partitions(String topic, byte[] key, byte[] value, int partitions) {
+        String name = new String(key, StandardCharsets.UTF_8);
+        int separator = name.lastIndexOf(DecoderChunk.SEPARATOR);
+        byte[] site = (separator < 0 ? name : name.substring(0, separator)).getBytes(StandardCharsets.UTF_8);
+        return Optional.of(Set.of(Utils.toPositive(Utils.murmur2(site)) % partitions));
+    }
+}

@@ -1,0 +1,21 @@
+package io.plumbline.topology.runtime;
+
+import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.metrics.Metrics;
+import io.plumbline.topology.metrics.Stage;
+
+/** Tells {@link Metrics} what the adapter's stages report. */
+record AdaptationMetrics(Metrics metrics) implements AdaptationListener {
+
+    @Override
+    public void onAdaptation(AdaptationReport report) {
+        switch (report.outcome()) {
+            case AdaptationReport.PUBLISHED -> metrics.decoderPublished(report.site());
+            case AdaptationReport.REVERTED -> metrics.decoderReverted(report.site());
+            default -> {}
+        }
+        metrics.adaptationEnded(report.site(), report.outcome());
+        metrics.took(Stage.ADAPT, (long) (report.seconds() * 1e9));
+    }
+}

@@ -1,0 +1,162 @@
+package io.plumbline.topology.runtime;
+
+import io.plumbline.topology.AdapterTopology;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.PublishedDecoders;
+import io.plumbline.topology.StreamsSettings;
+import io.plumbline.topology.Topics;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.metrics.Metrics;
+import io.plumbline.topology.metrics.MonitorServer;
+import io.plumbline.topology.metrics.PipelineMetrics;
+import io.plumbline.topology.metrics.Probe;
+import io.plumbline.topology.metrics.StreamsProbes;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Everything of one process: monitor, adapter or both, a subscriber of published decoders, and the HTTP server.
+ *
+ * <p>It starts whole or not at all: what was started before a failure is closed again.
+ */
+public final class PlumblineRuntime implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PlumblineRuntime.class);
+    private static final long DECODERS_WAIT_SECONDS = 60;
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(20);
+
+    private final Deque<AutoCloseable> started = new ArrayDeque<>();
+    private final CountDownLatch failed = new CountDownLatch(1);
+    private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
+    private @Nullable MonitorServer server;
+
+    private PlumblineRuntime() {}
+
+    /**
+     * Reads every file, prepares the topics and starts.
+     *
+     * @throws IOException when a file cannot be read or the port cannot be bound
+     * @throws IllegalArgumentException when files do not fit each other or the broker cannot be reached
+     */
+    public static PlumblineRuntime start(MonitorConfig config, Role role) throws IOException, InterruptedException {
+        PlumblineRuntime runtime = new PlumblineRuntime();
+        try {
+            runtime.startAll(config, role);
+            return runtime;
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            runtime.close();
+            throw e;
+        }
+    }
+
+    private void startAll(MonitorConfig config, Role role) throws IOException, InterruptedException {
+        Map<String, WatchedSite> sites = new LinkedHashMap<>();
+        for (SiteSettings settings : config.sites().values()) {
+            sites.put(settings.site(), WatchedSite.read(settings));
+        }
+        int sourcePartitions = Topics.prepare(config);
+        Metrics metrics = own(Metrics.create(Metrics.Settings.defaults()));
+        PipelineMetrics pipeline = new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES);
+        PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites));
+        if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
+            throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
+                    .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));
+        }
+        Probe alive = Optional::empty;
+        Probe ready = Optional::empty;
+        if (role.monitors()) {
+            Topology topology = MonitorTopology.build(
+                    config,
+                    sites,
+                    sourcePartitions,
+                    decoders,
+                    new MonitorTopology.Listeners(pipeline, pipeline, pipeline));
+            KafkaStreams streams = streams("monitor", topology, StreamsSettings.monitor(config), metrics);
+            alive = alive.and(StreamsProbes.alive("monitor", streams, threads(StreamsSettings.monitor(config))));
+            ready = ready.and(StreamsProbes.ready("monitor", streams));
+        }
+        if (role.adapts()) {
+            Topology topology = AdapterTopology.build(config, sites, decoders, new AdaptationMetrics(metrics));
+            KafkaStreams streams = streams("adapter", topology, StreamsSettings.adapter(config), metrics);
+            alive = alive.and(StreamsProbes.alive("adapter", streams, threads(StreamsSettings.adapter(config))));
+            ready = ready.and(StreamsProbes.ready("adapter", streams));
+        }
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(config.httpBind()), config.httpPort());
+        server = own(MonitorServer.start(address, metrics, alive, ready));
+    }
+
+    private KafkaStreams streams(String name, Topology topology, Properties properties, Metrics metrics) {
+        KafkaStreams streams = new KafkaStreams(topology, properties);
+        streams.setUncaughtExceptionHandler(error -> {
+            LOG.error("the {} stops: {}", name, error.getMessage(), error);
+            failure.compareAndSet(null, "the %s stopped: %s".formatted(name, rootMessage(error)));
+            failed.countDown();
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        });
+        metrics.observe(streams);
+        started.push(() -> streams.close(CLOSE_TIMEOUT));
+        streams.start();
+        return streams;
+    }
+
+    private static int threads(Properties properties) {
+        return Integer.parseInt(String.valueOf(properties.get(StreamsConfig.NUM_STREAM_THREADS_CONFIG)));
+    }
+
+    private static String rootMessage(Throwable error) {
+        Throwable root = error;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root.getMessage() == null ? root.getClass().getName() : root.getMessage();
+    }
+
+    /** Where /metrics, /healthz and /readyz are served. */
+    public InetSocketAddress httpAddress() {
+        return java.util.Objects.requireNonNull(server, "started").address();
+    }
+
+    /** Waits until an application stops by itself; returns why, or null when the time is up first. */
+    public @Nullable String awaitFailure(long time, TimeUnit unit) throws InterruptedException {
+        return failed.await(time, unit) ? failure.get() : null;
+    }
+
+    /** Stops everything, last started first. */
+    @Override
+    public void close() {
+        while (!started.isEmpty()) {
+            AutoCloseable one = started.pop();
+            try {
+                one.close();
+            } catch (Exception e) {
+                LOG.warn("while stopping: {}", e.getMessage(), e);
+            }
+        }
+    }
+
+    private <T extends AutoCloseable> T own(T closeable) {
+        started.push(closeable);
+        return closeable;
+    }
+}
