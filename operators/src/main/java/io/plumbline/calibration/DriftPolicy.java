@@ -4,20 +4,16 @@ package io.plumbline.calibration;
  * Turns the statistic of one window after another into verdicts that do not flicker.
  *
  * <p><b>Debounce.</b> A site becomes drifted when {@code needed} of its last {@code memory} judged windows lie above the
- * threshold. <b>Hysteresis.</b> It becomes aligned again when as many lie at or below {@code clearShare} times the threshold;
- * in between nothing changes. <b>Cooldown.</b> For so long after a change there is no other, though windows are still
- * remembered, so that a change that is due happens with the first judged window after it.
+ * threshold. <b>Hysteresis.</b> It becomes aligned again when as many lie at or below the clear level, which is at most the
+ * threshold; in between nothing changes.
  *
  * <p><b>Undecided windows</b> neither count nor reset: they are not remembered, and the site's standing stays. Three windows
  * above the threshold with a gap in the data between them are still three in a row; a site that falls silent is the
  * business of another alert.
  *
- * <p>A pure function of state, value and time. Immutable; any number of threads.
- *
- * @param clearShare the clear level as a share of the threshold, in (0, 1]; 1 = no hysteresis
- * @param cooldownMs in milliseconds of event time
+ * <p>A pure function of state and value. Immutable; any number of threads.
  */
-public record DriftPolicy(int needed, int memory, double clearShare, long cooldownMs) {
+public record DriftPolicy(int needed, int memory) {
 
     public DriftPolicy {
         if (needed < 1 || memory < needed || memory > DriftState.LONGEST_MEMORY) {
@@ -25,19 +21,11 @@ public record DriftPolicy(int needed, int memory, double clearShare, long cooldo
                     "debounce %d of %d windows: expected 1 <= needed <= memory <= %d; 2 of 3 is usual"
                             .formatted(needed, memory, DriftState.LONGEST_MEMORY));
         }
-        if (!(clearShare > 0.0 && clearShare <= 1.0)) {
-            throw new IllegalArgumentException(
-                    "clear share = %s: expected a share in (0, 1]; 0.9 clears 10 %% below the threshold"
-                            .formatted(clearShare));
-        }
-        if (cooldownMs < 0) {
-            throw new IllegalArgumentException("cooldown = %d ms: expected 0 or more".formatted(cooldownMs));
-        }
     }
 
     /** Every window speaks for itself. */
     public static DriftPolicy immediate() {
-        return new DriftPolicy(1, 1, 1.0, 0);
+        return new DriftPolicy(1, 1);
     }
 
     /** What a window did to its site. */
@@ -56,34 +44,34 @@ public record DriftPolicy(int needed, int memory, double clearShare, long cooldo
     }
 
     /**
-     * Judges one window.
+     * Takes one window.
      *
-     * @param value of the statistic; NaN is undecided
-     * @param level the threshold in force; an unknown one is undecided
-     * @param timeMs event time of the window, ms since the epoch
+     * @param value the statistic; NaN is undecided
+     * @param level above it a window speaks for drift
+     * @param clear at or below it a window speaks against; levels above {@code level} count as {@code level}
      */
-    public Outcome judge(DriftState state, double value, Threshold.Level level, long timeMs) {
+    public Outcome judge(DriftState state, double value, Threshold.Level level, Threshold.Level clear) {
         if (level instanceof Threshold.Level.Unknown unknown) {
+            return undecided(state, unknown.reason());
+        }
+        if (clear instanceof Threshold.Level.Unknown unknown) {
             return undecided(state, unknown.reason());
         }
         if (Double.isNaN(value)) {
             return undecided(state, "the statistic is undefined in this window");
         }
         double threshold = ((Threshold.Level.Known) level).value();
-        boolean againstStanding = state.drifted() ? value <= clearShare * threshold : value > threshold;
+        double clearLevel = Math.min(threshold, ((Threshold.Level.Known) clear).value());
+        boolean againstStanding = state.drifted() ? value <= clearLevel : value > threshold;
         DriftState next = state.remembering(againstStanding, memory);
         Transition transition = Transition.NONE;
-        if (Long.bitCount(next.outcomes()) >= needed && cooledDown(next, timeMs)) {
-            next = next.changed(timeMs);
+        if (Long.bitCount(next.outcomes()) >= needed) {
+            next = next.changed();
             transition = next.drifted() ? Transition.BECAME_DRIFTED : Transition.BECAME_ALIGNED;
         }
         DriftVerdict verdict = next.drifted()
                 ? new DriftVerdict.Drifted(value, threshold)
                 : new DriftVerdict.Aligned(value, threshold);
         return new Outcome(next, verdict, transition);
-    }
-
-    private boolean cooledDown(DriftState state, long timeMs) {
-        return state.lastChangeMs() == Long.MIN_VALUE || timeMs - state.lastChangeMs() >= cooldownMs;
     }
 }

@@ -11,17 +11,16 @@ import java.nio.ByteBuffer;
  * 1       1      1 = drifted, 0 = not
  * 2       1      number of windows remembered, 0 .. 64
  * 3       8      their outcomes, bit 0 the newest, 1 = on the far side of the level in force, big endian
- * 11      8      time of the last change, ms since the epoch; the smallest long when there was none
  * </pre>
  */
-public record DriftState(boolean drifted, int remembered, long outcomes, long lastChangeMs) {
+public record DriftState(boolean drifted, int remembered, long outcomes) {
 
     /** A site of which nothing is known yet. */
-    public static final DriftState INITIAL = new DriftState(false, 0, 0L, Long.MIN_VALUE);
+    public static final DriftState INITIAL = new DriftState(false, 0, 0L);
 
     static final int LONGEST_MEMORY = 64;
     private static final byte VERSION = 1;
-    private static final int BYTES = 19;
+    private static final int BYTES = 11;
 
     public DriftState {
         if (remembered < 0 || remembered > LONGEST_MEMORY) {
@@ -36,7 +35,6 @@ public record DriftState(boolean drifted, int remembered, long outcomes, long la
                 .put((byte) (drifted ? 1 : 0))
                 .put((byte) remembered)
                 .putLong(outcomes)
-                .putLong(lastChangeMs)
                 .array();
     }
 
@@ -47,16 +45,15 @@ public record DriftState(boolean drifted, int remembered, long outcomes, long la
                     .formatted(bytes.length, bytes.length == 0 ? "" : ", version " + bytes[0], BYTES, VERSION));
         }
         ByteBuffer buffer = ByteBuffer.wrap(bytes, 1, BYTES - 1);
-        return new DriftState(buffer.get() == 1, buffer.get(), buffer.getLong(), buffer.getLong());
+        return new DriftState(buffer.get() == 1, buffer.get(), buffer.getLong());
     }
 
     DriftState remembering(boolean outcome, int memory) {
         long mask = memory == LONGEST_MEMORY ? -1L : (1L << memory) - 1;
-        return new DriftState(
-                drifted, Math.min(memory, remembered + 1), ((outcomes << 1) | (outcome ? 1 : 0)) & mask, lastChangeMs);
+        return new DriftState(drifted, Math.min(memory, remembered + 1), ((outcomes << 1) | (outcome ? 1 : 0)) & mask);
     }
 
-    DriftState changed(long timeMs) {
-        return new DriftState(!drifted, 0, 0L, timeMs);
+    DriftState changed() {
+        return new DriftState(!drifted, 0, 0L);
     }
 }

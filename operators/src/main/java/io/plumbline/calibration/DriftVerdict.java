@@ -1,14 +1,62 @@
 package io.plumbline.calibration;
 
+import java.util.Locale;
+
 /** What one window says about its site. */
 public sealed interface DriftVerdict {
 
+    /** {@code aligned}, {@code drifted} or {@code undecided}: its name in reports and metrics. */
+    String label();
+
+    /** The sentence that goes with it, about the statistic of this name. */
+    String reason(String statistic);
+
     /** The site is as the baseline has it, or not yet for long enough above the threshold. */
-    record Aligned(double value, double threshold) implements DriftVerdict {}
+    record Aligned(double value, double threshold) implements DriftVerdict {
+        @Override
+        public String label() {
+            return "aligned";
+        }
+
+        @Override
+        public String reason(String statistic) {
+            return compared(statistic, value, threshold);
+        }
+    }
 
     /** The site has drifted and not come back below the clear level. */
-    record Drifted(double value, double threshold) implements DriftVerdict {}
+    record Drifted(double value, double threshold) implements DriftVerdict {
+        @Override
+        public String label() {
+            return "drifted";
+        }
+
+        @Override
+        public String reason(String statistic) {
+            return compared(statistic, value, threshold);
+        }
+    }
 
     /** The window cannot be judged: too few rows, no eigengap, no baseline. Neither good nor bad news. */
-    record Undecided(String reason) implements DriftVerdict {}
+    record Undecided(String reason) implements DriftVerdict {
+        @Override
+        public String label() {
+            return "undecided";
+        }
+
+        @Override
+        public String reason(String statistic) {
+            return reason;
+        }
+    }
+
+    private static String compared(String statistic, double value, double threshold) {
+        return String.format(
+                Locale.ROOT,
+                "%s = %.4g is %s the threshold %.4g",
+                statistic,
+                value,
+                value > threshold ? "above" : "not above",
+                threshold);
+    }
 }

@@ -10,17 +10,19 @@ class DriftPolicyTest {
 
     private static final Threshold.Level LEVEL = new Threshold.Level.Known(4.0);
 
-    /** One letter per window, one a second: D drifted, A aligned, U undecided. "?" is a window that cannot be judged. */
+    /** One letter per window: D drifted, A aligned, U undecided. "?" is a window that cannot be judged. */
     private static String verdicts(DriftPolicy policy, String values) {
+        return verdicts(policy, values, LEVEL);
+    }
+
+    private static String verdicts(DriftPolicy policy, String values, Threshold.Level clear) {
         StringBuilder verdicts = new StringBuilder();
         DriftState state = DriftState.INITIAL;
-        long timeMs = 0;
         for (String value : values.split(" ", -1)) {
             double number = value.equals("?") ? Double.NaN : Double.parseDouble(value);
-            DriftPolicy.Outcome outcome = policy.judge(DriftState.decode(state.encode()), number, LEVEL, timeMs);
+            DriftPolicy.Outcome outcome = policy.judge(DriftState.decode(state.encode()), number, LEVEL, clear);
             verdicts.append(outcome.verdict().getClass().getSimpleName().charAt(0));
             state = outcome.state();
-            timeMs += 1000;
         }
         return verdicts.toString();
     }
@@ -32,7 +34,7 @@ class DriftPolicyTest {
 
     @Test
     void debounceWaitsForSomeOfTheLastWindows() {
-        DriftPolicy twoOfThree = new DriftPolicy(2, 3, 1.0, 0);
+        DriftPolicy twoOfThree = new DriftPolicy(2, 3);
         assertEquals("AAAAAAA", verdicts(twoOfThree, "5 3 3 5 3 3 5"));
         assertEquals("AAAAAD", verdicts(twoOfThree, "5 3 3 5 3 5"));
         assertEquals("ADDDA", verdicts(twoOfThree, "5 5 3 5 3"));
@@ -40,22 +42,21 @@ class DriftPolicyTest {
 
     @Test
     void betweenClearLevelAndThresholdNothingChanges() {
-        DriftPolicy policy = new DriftPolicy(1, 1, 0.75, 0);
-        assertEquals("AADDDDAA", verdicts(policy, "3.5 4 5 3.5 3.9 3.1 3 3.5"));
+        DriftPolicy policy = DriftPolicy.immediate();
+        assertEquals("AADDDDAA", verdicts(policy, "3.5 4 5 3.5 3.9 3.1 3 3.5", new Threshold.Level.Known(3.0)));
     }
 
     @Test
-    void cooldownDelaysAChangeButDoesNotForgetIt() {
-        DriftPolicy policy = new DriftPolicy(1, 2, 1.0, 3000);
-        assertEquals("ADDDAA", verdicts(policy, "3 5 3 3 3 3"));
+    void aClearLevelAboveTheThresholdCountsAsTheThreshold() {
+        assertEquals("ADDA", verdicts(DriftPolicy.immediate(), "3 5 4.1 4", new Threshold.Level.Known(6.0)));
     }
 
     @Test
     void undecidedWindowsNeitherCountNorReset() {
-        DriftPolicy twoOfTwo = new DriftPolicy(2, 2, 1.0, 0);
+        DriftPolicy twoOfTwo = new DriftPolicy(2, 2);
         assertEquals("AUUDUDA", verdicts(twoOfTwo, "5 ? ? 5 ? 3 3"));
         DriftPolicy.Outcome outcome =
-                twoOfTwo.judge(DriftState.INITIAL, 9.0, new Threshold.Level.Unknown("no baseline"), 0);
+                twoOfTwo.judge(DriftState.INITIAL, 9.0, new Threshold.Level.Unknown("no baseline"), LEVEL);
         assertEquals(
                 "no baseline",
                 assertInstanceOf(DriftVerdict.Undecided.class, outcome.verdict())
@@ -66,19 +67,18 @@ class DriftPolicyTest {
     @Test
     void aChangeIsReportedOnce() {
         DriftPolicy policy = DriftPolicy.immediate();
-        DriftPolicy.Outcome first = policy.judge(DriftState.INITIAL, 5.0, LEVEL, 10);
+        DriftPolicy.Outcome first = policy.judge(DriftState.INITIAL, 5.0, LEVEL, LEVEL);
         assertEquals(DriftPolicy.Transition.BECAME_DRIFTED, first.transition());
-        assertEquals(10, first.state().lastChangeMs());
-        DriftPolicy.Outcome second = policy.judge(first.state(), 5.0, LEVEL, 20);
+        DriftPolicy.Outcome second = policy.judge(first.state(), 5.0, LEVEL, LEVEL);
         assertEquals(DriftPolicy.Transition.NONE, second.transition());
         assertEquals(
                 DriftPolicy.Transition.BECAME_ALIGNED,
-                policy.judge(second.state(), 1.0, LEVEL, 30).transition());
+                policy.judge(second.state(), 1.0, LEVEL, LEVEL).transition());
     }
 
     @Test
     void stateSurvivesItsBytesAndOtherBytesAreRefused() {
-        DriftState state = new DriftState(true, 64, -3L, 1_700_000_000_000L);
+        DriftState state = new DriftState(true, 64, -3L);
         assertEquals(state, DriftState.decode(state.encode()));
         byte[] otherVersion = state.encode();
         otherVersion[0] = 2;
@@ -86,15 +86,13 @@ class DriftPolicyTest {
         byte[] tooMany = state.encode();
         tooMany[2] = 65;
         assertThrows(IllegalArgumentException.class, () -> DriftState.decode(tooMany));
-        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(new byte[18]));
+        assertThrows(IllegalArgumentException.class, () -> DriftState.decode(new byte[10]));
         assertThrows(IllegalArgumentException.class, () -> DriftState.decode(new byte[0]));
     }
 
     @Test
     void nonsenseIsRefused() {
-        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(3, 2, 1.0, 0));
-        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(1, 65, 1.0, 0));
-        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(1, 1, 1.1, 0));
-        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(1, 1, 1.0, -1));
+        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(3, 2));
+        assertThrows(IllegalArgumentException.class, () -> new DriftPolicy(1, 65));
     }
 }

@@ -223,8 +223,7 @@ final class SiteReader {
             throw new IllegalArgumentException(
                     "expected `j of n` with j from 1 to n and n at most " + LONGEST_DEBOUNCE);
         }
-        // The clear level and the cooldown between adaptations are settings of their own.
-        return new DriftPolicy(over, of, 1.0, 0);
+        return new DriftPolicy(over, of);
     }
 
     private static DType decoderType(String text) {

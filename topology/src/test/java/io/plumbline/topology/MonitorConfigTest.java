@@ -105,7 +105,7 @@ class MonitorConfigTest {
         assertEquals("residual_energy", site.trigger());
         assertEquals(new Threshold.Fixed(0.3), site.threshold());
         assertEquals(new Threshold.Fixed(0.2), site.clear());
-        assertEquals(new DriftPolicy(2, 5, 1.0, 0), site.debounce());
+        assertEquals(new DriftPolicy(2, 5), site.debounce());
         assertEquals(Duration.ofHours(1), site.cooldown());
         assertEquals(1000, site.minimumRows());
         assertTrue(site.adapts());

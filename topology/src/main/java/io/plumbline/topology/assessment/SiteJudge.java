@@ -2,21 +2,19 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
-import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.DriftPolicy.Outcome;
 import io.plumbline.calibration.DriftPolicy.Transition;
 import io.plumbline.calibration.DriftVerdict;
-import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,16 +28,20 @@ final class SiteJudge {
     /** Rows of the sample's head on which the reconstruction is measured; FVU then has a relative error of some 5 %. */
     static final int FVU_ROWS = 256;
 
-    private static final double LARGEST_SIZE_RATIO = 2.0;
-
-    private static final Set<String> GAPS = Set.of("faithfulness_gap", "baseline_gap", "reconstruction_gap");
-
     private final WatchedSite site;
-    private final DriftPolicy policy;
+    private final DriftJudge judge;
 
     SiteJudge(WatchedSite site) {
         this.site = site;
-        this.policy = site.settings().debounce();
+        SiteSettings settings = site.settings();
+        Threshold clear = settings.clear();
+        this.judge = new DriftJudge(
+                site.baseline(),
+                settings.trigger(),
+                settings.threshold(),
+                clear == null ? settings.threshold() : clear,
+                settings.debounce(),
+                settings.minimumRows());
     }
 
     /** What a window asks the adapter for. */
@@ -54,121 +56,54 @@ final class SiteJudge {
 
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
         GapAssessment geometry = site.geometry().assess(window.moment());
-        Decision decision = decide(window, geometry, memory);
-        Ask ask = ask(decision, window, memory);
+        Outcome outcome = decide(window, geometry, memory);
+        Ask ask = ask(outcome, window, memory);
         SiteMemory next =
                 switch (ask) {
-                    case NOTHING -> memory.withDrift(decision.memory());
-                    case ADAPT -> new SiteMemory(decision.memory(), window.endMs(), true);
-                    case REVERT -> new SiteMemory(decision.memory(), memory.lastRequestMs(), false);
+                    case NOTHING -> new SiteMemory(outcome.state(), memory.lastRequestMs(), memory.mayBeAdapted());
+                    case ADAPT -> new SiteMemory(outcome.state(), window.endMs(), true);
+                    case REVERT -> new SiteMemory(outcome.state(), memory.lastRequestMs(), false);
                 };
-        return new Judgement(report(window, geometry, decision, ask, active), next, ask);
+        return new Judgement(report(window, geometry, outcome.verdict(), ask, active), next, ask);
     }
 
-    private record Decision(
-            DriftVerdict verdict,
-            Transition transition,
-            io.plumbline.calibration.DriftState memory,
-            @Nullable Double value,
-            @Nullable Double threshold) {
-
-        boolean isOver() {
-            return value != null && threshold != null && value > threshold;
-        }
-    }
-
-    private Decision decide(ClosedWindow window, GapAssessment geometry, SiteMemory memory) {
-        SiteSettings settings = site.settings();
+    private Outcome decide(ClosedWindow window, GapAssessment geometry, SiteMemory memory) {
         if (!window.complete()) {
-            return undecided(
-                    "some tiles of the window's moment did not arrive; its sum cannot be trusted", memory, null, null);
+            return site.settings()
+                    .debounce()
+                    .undecided(
+                            memory.drift(),
+                            "some tiles of the window's moment did not arrive; its sum cannot be trusted");
         }
-        OptionalDouble measured = geometry.statistic(settings.trigger());
-        Double value = measured.isPresent() ? measured.getAsDouble() : null;
-        if (window.moment().rows() < settings.minimumRows()) {
-            return undecided(
-                    "%d rows, window.minimum_rows is %d"
-                            .formatted(window.moment().rows(), settings.minimumRows()),
-                    memory,
-                    value,
-                    null);
-        }
-        if (value == null) {
-            return undecided(
-                    "%s is undefined: %s"
-                            .formatted(
-                                    settings.trigger(),
-                                    geometry.undefined().getOrDefault(settings.trigger(), "no reason given")),
-                    memory,
-                    null,
-                    null);
-        }
-        Level threshold = level(settings.threshold(), geometry);
-        if (threshold instanceof Level.Unknown unknown) {
-            return undecided(unknown.reason(), memory, value, null);
-        }
-        double limit = ((Level.Known) threshold).value();
-        Threshold clearSetting = settings.clear();
-        Level clear = clearSetting == null ? threshold : level(clearSetting, geometry);
-        if (clear instanceof Level.Unknown unknown) {
-            return undecided(unknown.reason(), memory, value, limit);
-        }
-        DriftPolicy.Step step = policy.step(
-                memory.drift(), settings.trigger(), value, limit, Math.min(limit, ((Level.Known) clear).value()));
-        return new Decision(step.verdict(), step.transition(), step.state(), value, limit);
+        return judge.judge(memory.drift(), geometry);
     }
 
-    private static Decision undecided(
-            String reason, SiteMemory memory, @Nullable Double value, @Nullable Double threshold) {
-        return new Decision(new DriftVerdict.Undecided(reason), Transition.NONE, memory.drift(), value, threshold);
-    }
-
-    private Level level(Threshold threshold, GapAssessment geometry) {
-        String trigger = site.settings().trigger();
-        double largest =
-                GAPS.contains(trigger) ? geometry.largestGap() : trigger.equals("gap_share") ? 1.0 : Double.NaN;
-        return threshold.resolve(trigger, largest, cleanWindows(trigger, geometry.rows()));
-    }
-
-    /**
-     * The trigger's values in clean windows of about this many rows: those of the nearest calibrated size, by ratio, when
-     * that is within a factor of two. The sampling floor of a gap falls as {@code 1 / sqrt(rows)}: farther sizes do not speak
-     * about this window.
-     */
-    private double[] cleanWindows(String trigger, long rows) {
-        return site.baseline().samples().stream()
-                .filter(sample -> sample.rank() == site.settings().rank())
-                .filter(sample -> distance(sample, rows) <= Math.log(LARGEST_SIZE_RATIO))
-                .min(Comparator.comparingDouble(sample -> distance(sample, rows)))
-                .map(sample -> sample.values(trigger))
-                .orElse(new double[0]);
-    }
-
-    private static double distance(NullSample sample, long rows) {
-        return Math.abs(Math.log((double) rows / sample.rowsPerWindow()));
-    }
-
-    private Ask ask(Decision decision, ClosedWindow window, SiteMemory memory) {
+    private Ask ask(Outcome outcome, ClosedWindow window, SiteMemory memory) {
         if (!site.settings().adapts()) {
             return Ask.NOTHING;
         }
-        if (decision.transition() == Transition.CLEARED) {
+        if (outcome.transition() == Transition.BECAME_ALIGNED) {
             return memory.mayBeAdapted() ? Ask.REVERT : Ask.NOTHING;
         }
         boolean rested = memory.lastRequestMs() == SiteMemory.NEVER
                 || window.endMs() - memory.lastRequestMs()
                         >= site.settings().cooldown().toMillis();
-        boolean drifted = decision.verdict() instanceof DriftVerdict.Drifted;
         // A drifted site whose newest window is no longer over the threshold is on its way back: nothing to fit.
-        return drifted && decision.isOver() && rested ? Ask.ADAPT : Ask.NOTHING;
+        return outcome.verdict() instanceof DriftVerdict.Drifted drifted
+                        && drifted.value() > drifted.threshold()
+                        && rested
+                ? Ask.ADAPT
+                : Ask.NOTHING;
     }
 
     private WindowReport report(
             ClosedWindow window,
             GapAssessment geometry,
-            Decision decision,
+            DriftVerdict verdict,
             Ask ask,
             ActiveDecoders.@Nullable Active active) {
+        String trigger = judge.trigger();
+        OptionalDouble value = geometry.statistic(trigger);
         List<SampledRow> rows = window.sample().rows();
         SampleRows head = SampleRows.of(
                 site.explainer().encoder(),
@@ -183,11 +118,11 @@ final class SiteJudge {
                 window.endMs(),
                 window.closedBy().name().toLowerCase(Locale.ROOT),
                 window.requests(),
-                decision.verdict().label(),
-                decision.verdict().reason(),
-                site.settings().trigger(),
-                decision.value(),
-                decision.threshold(),
+                verdict.label(),
+                verdict.reason(trigger),
+                trigger,
+                value.isPresent() ? value.getAsDouble() : null,
+                judge.level(geometry) instanceof Level.Known known ? known.value() : null,
                 trained,
                 current,
                 active == null ? 0 : active.version(),

@@ -17,11 +17,7 @@ record SiteMemory(DriftState drift, long lastRequestMs, boolean mayBeAdapted) {
     private static final int HEADER_BYTES = 10;
 
     static SiteMemory initial() {
-        return new SiteMemory(DriftState.initial(), NEVER, false);
-    }
-
-    SiteMemory withDrift(DriftState next) {
-        return new SiteMemory(next, lastRequestMs, mayBeAdapted);
+        return new SiteMemory(DriftState.INITIAL, NEVER, false);
     }
 
     /** Version byte, may be adapted, last request (8 bytes, big endian), then the {@link DriftState}. */

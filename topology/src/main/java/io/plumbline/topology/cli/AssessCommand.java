@@ -4,6 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Explainer;
@@ -114,7 +117,7 @@ final class AssessCommand implements Callable<Integer> {
 
     @Option(
             names = "--trigger",
-            defaultValue = Verdicts.DEFAULT_TRIGGER,
+            defaultValue = DriftJudge.DEFAULT_TRIGGER,
             description = "The statistic that decides. Default: ${DEFAULT-VALUE}.")
     String trigger;
 
@@ -150,7 +153,9 @@ final class AssessCommand implements Callable<Integer> {
             GapAssessment assessment = SiteGeometry.of(
                             trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank)
                     .assess(moment);
-            DriftVerdict verdict = Verdicts.judge(assessment, normal, trigger, threshold);
+            DriftVerdict verdict = new DriftJudge(normal, trigger, threshold, threshold, DriftPolicy.immediate(), 1)
+                    .judge(DriftState.INITIAL, assessment)
+                    .verdict();
             answer(assessment, fvu, verdict).print(spec.commandLine().getOut(), json);
             return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
         }
@@ -208,8 +213,6 @@ final class AssessCommand implements Callable<Integer> {
                 answer.put("reconstruction_fvu", fvu);
             }
         }
-        return answer.put("trigger", trigger)
-                .put("verdict", Verdicts.label(verdict))
-                .put("reason", Verdicts.reason(verdict, trigger));
+        return answer.put("trigger", trigger).put("verdict", verdict.label()).put("reason", verdict.reason(trigger));
     }
 }

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.explainer.Explainer;
 import java.io.IOException;
@@ -101,7 +102,7 @@ final class BaselineCommand implements Callable<Integer> {
         for (NullSample sample : baseline.samples()) {
             answer.put(
                     "clean_windows_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow()),
-                    sample.values(Verdicts.DEFAULT_TRIGGER).length);
+                    sample.values(DriftJudge.DEFAULT_TRIGGER).length);
         }
         return answer;
     }
