@@ -94,6 +94,11 @@ final class ConfigReader {
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
         Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
         root.child("sites").children().forEach((site, node) -> {
+            if (site.isBlank() || site.contains("#")) {
+                problems.add(
+                        "sites.\"%s\": expected a name without '#', which separates site and chunk in keys of decoders"
+                                .formatted(site));
+            }
             AdaptationSettings adaptation = sites.adaptation(node);
             if (adaptation != null) {
                 adaptations.put(site, adaptation);

@@ -238,6 +238,12 @@ class MonitorConfigTest {
     }
 
     @Test
+    void siteNameMustNotHoldTheSeparatorOfDecoderKeys() {
+        assertTrue(
+                refused(SMALLEST.replace("layer.2", "'layer#2'")).getMessage().contains("without '#'"));
+    }
+
+    @Test
     void allMistakesAreReportedTogether() {
         ConfigException refused = refused("window: {size: 60}\nstate: {store: disk}\nsites: {}\n");
         assertEquals(4, refused.problems().size(), refused.getMessage());

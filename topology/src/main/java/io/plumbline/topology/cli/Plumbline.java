@@ -31,6 +31,7 @@ import picocli.CommandLine.ScopeType;
             AssessCommand.class,
             AdaptCommand.class,
             ReplayCommand.class,
+            DecodersCommand.class,
             CheckCommand.class,
             ConfigCommand.class,
             CompletionCommand.class,

@@ -1,0 +1,139 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.topology.emission.DecoderRecords;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DecodersIT {
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedBroker broker;
+    private static Path directory;
+    private static Explainer trained;
+
+    @BeforeAll
+    static void publishTwoVersionsAndAStranger() throws Exception {
+        broker = EmbeddedBroker.start(folder.resolve("broker"));
+        directory = Files.createDirectories(folder.resolve("sae"));
+        SafetensorsWriter.create()
+                .add("W_enc", DType.F32, ActivationRecords.integerRows(1, 4, 6))
+                .addVector("b_enc", DType.F32, new double[6])
+                .add("W_dec", DType.F32, ActivationRecords.integerRows(2, 6, 4))
+                .addVector("b_dec", DType.F32, new double[4])
+                .writeTo(directory.resolve("sae_weights.safetensors"));
+        Files.writeString(
+                directory.resolve("cfg.json"),
+                "{\"architecture\": \"standard\", \"d_in\": 4, \"d_sae\": 6, \"apply_b_dec_to_input\": false,"
+                        + " \"normalize_activations\": \"none\"}");
+        trained = Explainer.read(directory);
+        Map<String, String> cluster = Map.of("bootstrap.servers", broker.bootstrapServers());
+        Brokers.createTopic(cluster, "decoders", 1);
+        try (Producer<byte[], byte[]> producer =
+                new KafkaProducer<>(Map.copyOf(cluster), new ByteArraySerializer(), new ByteArraySerializer())) {
+            String parent = trained.decoder().sha256();
+            publish(producer, "layer.2", 1, parent, decoder(3));
+            publish(producer, "layer.2", 2, parent, decoder(4));
+            publish(producer, "layer.3", 7, "0".repeat(64), decoder(5));
+            producer.flush();
+        }
+    }
+
+    @AfterAll
+    static void stop() {
+        broker.close();
+    }
+
+    @Test
+    void listShowsTheNewestVersionOfEverySite() {
+        Shell shell = Shell.run("decoders", "list", "--bootstrap-servers", broker.bootstrapServers());
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(shell.out().matches("(?s).*layer\\.2 +2 .*layer\\.3 +7 .*"), shell.out());
+    }
+
+    @Test
+    void fetchWritesTheNewestDecoderBesideTheUntouchedEncoder() throws Exception {
+        Path out = folder.resolve("fetched");
+        Shell shell = site("fetch", "layer.2", out);
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals(decoder(4), Explainer.read(out).decoder());
+        try (Safetensors before = Safetensors.open(directory.resolve("sae_weights.safetensors"));
+                Safetensors after = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
+            assertEquals(before.tensor("W_enc").bytes(), after.tensor("W_enc").bytes());
+            assertEquals("2", after.metadata().get("version"));
+        }
+    }
+
+    @Test
+    void decoderOfAnotherParentIsRefusedAndNothingIsWritten() {
+        Path out = folder.resolve("never");
+        Shell shell = site("fetch", "layer.3", out);
+        assertEquals(3, shell.exitCode());
+        assertTrue(shell.err().contains("layer.3, version 7 is not served"), shell.err());
+        assertFalse(Files.exists(out));
+    }
+
+    @Test
+    void followWritesOneFolderPerVersion() throws Exception {
+        Path out = folder.resolve("followed");
+        Shell shell = site("follow", "layer.2", out, "--count", "2");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals(decoder(3), Explainer.read(out.resolve("version-1")).decoder());
+        assertEquals(decoder(4), Explainer.read(out.resolve("version-2")).decoder());
+    }
+
+    private static Shell site(String command, String site, Path out, String... more) {
+        Object[] arguments = new Object[10 + more.length];
+        Object[] common = {
+            "decoders",
+            command,
+            "--bootstrap-servers",
+            broker.bootstrapServers(),
+            "--site",
+            site,
+            "--explainer",
+            directory,
+            "--out",
+            out
+        };
+        System.arraycopy(common, 0, arguments, 0, common.length);
+        System.arraycopy(more, 0, arguments, common.length, more.length);
+        return Shell.run(arguments);
+    }
+
+    private static Decoder decoder(long seed) {
+        Matrix weights = ActivationRecords.integerRows(seed, 6, 4);
+        return new Decoder(weights, new double[] {1, 2, 3, seed});
+    }
+
+    private static void publish(
+            Producer<byte[], byte[]> producer, String site, long version, String parent, Decoder decoder) {
+        for (ProducerRecord<byte[], byte[]> record : DecoderRecords.of("decoders", site, version, parent, decoder)) {
+            Future<RecordMetadata> unused = producer.send(record);
+        }
+    }
+}
