@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.ConfigException;
+import io.plumbline.topology.StartException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
@@ -28,6 +29,7 @@ final class Failures {
     private static int exitCode(Throwable failure) {
         boolean fixableByTyping = failure instanceof UsageException
                 || failure instanceof ConfigException
+                || failure instanceof StartException
                 || failure instanceof NoSuchFileException
                 || failure instanceof FileNotFoundException;
         return fixableByTyping ? ExitCodes.USAGE : ExitCodes.FAILURE;

@@ -30,6 +30,7 @@ import picocli.CommandLine.ScopeType;
             BaselineCommand.class,
             AssessCommand.class,
             AdaptCommand.class,
+            RunCommand.class,
             ReplayCommand.class,
             DecodersCommand.class,
             CheckCommand.class,

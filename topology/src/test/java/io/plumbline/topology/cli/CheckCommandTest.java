@@ -98,6 +98,16 @@ class CheckCommandTest {
     }
 
     @Test
+    void runStartsNothingWhenAFileIsMissing() throws IOException {
+        check("rank: 2, threshold: 1.0", "--offline");
+        Files.delete(folder.resolve("base.safetensors"));
+        Shell shell = Shell.run("run", "--config", folder.resolve("plumbline.yaml"), "--role", "monitor");
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().contains("cannot run"), shell.err());
+        assertTrue(shell.err().contains("baseline: no file"), shell.err());
+    }
+
+    @Test
     void printedDefaultIsTheFileThatLoads() {
         Shell shell = Shell.run("config", "--print-default");
         assertEquals(0, shell.exitCode());

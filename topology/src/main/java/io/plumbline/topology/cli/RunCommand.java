@@ -1,0 +1,79 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.ConfigCheck;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code plumbline run}: the monitor, the adapter, or both, until interrupted. */
+@Command(
+        name = "run",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Watches the sites of a configuration and repairs their decoders, until it is interrupted.",
+            "",
+            "Configuration, files and broker are checked before anything starts.",
+            ""
+        },
+        footer = {
+            "",
+            "Example, both applications in one process:",
+            "  plumbline run --config plumbline.yaml",
+            "The heavy part on a machine of its own:",
+            "  plumbline run --config plumbline.yaml --role adapter"
+        })
+final class RunCommand implements Callable<Integer> {
+
+    @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
+    Path config;
+
+    @Option(names = "--role", defaultValue = "all", description = "all, monitor or adapter. Default: ${DEFAULT-VALUE}.")
+    Role role;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        MonitorConfig monitor = MonitorConfig.load(config);
+        requireFiles(monitor);
+        Brokers.topics(monitor.kafka());
+        PlumblineRuntime runtime = PlumblineRuntime.start(monitor, role);
+        Thread stop = new Thread(runtime::close, "stop");
+        Runtime.getRuntime().addShutdownHook(stop);
+        spec.commandLine()
+                .getOut()
+                .println("watching %d sites; metrics at http://%s:%d/metrics"
+                        .formatted(
+                                monitor.sites().size(),
+                                runtime.httpAddress().getHostString(),
+                                runtime.httpAddress().getPort()));
+        spec.commandLine().getOut().flush();
+        String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+        // The hook closes the runtime on the way out.
+        throw new IllegalStateException(String.valueOf(failure));
+    }
+
+    private void requireFiles(MonitorConfig monitor) {
+        List<String> problems = new ArrayList<>();
+        for (ConfigCheck.Site site : ConfigCheck.sites(monitor)) {
+            site.problems()
+                    .forEach(problem ->
+                            problems.add("site %s: %s".formatted(site.settings().site(), problem)));
+        }
+        if (!problems.isEmpty()) {
+            throw new UsageException(
+                    "%s cannot run:%n  %s".formatted(config, String.join(System.lineSeparator() + "  ", problems)));
+        }
+    }
+}
