@@ -1,0 +1,72 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.demo.Demo;
+import io.plumbline.topology.demo.ToySweep;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code plumbline demo}: the whole job on this machine. */
+@Command(
+        name = "demo",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Shows the whole job on recorded hidden states of a real transformer, through a real Kafka broker started for it:"
+                    + " English traffic, then German, then English again.",
+            "",
+            "The gap rises, the site is declared drifted, a decoder is fitted, checked and published, a subscriber swaps it in,"
+                    + " and when English returns the trained decoder is restored. Ports are on loopback; nothing is left behind."
+                    + " Exit code 3 when something of that did not happen.",
+            ""
+        },
+        footer = {"", "Examples:", "  plumbline demo", "  plumbline demo --keep-running    then: curl the address it prints", "  plumbline demo --toy"})
+final class DemoCommand implements Callable<Integer> {
+
+    @Option(names = "--keep-running", description = "Leave /metrics up until Ctrl-C.")
+    boolean keepRunning;
+
+    @Option(
+            names = "--toy",
+            description = "Instead, run the paper's controlled severity sweep and print it beside a float64 reference.")
+    boolean toy;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            defaultValue = "180",
+            description = "Give up after so many seconds (default: ${DEFAULT-VALUE}).")
+    long timeoutSeconds;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter out = spec.commandLine().getOut();
+        if (toy) {
+            return ToySweep.print(out) ? ExitCodes.FINE : ExitCodes.FAILURE;
+        }
+        if (timeoutSeconds < 1) {
+            throw new UsageException("--timeout = %d: expected 1 or more seconds".formatted(timeoutSeconds));
+        }
+        try (Demo demo = new Demo(out, timeoutSeconds)) {
+            // Ctrl-C ends the process from another thread: what was started must not outlive it.
+            Runtime.getRuntime().addShutdownHook(new Thread(demo::close, "stop-demo"));
+            Demo.Result result = demo.run();
+            result.missing().forEach(line -> out.println("NOT SHOWN: " + line));
+            out.flush();
+            if (keepRunning) {
+                out.printf(
+                        "%nStill running: curl http://%s:%d/metrics   (Ctrl-C stops and cleans up)%n",
+                        result.httpAddress().getHostString(), result.httpAddress().getPort());
+                out.flush();
+                new CountDownLatch(1).await();
+            }
+            return result.missing().isEmpty() ? ExitCodes.FINE : ExitCodes.FAILURE;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package io.plumbline.topology.demo;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/** A private temporary folder with the recorded data; nothing of it is left behind when it is closed. */
+final class DemoFolder implements AutoCloseable {
+
+    private final Path root;
+
+    private DemoFolder(Path root) {
+        this.root = root;
+    }
+
+    static DemoFolder unpack() throws IOException {
+        DemoFolder folder = new DemoFolder(Files.createTempDirectory("plumbline-demo-"));
+        try {
+            Files.createDirectory(folder.explainer());
+            folder.copy("cfg.json", folder.explainer());
+            folder.copy("sae_weights.safetensors", folder.explainer());
+            folder.copy("baseline.safetensors", folder.root);
+            folder.copy("english.safetensors", folder.root);
+            folder.copy("german.safetensors", folder.root);
+            return folder;
+        } catch (IOException e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    Path root() {
+        return root;
+    }
+
+    Path explainer() {
+        return root.resolve("explainer");
+    }
+
+    Path broker() {
+        return root.resolve("broker");
+    }
+
+    /** The configuration with the places filled in that are only known now. */
+    static String configuration(Path root, String bootstrapServers) throws IOException {
+        try (InputStream in = resource("demo.yaml")) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .replace("@BOOTSTRAP@", bootstrapServers)
+                    .replace("@FOLDER@", root.toString().replace("\\", "\\\\"));
+        }
+    }
+
+    private void copy(String name, Path folder) throws IOException {
+        try (InputStream in = resource(name)) {
+            Files.copy(in, folder.resolve(name));
+        }
+    }
+
+    private static InputStream resource(String name) {
+        InputStream in = DemoFolder.class.getResourceAsStream(name);
+        if (in == null) {
+            throw new IllegalStateException("%s is missing from the jar".formatted(name));
+        }
+        return in;
+    }
+
+    @Override
+    public void close() {
+        try (Stream<Path> files = Files.walk(root)) {
+            files.sorted(Comparator.reverseOrder()).forEach(DemoFolder::delete);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the folder %s could not be removed".formatted(root), e);
+        }
+    }
+
+    private static void delete(Path path) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
