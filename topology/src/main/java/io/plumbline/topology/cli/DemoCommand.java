@@ -23,7 +23,13 @@ import picocli.CommandLine.Spec;
                     + " Exit code 3 when something of that did not happen.",
             ""
         },
-        footer = {"", "Examples:", "  plumbline demo", "  plumbline demo --keep-running    then: curl the address it prints", "  plumbline demo --toy"})
+        footer = {
+            "",
+            "Examples:",
+            "  plumbline demo",
+            "  plumbline demo --keep-running    then: curl the address it prints",
+            "  plumbline demo --toy"
+        })
 final class DemoCommand implements Callable<Integer> {
 
     @Option(names = "--keep-running", description = "Leave /metrics up until Ctrl-C.")
@@ -62,7 +68,8 @@ final class DemoCommand implements Callable<Integer> {
             if (keepRunning) {
                 out.printf(
                         "%nStill running: curl http://%s:%d/metrics   (Ctrl-C stops and cleans up)%n",
-                        result.httpAddress().getHostString(), result.httpAddress().getPort());
+                        result.httpAddress().getHostString(),
+                        result.httpAddress().getPort());
                 out.flush();
                 new CountDownLatch(1).await();
             }

@@ -27,6 +27,7 @@ import picocli.CommandLine.ScopeType;
             "PLUMBLINE_JAVA_OPTS passes options to Java, PLUMBLINE_LOG=info shows the log."
         },
         subcommands = {
+            DemoCommand.class,
             BaselineCommand.class,
             AssessCommand.class,
             AdaptCommand.class,

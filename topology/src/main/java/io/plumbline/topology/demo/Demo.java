@@ -79,8 +79,15 @@ public final class Demo implements AutoCloseable {
         ActivationFile english = own(ActivationFile.open(folder.root().resolve("english.safetensors")));
         ActivationFile german = own(ActivationFile.open(folder.root().resolve("german.safetensors")));
         say("metrics at http://%s:%d/metrics"
-                .formatted(runtime.httpAddress().getHostString(), runtime.httpAddress().getPort()));
-        play(itinerary(english, german), traffic, windows, adaptations, config.window().paneMs());
+                .formatted(
+                        runtime.httpAddress().getHostString(),
+                        runtime.httpAddress().getPort()));
+        play(
+                itinerary(english, german),
+                traffic,
+                windows,
+                adaptations,
+                config.window().paneMs());
         out.println();
         out.println(story.summary());
         return new Result(story.missing(), runtime.httpAddress());
@@ -94,12 +101,20 @@ public final class Demo implements AutoCloseable {
         return stretches;
     }
 
-    private void play(
-            List<Stretch> stretches, Traffic traffic, Reports windows, Reports adaptations, long windowMs)
+    private void play(List<Stretch> stretches, Traffic traffic, Reports windows, Reports adaptations, long windowMs)
             throws IOException, InterruptedException {
         out.printf(
                 "%n%-7s %-8s %6s %6s %10s %7s %12s %12s %-9s %s%n",
-                "window", "traffic", "rows", "gap", "threshold", "bound", "FVU trained", "FVU active", "verdict", "decoder");
+                "window",
+                "traffic",
+                "rows",
+                "gap",
+                "threshold",
+                "bound",
+                "FVU trained",
+                "FVU active",
+                "verdict",
+                "decoder");
         long firstStartMs = System.currentTimeMillis() / windowMs * windowMs - stretches.size() * windowMs;
         for (int i = 0; i <= stretches.size(); i++) {
             // After the last window its own first requests come again, in a later window, to close it.
@@ -139,7 +154,11 @@ public final class Demo implements AutoCloseable {
             JsonNode answer = adaptations.next(deadlineNanos);
             story.adaptation(answer);
             say(String.format(
-                    Locale.ROOT, "  %s in %.1f s: %s", answer.get("outcome").asText(), answer.get("seconds").asDouble(), answer.get("reason").asText()));
+                    Locale.ROOT,
+                    "  %s in %.1f s: %s",
+                    answer.get("outcome").asText(),
+                    answer.get("seconds").asDouble(),
+                    answer.get("reason").asText()));
             if (answer.get("outcome").asText().equals("published")) {
                 awaitSwap();
             }
@@ -168,12 +187,17 @@ public final class Demo implements AutoCloseable {
         kafka.put("bootstrap.servers", config.bootstrapServers());
         DecoderListener listener = swaps::add;
         own(DecoderSubscriber.start(
-                kafka, config.topics().decoders(), Map.of(SITE, explainer.decoder().sha256()), listener));
+                kafka,
+                config.topics().decoders(),
+                Map.of(SITE, explainer.decoder().sha256()),
+                listener));
     }
 
     private static void createTopic(String bootstrapServers, String name) throws InterruptedException {
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrapServers))) {
-            admin.createTopics(List.of(new NewTopic(name, PARTITIONS, (short) 1))).all().get();
+            admin.createTopics(List.of(new NewTopic(name, PARTITIONS, (short) 1)))
+                    .all()
+                    .get();
         } catch (ExecutionException e) {
             throw new IllegalStateException("topic %s could not be created".formatted(name), e);
         }

@@ -116,7 +116,8 @@ final class Story {
         double sum = 0;
         int count = 0;
         for (int i = 0; i < windows.size(); i++) {
-            if (languages.get(i).equals(Demo.GERMAN) && windows.get(i).get("decoder_version").asInt() > 0) {
+            if (languages.get(i).equals(Demo.GERMAN)
+                    && windows.get(i).get("decoder_version").asInt() > 0) {
                 sum += windows.get(i).get(key).asDouble();
                 count++;
             }

@@ -37,7 +37,8 @@ public final class ToySweep {
                 ToyStream.RANK, ROWS, "severity", "shift", "faithfulness gap", "baseline gap", "eta");
         double worst = 0.0;
         for (int severity = 0; severity < ToyStream.SEVERITIES; severity++) {
-            SecondMoment window = SecondMoment.of(stream.rows(severity, 1, 0, ROWS).hidden());
+            SecondMoment window =
+                    SecondMoment.of(stream.rows(severity, 1, 0, ROWS).hidden());
             GapAssessment ours = site.assess(window);
             double[] mine = {
                 value(ours.secondMomentShift()),

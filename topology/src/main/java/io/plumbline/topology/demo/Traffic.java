@@ -79,7 +79,7 @@ final class Traffic implements AutoCloseable {
             try {
                 acknowledgement.get();
             } catch (ExecutionException e) {
-                throw new IllegalStateException("the broker refused a record: " + e.getCause().getMessage(), e);
+                throw new IllegalStateException("the broker refused a record: " + e.getMessage(), e);
             }
         }
     }
