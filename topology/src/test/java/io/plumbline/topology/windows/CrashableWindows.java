@@ -97,7 +97,9 @@ public final class CrashableWindows {
     static byte[] fingerprint(long startMs, long rows, double[] state) {
         long hash = 1125899906842597L;
         for (double value : state) {
-            hash = 31 * hash + Double.doubleToLongBits(value);
+            // Small integers have only zeros in their low bits: the shift brings the high ones down.
+            hash = (hash ^ Double.doubleToLongBits(value)) * 0x9E3779B97F4A7C15L;
+            hash ^= hash >>> 32;
         }
         return ByteBuffer.allocate(24)
                 .putLong(startMs)
