@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowSample {
 
-    private final int capacity;
+    private int capacity;
     private final TreeMap<Long, SampledRow> byHash = new TreeMap<>();
 
     private RowSample(int capacity) {
@@ -73,9 +73,12 @@ public final class RowSample {
         return byHash.size() < capacity ? Long.MAX_VALUE : byHash.lastKey();
     }
 
-    /** Adds someone else's sample of the same capacity; the other one is not changed. */
+    /**
+     * Adds someone else's sample; the other one is not changed. Of two capacities the smaller one holds from then on: the
+     * bottom k of a union is only known up to the smaller k. So a capacity may be changed while samples are stored.
+     */
     public RowSample merge(RowSample other) {
-        requireCapacity(other.capacity);
+        shrinkTo(other.capacity);
         other.byHash.values().forEach(this::offer);
         return this;
     }
@@ -115,23 +118,22 @@ public final class RowSample {
     /**
      * Merges one part of an encoded sample. The part is checked as a whole first: either all of it is merged or none.
      *
-     * @throws IllegalArgumentException if the bytes are not such a part, or of another capacity or width
+     * @throws IllegalArgumentException if the bytes are not such a part, or of another width
      */
     public void mergeEncoded(byte[] part) {
         RowSampleCodec.Part decoded = RowSampleCodec.decode(part);
-        requireCapacity(decoded.capacity());
         Map.Entry<Long, SampledRow> first = byHash.firstEntry();
         if (first != null && !decoded.rows().isEmpty()) {
             requireSameWidths(first.getValue(), decoded.rows().get(0));
         }
+        shrinkTo(decoded.capacity());
         decoded.rows().forEach(this::offer);
     }
 
-    private void requireCapacity(int actual) {
-        if (actual != capacity) {
-            throw new IllegalArgumentException(
-                    "a sample of capacity %d cannot be merged into one of %d: the result would not be uniform"
-                            .formatted(actual, capacity));
+    private void shrinkTo(int otherCapacity) {
+        capacity = Math.min(capacity, otherCapacity);
+        while (byHash.size() > capacity) {
+            byHash.pollLastEntry();
         }
     }
 

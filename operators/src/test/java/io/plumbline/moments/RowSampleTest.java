@@ -124,7 +124,6 @@ class RowSampleTest {
         refused(receiver, Arrays.copyOf(good, good.length - 1));
         refused(receiver, Arrays.copyOf(good, good.length + 1));
         refused(receiver, patched(good, 0, 2));
-        refused(receiver, patchedInt(good, 1, 3)); // another capacity
         refused(receiver, patchedInt(good, 5, 0)); // no activations
         refused(receiver, patchedInt(good, 9, -1)); // a negative width
         refused(receiver, patchedInt(good, 13, 1)); // fewer rows than bytes
@@ -141,12 +140,34 @@ class RowSampleTest {
     }
 
     @Test
-    void rowsOfAnotherWidthAndSamplesOfAnotherCapacityAreRefused() {
+    void samplesOfTwoCapacitiesMergeToTheSmallerOnesBottom() {
+        RowSample large = RowSample.ofCapacity(10);
+        RowSample small = RowSample.ofCapacity(3);
+        RowSample truth = RowSample.ofCapacity(3);
+        for (int row = 0; row < 40; row++) {
+            long hash = RowSample.hash("topic", 0, 7, row);
+            (row % 2 == 0 ? large : small).offer(hash, 1, new float[] {row}, null);
+            truth.offer(hash, 1, new float[] {row}, null);
+        }
+        RowSample encoded = RowSample.ofCapacity(10);
+        large.encode(1000).forEach(encoded::mergeEncoded);
+        small.encode(1000).forEach(encoded::mergeEncoded);
+        assertEquals(hashes(truth), hashes(encoded));
+        assertEquals(3, encoded.capacity());
+        assertEquals(hashes(truth), hashes(large.merge(small)));
+        assertEquals(3, large.capacity());
+    }
+
+    private static List<Long> hashes(RowSample sample) {
+        return sample.rows().stream().map(SampledRow::hash).toList();
+    }
+
+    @Test
+    void rowsOfAnotherWidthAreRefused() {
         RowSample sample = RowSample.ofCapacity(2);
         sample.offer(1, 1, new float[] {1, 2}, null);
         assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, new float[] {1}, null));
         assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, new float[] {1, 2}, new float[] {1}));
-        assertThrows(IllegalArgumentException.class, () -> sample.merge(RowSample.ofCapacity(3)));
         assertThrows(IllegalArgumentException.class, () -> RowSample.ofCapacity(0));
         assertEquals(1, sample.size());
     }

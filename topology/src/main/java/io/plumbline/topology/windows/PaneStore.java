@@ -181,7 +181,18 @@ final class PaneStore<S> implements StateStore {
         storedSampleParts.putIfAbsent(id, 0);
         switch (key.part()) {
             case PaneKeys.COUNTS -> pane.addRequests(ByteBuffer.wrap(value).getLong());
-            case PaneKeys.TILE -> pane.addTile(MomentTile.decode(ByteBuffer.wrap(value)));
+            case PaneKeys.TILE -> {
+                MomentTile tile = MomentTile.decode(ByteBuffer.wrap(value));
+                if (tile.dimension() != pane.moment().dimension()) {
+                    throw new IllegalStateException(
+                            "site %s: its open panes have %d dimensions, its explainer now writes %d; let them close before changing the explainer, or choose another application_id"
+                                    .formatted(
+                                            key.site(),
+                                            tile.dimension(),
+                                            pane.moment().dimension()));
+                }
+                pane.addTile(tile);
+            }
             case PaneKeys.SAMPLE -> {
                 pane.addSamplePart(value);
                 storedSampleParts.merge(id, key.index() + 1, Math::max);
