@@ -1,0 +1,30 @@
+package io.plumbline.topology.emission;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.Explainer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The hot swap as the README shows it, so that it compiles; the lines between the marks are compared word for word. */
+abstract class HotSwapExample {
+
+    @SuppressWarnings("try") // the subscriber is held open, not used
+    void swap(Path folder, Properties kafka) throws IOException {
+        // README begins
+        Explainer explainer = Explainer.read(folder);
+        AtomicReference<Decoder> active = new AtomicReference<>(explainer.decoder());
+        Map<String, String> parents =
+                Map.of("encoder.layer.2", explainer.decoder().sha256());
+        try (DecoderSubscriber subscriber =
+                DecoderSubscriber.start(kafka, "decoders", parents, published -> active.set(published.decoder()))) {
+            serve(explainer.encoder(), active);
+        }
+        // README ends
+    }
+
+    abstract void serve(Encoder encoder, AtomicReference<Decoder> active);
+}
