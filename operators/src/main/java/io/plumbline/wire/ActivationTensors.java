@@ -61,7 +61,11 @@ record ActivationTensors(
             throw wrong(tensor, "dtype " + tensor.dtype(), "F64, F32, F16 or BF16");
         }
         List<Long> shape = tensor.shape();
-        if (shape.size() != 2 || shape.get(0) < 1 || shape.get(1) < 1) {
+        if (shape.size() == 2 && (shape.get(0) < 1 || shape.get(1) < 1)) {
+            throw new EmptyBatchException(
+                    "tensor \"%s\": shape %s, expected [rows, width], both at least 1".formatted(tensor.name(), shape));
+        }
+        if (shape.size() != 2) {
             throw wrong(tensor, "shape " + shape, "[rows, width], both at least 1");
         }
         return tensor;

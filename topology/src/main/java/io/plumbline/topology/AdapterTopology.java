@@ -45,10 +45,12 @@ public final class AdapterTopology {
                 topics.adaptationRequests());
         topology.addProcessor(
                 "adapt",
-                AdapterProcessor.supplier(sites, config.adaptations(), activeDecoders, changelog),
+                AdapterProcessor.supplier(sites, config.adaptations(), activeDecoders, listener, changelog),
                 "adaptation-requests");
         topology.addProcessor(
-                "emit", DecoderEmitter.supplier(listener, "decoders", "adaptation-reports", changelog), "adapt");
+                "emit",
+                DecoderEmitter.supplier(activeDecoders, listener, "decoders", "adaptation-reports", changelog),
+                "adapt");
         topology.addSink("decoders", topics.decoders(), out, out, new DecoderPartitioner(), "emit");
         topology.addSink("adaptation-reports", topics.adaptationReports(), out, out, "emit");
         return topology;

@@ -84,9 +84,12 @@ public final class MonitorTopology {
         return topology;
     }
 
+    /** The end of the year 9999: sums of such a time and a window do not overflow. */
+    static final long LATEST_EVENT_MS = 253_402_300_799_999L;
+
     /** A record without a timestamp counts as of 1970, and so as late: the default would stop the application. */
     static TimestampExtractor eventTime() {
-        return (record, partitionTime) -> Math.max(0, record.timestamp());
+        return (record, partitionTime) -> Math.min(Math.max(0, record.timestamp()), LATEST_EVENT_MS);
     }
 
     private static SiteShape shape(WatchedSite site) {

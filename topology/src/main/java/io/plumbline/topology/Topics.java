@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.TopicExistsException;
 
@@ -46,7 +47,7 @@ public final class Topics {
      * @throws StartException when the broker cannot be reached or the activations topic does not exist
      */
     public static int prepare(MonitorConfig config) {
-        try (Admin admin = Admin.create(clientProperties(config))) {
+        try (Admin admin = admin(config)) {
             Map<String, TopicDescription> existing = describe(admin, config);
             TopicDescription activations = existing.get(config.topics().activations());
             if (activations == null) {
@@ -63,6 +64,15 @@ public final class Topics {
             }
             create(admin, missing);
             return partitions;
+        }
+    }
+
+    private static Admin admin(MonitorConfig config) {
+        try {
+            return Admin.create(clientProperties(config));
+        } catch (KafkaException e) {
+            throw new StartException("no client for kafka.bootstrap.servers = %s can be made: %s"
+                    .formatted(config.bootstrapServers(), message(e)));
         }
     }
 

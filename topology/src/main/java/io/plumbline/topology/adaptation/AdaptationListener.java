@@ -5,4 +5,7 @@ public interface AdaptationListener {
 
     /** A request was answered; the report is final. */
     void onAdaptation(AdaptationReport report);
+
+    /** A record of the requests topic was not written by this program; it was skipped. */
+    default void onForeign() {}
 }

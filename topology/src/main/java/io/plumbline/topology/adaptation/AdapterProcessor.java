@@ -14,6 +14,7 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.Stores;
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * Collects the parts of a request and answers it. Heavy: it runs in an application of its own, so that a refit of
  * seconds stalls no window.
  */
-public final class AdapterProcessor implements Processor<byte[], byte[], String, AdaptationOutcome> {
+public final class AdapterProcessor
+        implements Processor<byte @Nullable [], byte @Nullable [], String, AdaptationOutcome> {
 
     /** Name of the store of sample parts that wait for their request. */
     public static final String PARTS_STORE = "request-parts";
@@ -36,10 +38,16 @@ public final class AdapterProcessor implements Processor<byte[], byte[], String,
     private final Map<String, Refit> refits;
     private final Map<String, WatchedSite> sites;
     private final ActiveDecoders activeDecoders;
+    private final AdaptationListener listener;
     private @Nullable ProcessorContext<String, AdaptationOutcome> context;
     private @Nullable KeyValueStore<String, byte[]> parts;
 
-    private AdapterProcessor(Map<String, Refit> refits, Map<String, WatchedSite> sites, ActiveDecoders activeDecoders) {
+    private AdapterProcessor(
+            Map<String, Refit> refits,
+            Map<String, WatchedSite> sites,
+            ActiveDecoders activeDecoders,
+            AdaptationListener listener) {
+        this.listener = listener;
         this.refits = refits;
         this.sites = sites;
         this.activeDecoders = activeDecoders;
@@ -53,6 +61,7 @@ public final class AdapterProcessor implements Processor<byte[], byte[], String,
             Map<String, WatchedSite> sites,
             Map<String, AdaptationSettings> settings,
             ActiveDecoders activeDecoders,
+            AdaptationListener listener,
             Map<String, String> logConfig) {
         Map<String, Refit> refits = new HashMap<>();
         settings.forEach((site, one) -> {
@@ -67,7 +76,7 @@ public final class AdapterProcessor implements Processor<byte[], byte[], String,
         return new ProcessorSupplier<>() {
             @Override
             public Processor<byte[], byte[], String, AdaptationOutcome> get() {
-                return new AdapterProcessor(refits, sites, activeDecoders);
+                return new AdapterProcessor(refits, sites, activeDecoders, listener);
             }
 
             @Override
@@ -84,21 +93,48 @@ public final class AdapterProcessor implements Processor<byte[], byte[], String,
     }
 
     @Override
-    public void process(Record<byte[], byte[]> record) {
-        String site = new String(record.key(), StandardCharsets.UTF_8);
+    public void process(Record<byte @Nullable [], byte @Nullable []> record) {
+        byte[] key = record.key();
+        byte[] value = record.value();
+        if (key == null || value == null) {
+            skip("", "it has no " + (key == null ? "key" : "value"));
+            return;
+        }
+        String site = new String(key, StandardCharsets.UTF_8);
         Refit refit = refits.get(site);
         if (refit == null) {
             LOG.warn("site {} asks for an adaptation, but adapts nothing here by configuration; skipped", site);
             return;
         }
-        AdaptationMessage message = AdaptationMessage.decode(record.value());
+        AdaptationMessage message;
+        try {
+            message = AdaptationMessage.decode(value);
+        } catch (IllegalArgumentException e) {
+            // Stopping would not help: the record would be read again for ever.
+            skip(site, String.valueOf(e.getMessage()));
+            return;
+        }
         if (message instanceof AdaptationMessage.SamplePart part) {
-            parts().put(key(site, part.index()), record.value());
+            parts().put(key(site, part.index()), value);
         } else if (message instanceof AdaptationMessage.Adapt adapt) {
             answer(site, adapt(site, refit, adapt), record.timestamp());
         } else if (message instanceof AdaptationMessage.Revert revert) {
             answer(site, refit.revert(revert), record.timestamp());
         }
+    }
+
+    private void skip(String site, String reason) {
+        RecordMetadata place = Objects.requireNonNull(context, "init was called")
+                .recordMetadata()
+                .orElseThrow();
+        LOG.warn(
+                "site \"{}\": the record at {}-{}, offset {} is no adaptation message and was skipped: {}",
+                site,
+                place.topic(),
+                place.partition(),
+                place.offset(),
+                reason);
+        listener.onForeign();
     }
 
     private AdaptationOutcome adapt(String site, Refit refit, AdaptationMessage.Adapt request) {
@@ -113,7 +149,14 @@ public final class AdapterProcessor implements Processor<byte[], byte[], String,
                         "part %d of the %d parts of its sample did not arrive".formatted(index, request.parts()),
                         System.nanoTime()));
             }
-            sample.mergeEncoded(part.part());
+            try {
+                sample.mergeEncoded(part.part());
+            } catch (IllegalArgumentException e) {
+                return new AdaptationOutcome.Keep(refit.failed(
+                        request,
+                        "part %d of its sample cannot be read: %s".formatted(index, e.getMessage()),
+                        System.nanoTime()));
+            }
         }
         ActiveDecoders.Active active = activeDecoders.of(site);
         WatchedSite watched = Objects.requireNonNull(sites.get(site), site);

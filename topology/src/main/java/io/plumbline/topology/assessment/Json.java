@@ -1,10 +1,14 @@
 package io.plumbline.topology.assessment;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.ser.std.StdSerializer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
@@ -14,9 +18,31 @@ public final class Json {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .addModule(new SimpleModule()
+                    .addSerializer(Double.class, new FiniteOrNull())
+                    .addSerializer(Double.TYPE, new FiniteOrNull()))
             .build();
 
     private Json() {}
+
+    /** JSON has no word for NaN or infinity; as quoted strings they would break whoever reads a number. */
+    private static final class FiniteOrNull extends StdSerializer<Double> {
+
+        private static final long serialVersionUID = 1L;
+
+        private FiniteOrNull() {
+            super(Double.class);
+        }
+
+        @Override
+        public void serialize(Double value, JsonGenerator json, SerializerProvider provider) throws IOException {
+            if (Double.isFinite(value)) {
+                json.writeNumber(value.doubleValue());
+            } else {
+                json.writeNull();
+            }
+        }
+    }
 
     public static byte[] bytes(Object value) {
         return text(value).getBytes(StandardCharsets.UTF_8);

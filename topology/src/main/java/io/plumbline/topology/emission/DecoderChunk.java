@@ -25,6 +25,9 @@ record DecoderChunk(long decoderVersion, int index, byte[] payload) {
     /** With key and headers under 512 KiB, half of every default limit. */
     static final int PAYLOAD_BYTES = 511 * 1024;
 
+    /** Chunks of the largest artefact a manifest may name. */
+    static final int LARGEST_COUNT = chunksOf(DecoderManifest.LARGEST_ARTEFACT);
+
     static int chunksOf(long bytes) {
         return Math.toIntExact((bytes + PAYLOAD_BYTES - 1) / PAYLOAD_BYTES);
     }
@@ -68,7 +71,7 @@ record DecoderChunk(long decoderVersion, int index, byte[] payload) {
             }
             long decoderVersion = buffer.getLong();
             int index = buffer.getInt();
-            if (index < 0) {
+            if (index < 0 || index >= LARGEST_COUNT) {
                 throw new IllegalArgumentException("decoder chunk with index " + index);
             }
             byte[] payload = new byte[buffer.remaining()];

@@ -4,6 +4,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationOutcome;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
@@ -33,32 +34,40 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
     static final String ADAPTED = "adapted";
     static final String TRAINED = "trained";
 
+    private final ActiveDecoders activeDecoders;
     private final AdaptationListener listener;
     private final String decoders;
     private final String reports;
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable KeyValueStore<String, byte[]> versions;
 
-    private DecoderEmitter(AdaptationListener listener, String decoders, String reports) {
+    private DecoderEmitter(
+            ActiveDecoders activeDecoders, AdaptationListener listener, String decoders, String reports) {
+        this.activeDecoders = activeDecoders;
         this.listener = listener;
         this.decoders = decoders;
         this.reports = reports;
     }
 
     /**
+     * @param activeDecoders what is on the topic, as readers see it
      * @param decoders name of the sink that takes chunks and manifests
      * @param reports name of the sink that takes adaptation reports
      * @param logConfig topic settings of the change-log
      */
     public static ProcessorSupplier<String, AdaptationOutcome, byte[], byte[]> supplier(
-            AdaptationListener listener, String decoders, String reports, Map<String, String> logConfig) {
+            ActiveDecoders activeDecoders,
+            AdaptationListener listener,
+            String decoders,
+            String reports,
+            Map<String, String> logConfig) {
         StoreBuilder<KeyValueStore<String, byte[]>> store = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(VERSIONS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
         return new ProcessorSupplier<>() {
             @Override
             public Processor<String, AdaptationOutcome, byte[], byte[]> get() {
-                return new DecoderEmitter(listener, decoders, reports);
+                return new DecoderEmitter(activeDecoders, listener, decoders, reports);
             }
 
             @Override
@@ -89,13 +98,12 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
                     record);
             report = report.published(version);
         } else if (record.value() instanceof AdaptationOutcome.Revert revert) {
-            DecoderManifest current = current(site);
-            if (current == null || !current.kind().equals(ADAPTED)) {
+            if (!adaptedIsInService(site, revert.parentSha256())) {
                 return; // the refit it would undo was refused: the trained decoder is in service
             }
             Map<String, String> lineage = Map.of(
                     "reverts_version",
-                    Long.toString(current.version()),
+                    Long.toString(newestVersion(site)),
                     "window_end_ms",
                     Long.toString(report.windowEndMs()));
             long version =
@@ -116,7 +124,7 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
             Map<String, String> lineage,
             Record<String, AdaptationOutcome> record) {
         DecoderManifest current = current(site);
-        long version = current == null ? 1 : current.version() + 1;
+        long version = newestVersion(site) + 1;
         Map<String, String> metadata = new TreeMap<>(lineage);
         metadata.put("site", site);
         metadata.put("version", Long.toString(version));
@@ -144,6 +152,25 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
         forward(site.getBytes(StandardCharsets.UTF_8), manifest.encode(), record, decoders);
         Objects.requireNonNull(versions, "init was called").put(site, manifest.encode());
         return version;
+    }
+
+    /**
+     * The newest version there is. Our own store knows, unless the application was reset or got another name; readers
+     * would then refuse a count that starts anew, so what is on the topic counts too.
+     */
+    private long newestVersion(String site) {
+        DecoderManifest current = current(site);
+        ActiveDecoders.Active active = activeDecoders.of(site);
+        return Math.max(current == null ? 0 : current.version(), active == null ? 0 : active.version());
+    }
+
+    private boolean adaptedIsInService(String site, String trainedSha256) {
+        DecoderManifest current = current(site);
+        ActiveDecoders.Active active = activeDecoders.of(site);
+        if (active != null && (current == null || active.version() > current.version())) {
+            return !active.decoder().sha256().equals(trainedSha256);
+        }
+        return current != null && current.kind().equals(ADAPTED);
     }
 
     private @Nullable DecoderManifest current(String site) {

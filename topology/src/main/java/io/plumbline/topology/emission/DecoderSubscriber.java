@@ -108,10 +108,11 @@ public final class DecoderSubscriber implements AutoCloseable {
                 } catch (KafkaException e) {
                     LOG.warn("decoders topic {}: {}", topic, e.getMessage());
                     listener.onInterrupted(String.valueOf(e.getMessage()));
+                    pause(); // some errors, such as a refused login, come back at once
                 }
             }
         } catch (WakeupException e) {
-            LOG.debug("closed before the topic was found");
+            LOG.debug("closed while waiting for the topic");
         } catch (RuntimeException e) {
             LOG.error("decoder subscriber of topic {} stopped", topic, e);
             listener.onInterrupted("stopped: " + e);

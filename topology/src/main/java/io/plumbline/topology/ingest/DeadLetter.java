@@ -2,8 +2,10 @@ package io.plumbline.topology.ingest;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record DeadLetter(Reason reason, String message) {
 
-    /** A value longer than this stays where it is: one more copy would exceed the default request size of a producer. */
+    /** Larger records stay where they are: one more copy would exceed the default request size of a producer. */
     static final int LARGEST_COPY = 900 * 1024;
+
+    private static final int LARGEST_MESSAGE = 2_000;
 
     /** The fixed set of reasons, so that a counter by reason stays small. */
     public enum Reason {
@@ -34,23 +38,43 @@ public record DeadLetter(Reason reason, String message) {
         }
     }
 
-    /** The headers of the dead letter: those of the refused record, then reason, sentence and place. */
-    public Headers headers(Headers original, String topic, int partition, long offset, byte @Nullable [] value) {
+    /**
+     * The record to write. What is too large together is left out, the value first, then key and headers; a header
+     * {@code plumbline.omitted.bytes} then says how much. The place always stands.
+     */
+    public Record<byte @Nullable [], byte @Nullable []> record(
+            Record<byte @Nullable [], byte @Nullable []> refused, String topic, int partition, long offset) {
+        byte[] key = refused.key();
+        byte[] value = refused.value();
+        long valueBytes = value == null ? 0 : value.length;
+        long otherBytes = key == null ? 0 : key.length;
+        for (Header header : refused.headers()) {
+            otherBytes += header.key().getBytes(StandardCharsets.UTF_8).length;
+            otherBytes += header.value() == null ? 0 : header.value().length;
+        }
+        boolean keepsOthers = otherBytes <= LARGEST_COPY;
+        boolean keepsValue = valueBytes + (keepsOthers ? otherBytes : 0) <= LARGEST_COPY;
+        long omitted = (keepsOthers ? 0 : otherBytes) + (keepsValue ? 0 : valueBytes);
+        return new Record<>(
+                keepsOthers ? key : null,
+                keepsValue ? value : null,
+                refused.timestamp(),
+                headers(keepsOthers ? refused.headers() : new RecordHeaders(), topic, partition, offset, omitted));
+    }
+
+    private Headers headers(Headers original, String topic, int partition, long offset, long omittedBytes) {
         Headers headers = new RecordHeaders(original.toArray());
         headers.add("plumbline.reason", text(reason.label()));
-        headers.add("plumbline.message", text(message));
+        headers.add(
+                "plumbline.message",
+                text(message.length() <= LARGEST_MESSAGE ? message : message.substring(0, LARGEST_MESSAGE) + "…"));
         headers.add("plumbline.topic", text(topic));
         headers.add("plumbline.partition", text(Integer.toString(partition)));
         headers.add("plumbline.offset", text(Long.toString(offset)));
-        if (value != null && value.length > LARGEST_COPY) {
-            headers.add("plumbline.omitted.bytes", text(Integer.toString(value.length)));
+        if (omittedBytes > 0) {
+            headers.add("plumbline.omitted.bytes", text(Long.toString(omittedBytes)));
         }
         return headers;
-    }
-
-    /** The value to keep: the bytes themselves, or nothing when only the place can be kept (see {@link #LARGEST_COPY}). */
-    public static byte @Nullable [] keptValue(byte @Nullable [] value) {
-        return value == null || value.length > LARGEST_COPY ? null : value;
     }
 
     private static byte[] text(String value) {

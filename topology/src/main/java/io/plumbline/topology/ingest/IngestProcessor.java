@@ -53,18 +53,7 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
         } catch (Refused refused) {
             DeadLetter letter = refused.deadLetter();
             listener.onDeadLetter(letter.reason());
-            out.forward(
-                    new Record<>(
-                            record.key(),
-                            DeadLetter.keptValue(record.value()),
-                            record.timestamp(),
-                            letter.headers(
-                                    record.headers(),
-                                    place.topic(),
-                                    place.partition(),
-                                    place.offset(),
-                                    record.value())),
-                    deadLetters);
+            out.forward(letter.record(record, place.topic(), place.partition(), place.offset()), deadLetters);
         }
     }
 }

@@ -4,6 +4,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.EmptyBatchException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeSet;
@@ -69,16 +70,13 @@ final class RecordReader {
     }
 
     private static ActivationBatch parse(SiteShape shape, byte[] value) throws Refused {
-        ActivationBatch batch;
         try {
-            batch = ActivationBatch.parse(value);
+            return ActivationBatch.parse(value);
+        } catch (EmptyBatchException e) {
+            throw new Refused(Reason.EMPTY_BATCH, "site %s: %s".formatted(shape.site(), e.getMessage()));
         } catch (IllegalArgumentException e) {
             throw new Refused(Reason.MALFORMED, "site %s: %s".formatted(shape.site(), e.getMessage()));
         }
-        if (batch.rows() == 0) {
-            throw new Refused(Reason.EMPTY_BATCH, "site %s: the batch has no rows".formatted(shape.site()));
-        }
-        return batch;
     }
 
     private static void checkWidths(SiteShape shape, ActivationBatch batch) throws Refused {

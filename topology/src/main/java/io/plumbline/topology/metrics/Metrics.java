@@ -44,6 +44,11 @@ public final class Metrics implements AutoCloseable {
     /** The label that stands for all sites beyond the cap. */
     public static final String OVERFLOW_SITE = "_overflow";
 
+    /** Topics of Plumbline's own, as labels of {@link #foreignRecord}. */
+    public static final String MOMENTS = "moments";
+
+    public static final String ADAPTATION_REQUESTS = "adaptation_requests";
+
     private static final Logger log = LoggerFactory.getLogger(Metrics.class);
 
     /** Buckets of the stage times: 36 ms to assess at d = 768, 400 ms at 2,048, seconds to adapt. */
@@ -153,6 +158,8 @@ public final class Metrics implements AutoCloseable {
                 lateRows(label, "pane");
                 lateRows(label, "window");
             }
+            foreignRecords(MOMENTS);
+            foreignRecords(ADAPTATION_REQUESTS);
         });
     }
 
@@ -182,6 +189,11 @@ public final class Metrics implements AutoCloseable {
     /** A record was refused; {@code reason} is one of a fixed set. */
     public void deadLettered(String reason) {
         guarded(() -> deadLetters(reason).increment());
+    }
+
+    /** A record of one of Plumbline's own topics was not its own; {@code topic} is one of a fixed set. */
+    public void foreignRecord(String topic) {
+        guarded(() -> foreignRecords(topic).increment());
     }
 
     /** A window was closed. */
@@ -290,6 +302,14 @@ public final class Metrics implements AutoCloseable {
 
     private Counter deadLetters(String reason) {
         return counter("plumbline.dead.letters", "Records refused and kept on the dead-letter topic", "reason", reason);
+    }
+
+    private Counter foreignRecords(String topic) {
+        return counter(
+                "plumbline.foreign.records",
+                "Records of Plumbline's own topics that it did not write, or with other settings; skipped",
+                "topic",
+                topic);
     }
 
     private Counter adaptations(String site, String outcome) {

@@ -55,6 +55,11 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     }
 
     @Override
+    public void onForeign() {
+        metrics.foreignRecord(Metrics.MOMENTS);
+    }
+
+    @Override
     public void onReport(WindowReport report, long nanoseconds) {
         metrics.took(Stage.ASSESS, nanoseconds);
         metrics.windowAssessed(() -> snapshot(report));

@@ -9,6 +9,11 @@ import io.plumbline.topology.metrics.Stage;
 record AdaptationMetrics(Metrics metrics) implements AdaptationListener {
 
     @Override
+    public void onForeign() {
+        metrics.foreignRecord(Metrics.ADAPTATION_REQUESTS);
+    }
+
+    @Override
     public void onAdaptation(AdaptationReport report) {
         switch (report.outcome()) {
             case AdaptationReport.PUBLISHED -> metrics.decoderPublished(report.site());

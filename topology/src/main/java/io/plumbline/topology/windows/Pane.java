@@ -2,6 +2,7 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.MomentTile;
@@ -73,8 +74,18 @@ final class Pane {
         tileRows[tile.index()] += tile.rows();
     }
 
+    /** Throws {@link IllegalArgumentException} when the bytes are no sample of this site's rows. */
     void addSamplePart(byte[] part) {
-        sample.mergeEncoded(part);
+        RowSample read = RowSample.ofCapacity(sample.capacity());
+        read.mergeEncoded(part);
+        for (SampledRow row : read.rows()) {
+            float[] target = row.target() == null ? row.activation() : row.target();
+            if (target.length != moment.dimension()) {
+                throw new IllegalArgumentException("sampled rows of %d values for a pane of dimension %d"
+                        .formatted(target.length, moment.dimension()));
+            }
+        }
+        sample.merge(read);
     }
 
     void addRequests(long count) {

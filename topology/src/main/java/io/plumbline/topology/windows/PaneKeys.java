@@ -28,10 +28,12 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
     static final byte TILE = 2;
     static final byte SAMPLE = 3;
     private static final byte VERSION = 1;
+    private static final int NAME_OFFSET = 6;
+    private static final int PANE_BYTES = 13;
 
     static Bytes site(String site) {
         byte[] name = site.getBytes(StandardCharsets.UTF_8);
-        return Bytes.wrap(ByteBuffer.allocate(6 + name.length)
+        return Bytes.wrap(ByteBuffer.allocate(NAME_OFFSET + name.length)
                 .put(VERSION)
                 .put(SITE)
                 .putInt(name.length)
@@ -41,7 +43,7 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
 
     static Bytes pane(String site, long paneStartMs, byte part, int index) {
         byte[] name = site.getBytes(StandardCharsets.UTF_8);
-        return Bytes.wrap(ByteBuffer.allocate(19 + name.length)
+        return Bytes.wrap(ByteBuffer.allocate(NAME_OFFSET + name.length + PANE_BYTES)
                 .put(VERSION)
                 .put(PANE)
                 .putInt(name.length)
@@ -53,15 +55,21 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
     }
 
     static PaneKeys decode(Bytes key) {
-        ByteBuffer buffer = ByteBuffer.wrap(key.get());
-        byte version = buffer.get();
-        if (version != VERSION) {
-            throw new IllegalStateException(
-                    "the state store holds keys of version %d, this program writes %d; reset the application's state"
-                            .formatted(version, VERSION));
+        byte[] bytes = key.get();
+        ByteBuffer buffer = StateVersion.open("key", VERSION, bytes);
+        if (bytes.length < NAME_OFFSET) {
+            StateVersion.requireLength("key", NAME_OFFSET, bytes);
         }
         byte kind = buffer.get();
-        byte[] name = new byte[buffer.getInt()];
+        int nameLength = buffer.getInt();
+        // Compared before anything is allocated; a sum with a hostile length could overflow.
+        int nameBytes = bytes.length - NAME_OFFSET - (kind == SITE ? 0 : PANE_BYTES);
+        if ((kind != SITE && kind != PANE) || nameLength != nameBytes || nameLength < 0) {
+            throw new IllegalStateException(
+                    "the state store holds a key of kind %d with a name of %d bytes in %d bytes; reset the application's state"
+                            .formatted(kind, nameLength, bytes.length));
+        }
+        byte[] name = new byte[nameLength];
         buffer.get(name);
         String site = new String(name, StandardCharsets.UTF_8);
         return kind == SITE

@@ -74,6 +74,19 @@ sealed interface PaneMessage {
         return ByteBuffer.allocate(6 + bodyBytes).put(VERSION).put(kind).putInt(partition);
     }
 
+    /** Times beyond this would overflow when a window is added to them; some 140,000 years either way. */
+    long LARGEST_TIME_MS = 1L << 52;
+
+    /** The progress of more would not fit in one record of the change-log. */
+    int LARGEST_PARTITIONS = 50_000;
+
+    private static long time(long ms) {
+        if (Math.abs(ms) > LARGEST_TIME_MS) {
+            throw new IllegalArgumentException("pane message of time %d ms".formatted(ms));
+        }
+        return ms;
+    }
+
     /** Reads one message; throws {@link IllegalArgumentException} when the bytes are not one of this version. */
     static PaneMessage decode(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
@@ -86,20 +99,25 @@ sealed interface PaneMessage {
             byte kind = buffer.get();
             int partition = buffer.getInt();
             return switch (kind) {
-                case TILE -> new Tile(partition, buffer.getLong(), buffer.getLong(), MomentTile.decode(buffer));
+                case TILE -> new Tile(partition, time(buffer.getLong()), buffer.getLong(), MomentTile.decode(buffer));
                 case SAMPLE -> {
-                    long paneStartMs = buffer.getLong();
+                    long paneStartMs = time(buffer.getLong());
                     byte[] part = new byte[buffer.remaining()];
                     buffer.get(part);
                     yield new SamplePart(partition, paneStartMs, part);
                 }
                 case PROGRESS -> {
                     int partitions = buffer.getInt();
-                    if (partition < 0 || partition >= partitions || partitions > 1_000_000) {
+                    if (partition < 0 || partition >= partitions || partitions > LARGEST_PARTITIONS) {
                         throw new IllegalArgumentException(
                                 "progress of partition %d of %d".formatted(partition, partitions));
                     }
-                    yield new Progress(partition, partitions, buffer.getLong(), buffer.get() != 0);
+                    long closedUpToMs = buffer.getLong();
+                    yield new Progress(
+                            partition,
+                            partitions,
+                            closedUpToMs == SiteClock.NEVER ? closedUpToMs : time(closedUpToMs),
+                            buffer.get() != 0);
                 }
                 default -> throw new IllegalArgumentException("pane message of unknown kind " + kind);
             };

@@ -180,7 +180,6 @@ final class PaneStore<S> implements StateStore {
         PaneId id = new PaneId(key.site(), key.paneStartMs());
         storedSampleParts.putIfAbsent(id, 0);
         switch (key.part()) {
-            case PaneKeys.COUNTS -> pane.addRequests(ByteBuffer.wrap(value).getLong());
             case PaneKeys.TILE -> {
                 MomentTile tile = MomentTile.decode(ByteBuffer.wrap(value));
                 if (tile.dimension() != pane.moment().dimension()) {
@@ -192,6 +191,10 @@ final class PaneStore<S> implements StateStore {
                                             pane.moment().dimension()));
                 }
                 pane.addTile(tile);
+            }
+            case PaneKeys.COUNTS -> {
+                StateVersion.requireLength("request count", Long.BYTES, value);
+                pane.addRequests(ByteBuffer.wrap(value).getLong());
             }
             case PaneKeys.SAMPLE -> {
                 pane.addSamplePart(value);

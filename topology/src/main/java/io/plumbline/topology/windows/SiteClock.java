@@ -12,7 +12,8 @@ import java.nio.ByteBuffer;
 final class SiteClock {
 
     private static final byte VERSION = 1;
-    private static final long NEVER = Long.MIN_VALUE;
+    private static final int BYTES = 18;
+    static final long NEVER = Long.MIN_VALUE;
 
     private long eventTimeMs = NEVER;
     private long closedUpToMs = NEVER;
@@ -73,7 +74,7 @@ final class SiteClock {
 
         @Override
         public byte[] encode(SiteClock clock) {
-            return ByteBuffer.allocate(18)
+            return ByteBuffer.allocate(BYTES)
                     .put(VERSION)
                     .putLong(clock.eventTimeMs)
                     .putLong(clock.closedUpToMs)
@@ -83,8 +84,8 @@ final class SiteClock {
 
         @Override
         public SiteClock decode(byte[] bytes) {
-            ByteBuffer buffer = ByteBuffer.wrap(bytes);
-            StateVersion.require("site clock", VERSION, buffer.get());
+            ByteBuffer buffer = StateVersion.open("site clock", VERSION, bytes);
+            StateVersion.requireLength("site clock", BYTES, bytes);
             SiteClock clock = new SiteClock();
             clock.eventTimeMs = buffer.getLong();
             clock.closedUpToMs = buffer.getLong();

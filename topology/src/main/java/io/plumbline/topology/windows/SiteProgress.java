@@ -13,6 +13,8 @@ import java.util.Arrays;
 final class SiteProgress {
 
     private static final byte VERSION = 1;
+    private static final int HEADER_BYTES = 13;
+    private static final int BYTES_PER_PARTITION = 10;
     static final long NEVER = Long.MIN_VALUE;
 
     private long[] closedUpToMs = new long[0];
@@ -74,7 +76,7 @@ final class SiteProgress {
         @Override
         public byte[] encode(SiteProgress progress) {
             int partitions = progress.closedUpToMs.length;
-            ByteBuffer buffer = ByteBuffer.allocate(13 + 10 * partitions)
+            ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + BYTES_PER_PARTITION * partitions)
                     .put(VERSION)
                     .putInt(partitions)
                     .putLong(progress.windowsClosedUpToMs);
@@ -88,9 +90,13 @@ final class SiteProgress {
 
         @Override
         public SiteProgress decode(byte[] bytes) {
-            ByteBuffer buffer = ByteBuffer.wrap(bytes);
-            StateVersion.require("site progress", VERSION, buffer.get());
-            int partitions = buffer.getInt();
+            ByteBuffer buffer = StateVersion.open("site progress", VERSION, bytes);
+            int partitions = Math.max(0, bytes.length - HEADER_BYTES) / BYTES_PER_PARTITION;
+            StateVersion.requireLength("site progress", HEADER_BYTES + BYTES_PER_PARTITION * partitions, bytes);
+            if (buffer.getInt() != partitions) {
+                throw new IllegalStateException(
+                        "the state store holds a site progress that is cut short; reset the application's state");
+            }
             SiteProgress progress = new SiteProgress();
             progress.windowsClosedUpToMs = buffer.getLong();
             progress.closedUpToMs = new long[partitions];

@@ -8,13 +8,14 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Level 2: adds the tiles of all partitions per site and pane, and forwards each window once when it closes. */
-final class WindowComposer implements Processor<byte[], byte[], String, ClosedWindow> {
+final class WindowComposer implements Processor<byte @Nullable [], byte @Nullable [], String, ClosedWindow> {
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowComposer.class);
 
@@ -45,19 +46,49 @@ final class WindowComposer implements Processor<byte[], byte[], String, ClosedWi
     }
 
     @Override
-    public void process(Record<byte[], byte[]> record) {
-        PaneStore<SiteProgress> panes = panes();
-        String site = new String(record.key(), StandardCharsets.UTF_8);
-        if (!panes.knows(site)) {
-            // A site taken out of the configuration while its last panes were under way.
-            LOG.warn("site {} is not configured any more; a closed pane of it was dropped", site);
+    public void process(Record<byte @Nullable [], byte @Nullable []> record) {
+        byte[] key = record.key();
+        byte[] value = record.value();
+        if (key == null || value == null) {
+            skip("", "it has no " + (key == null ? "key" : "value"));
             return;
         }
+        String site = new String(key, StandardCharsets.UTF_8);
+        if (!panes().knows(site)) {
+            // A site taken out of the configuration while its last panes were under way.
+            skip(site, "the site is not configured");
+            return;
+        }
+        try {
+            take(site, PaneMessage.decode(value));
+        } catch (IllegalArgumentException e) {
+            // Stopping would not help: the record would be read again for ever.
+            skip(site, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void skip(String site, String reason) {
+        RecordMetadata place = Objects.requireNonNull(context, "init was called")
+                .recordMetadata()
+                .orElseThrow();
+        LOG.warn(
+                "site \"{}\": the record at {}-{}, offset {} is not part of a pane and was skipped: {}",
+                site,
+                place.topic(),
+                place.partition(),
+                place.offset(),
+                reason);
+        listener.onForeign();
+    }
+
+    /** Takes one message; throws {@link IllegalArgumentException} before any sum is touched when it does not fit. */
+    private void take(String site, PaneMessage message) {
+        PaneStore<SiteProgress> panes = panes();
         SiteProgress progress = panes.site(site);
-        PaneMessage message = PaneMessage.decode(record.value());
         if (message instanceof PaneMessage.Tile tile) {
             addTile(site, progress, tile);
         } else if (message instanceof PaneMessage.SamplePart part) {
+            requirePane(part.paneStartMs());
             if (!isLate(progress, part.paneStartMs())) {
                 panes.paneToChange(site, part.paneStartMs()).addSamplePart(part.part());
             }
@@ -70,6 +101,7 @@ final class WindowComposer implements Processor<byte[], byte[], String, ClosedWi
     }
 
     private void addTile(String site, SiteProgress progress, PaneMessage.Tile message) {
+        requirePane(message.paneStartMs());
         boolean first = message.tile().index() == 0;
         if (isLate(progress, message.paneStartMs())) {
             if (first) {
@@ -81,6 +113,13 @@ final class WindowComposer implements Processor<byte[], byte[], String, ClosedWi
         pane.addTile(message.tile());
         if (first) {
             pane.addRequests(message.requests());
+        }
+    }
+
+    private void requirePane(long startMs) {
+        if (settings.paneStart(startMs) != startMs) {
+            throw new IllegalArgumentException("a pane that starts at %d ms: panes start at multiples of %d ms"
+                    .formatted(startMs, settings.paneMs()));
         }
     }
 

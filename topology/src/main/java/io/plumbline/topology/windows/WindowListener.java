@@ -17,6 +17,9 @@ public interface WindowListener {
     /** {@code nanoseconds} were spent adding {@code rows} rows of {@code site} to their pane. */
     void onAccumulated(String site, int rows, long nanoseconds);
 
+    /** A record of the moments topic was not written by this program, or with other settings; it was skipped. */
+    default void onForeign() {}
+
     /** A window of {@code site} closed with {@code rows} rows. */
     void onWindowClosed(String site, long rows);
 }

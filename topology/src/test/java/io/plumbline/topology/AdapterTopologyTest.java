@@ -1,0 +1,262 @@
+package io.plumbline.topology;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
+import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.emission.AssembledDecoders;
+import io.plumbline.topology.emission.PublishedDecoder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongFunction;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.test.TestRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AdapterTopologyTest {
+
+    private static final int CAPACITY = 512;
+    private static final long START = 1_700_000_000_000L;
+    private static final long END = START + 10_000;
+
+    @TempDir
+    private Path folder;
+
+    private MonitorConfig config;
+    private Map<String, WatchedSite> sites;
+    private Streaming stream;
+    private ActiveDecoders.Active active;
+    private final List<AdaptationReport> heard = new ArrayList<>();
+    private int foreign;
+
+    @BeforeEach
+    void start() throws IOException {
+        config = WatchedFolder.create(folder, "unused:9092");
+        sites = WatchedFolder.sites(config);
+        stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state"));
+    }
+
+    private Topology topology() {
+        return AdapterTopology.build(config, sites, site -> active, new AdaptationListener() {
+            @Override
+            public void onAdaptation(AdaptationReport report) {
+                heard.add(report);
+            }
+
+            @Override
+            public void onForeign() {
+                foreign++;
+            }
+        });
+    }
+
+    @AfterEach
+    void stop() {
+        stream.close();
+    }
+
+    @Test
+    void wiringIsThatOfTheReviewedFile() throws IOException {
+        assertEquals(MonitorTopologyTest.reviewed("adapter-topology.txt"), MonitorTopologyTest.description(topology()));
+    }
+
+    @Test
+    void aDriftedWindowBecomesADecoderThatASubscriberAccepts() {
+        request(END, WatchedFolder::drifted);
+        List<TestRecord<byte[], byte[]>> records = stream.read(config.topics().decoders());
+        assertEquals(
+                List.of(WatchedFolder.SITE + "#0", WatchedFolder.SITE),
+                records.stream()
+                        .map(record -> new String(record.key(), StandardCharsets.UTF_8))
+                        .toList(),
+                "chunks, and the manifest last");
+        PublishedDecoder published = assembled(records).get(0);
+        assertEquals(1, published.version());
+        assertEquals("adapted", published.manifest().kind());
+        Map<String, String> lineage = published.manifest().lineage();
+        assertEquals(Long.toString(END), lineage.get("window_end_ms"));
+        assertTrue(
+                lineage.keySet().containsAll(List.of("fvu_before", "fvu_after", "candidate", "rows")),
+                () -> "" + lineage);
+        AdaptationReport report = reports().get(0);
+        assertEquals(AdaptationReport.PUBLISHED, report.outcome());
+        assertEquals(1, report.version());
+        assertTrue(report.fvuAfter() < 0.3 * report.fvuBefore(), report.toString());
+        assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, report.fitRows() + report.validationRows());
+        assertEquals(List.of(report), heard);
+    }
+
+    @Test
+    void versionsGrowAndARevertBringsTheTrainedDecoderBackOnce() {
+        request(END, WatchedFolder::drifted);
+        request(END + 10_000, seed -> WatchedFolder.drifted(seed + 1));
+        revert(END + 20_000);
+        revert(END + 30_000);
+        List<PublishedDecoder> published = assembled(stream.read(config.topics().decoders()));
+        assertEquals(
+                List.of(1L, 2L, 3L),
+                published.stream().map(PublishedDecoder::version).toList());
+        PublishedDecoder last = published.get(2);
+        assertEquals("trained", last.manifest().kind());
+        assertEquals(trained().sha256(), last.decoder().sha256());
+        assertEquals("2", last.manifest().lineage().get("reverts_version"));
+        assertEquals(
+                List.of(AdaptationReport.PUBLISHED, AdaptationReport.PUBLISHED, AdaptationReport.REVERTED),
+                reports().stream().map(AdaptationReport::outcome).toList());
+    }
+
+    @Test
+    void whatDoesNotImproveIsReportedAndNotPublished() {
+        request(END, WatchedFolder::drifted);
+        PublishedDecoder first =
+                assembled(stream.read(config.topics().decoders())).get(0);
+        active = new ActiveDecoders.Active(first.decoder(), first.version());
+        request(END + 10_000, WatchedFolder::drifted);
+        assertEquals(List.of(), stream.read(config.topics().decoders()));
+        AdaptationReport second = reports().get(1);
+        assertTrue(
+                List.of(AdaptationReport.KEPT, AdaptationReport.REFUSED).contains(second.outcome()), second.toString());
+        assertEquals(0, second.version());
+    }
+
+    @Test
+    void withoutAnAdaptedDecoderThereIsNothingToRevert() {
+        revert(END);
+        assertEquals(List.of(), stream.read(config.topics().decoders()));
+        assertEquals(List.of(), reports());
+    }
+
+    @Test
+    void aMissingPartFailsItsRequestAndTheNextIsAnswered() {
+        RowSample sample = sample(WatchedFolder::drifted);
+        send(new AdaptationMessage.SamplePart(
+                END - 10_000, 0, sample.encode(500_000).get(0)));
+        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 1));
+        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 3));
+        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, -1));
+        request(END, WatchedFolder::drifted);
+        List<AdaptationReport> reports = reports();
+        assertEquals(
+                List.of(
+                        AdaptationReport.FAILED,
+                        AdaptationReport.FAILED,
+                        AdaptationReport.FAILED,
+                        AdaptationReport.PUBLISHED),
+                reports.stream().map(AdaptationReport::outcome).toList());
+        assertTrue(
+                reports.get(0).reason().contains("part 0 of the 1 parts"),
+                reports.get(0).reason());
+    }
+
+    @Test
+    void foreignRecordsAreCountedAndSkippedAndAPartThatIsNoneFailsItsRequest() {
+        String requests = config.topics().adaptationRequests();
+        stream.send(requests, (byte[]) null, new byte[] {1}, 0);
+        stream.send(requests, WatchedFolder.SITE, null, 0);
+        stream.send(requests, WatchedFolder.SITE, new byte[0], 0);
+        stream.send(requests, WatchedFolder.SITE, "not a message".getBytes(StandardCharsets.UTF_8), 0);
+        assertEquals(4, foreign);
+        stream.send(requests, "another", new AdaptationMessage.Revert(END).encode(), 0);
+        send(new AdaptationMessage.SamplePart(END, 0, new byte[] {9, 9, 9}));
+        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 1));
+        RowSample wide = RowSample.ofCapacity(CAPACITY);
+        for (int i = 0; i < 64; i++) {
+            wide.offer(i, i / 8, new float[WatchedFolder.WIDTH + 1], null);
+        }
+        send(new AdaptationMessage.SamplePart(END, 0, wide.encode(500_000).get(0)));
+        send(new AdaptationMessage.Adapt(END, START, 64, Integer.MAX_VALUE, 1));
+        request(END, WatchedFolder::drifted);
+        assertEquals(
+                List.of(AdaptationReport.FAILED, AdaptationReport.FAILED, AdaptationReport.PUBLISHED),
+                reports().stream().map(AdaptationReport::outcome).toList());
+    }
+
+    @Test
+    void rowsOfOneRequestCannotBeCheckedAndSayWhy() {
+        RowSample one = RowSample.ofCapacity(CAPACITY);
+        for (int i = 0; i < 64; i++) {
+            one.offer(i, 5, new float[WatchedFolder.WIDTH], null);
+        }
+        send(new AdaptationMessage.SamplePart(END, 0, one.encode(500_000).get(0)));
+        send(new AdaptationMessage.Adapt(END, START, 64, CAPACITY, 1));
+        AdaptationReport report = reports().get(0);
+        assertEquals(AdaptationReport.FAILED, report.outcome());
+        assertTrue(report.reason().contains("too few requests"), report.reason());
+    }
+
+    @Test
+    void rowsWithoutVarianceAreAnsweredInNumbersOrNull() {
+        RowSample still = RowSample.ofCapacity(CAPACITY);
+        for (int i = 0; i < 64; i++) {
+            still.offer(i, i / 8, new float[WatchedFolder.WIDTH], null);
+        }
+        send(new AdaptationMessage.SamplePart(END, 0, still.encode(500_000).get(0)));
+        send(new AdaptationMessage.Adapt(END, START, 64, CAPACITY, 1));
+        String json = new String(
+                stream.read(config.topics().adaptationReports()).get(0).value(), StandardCharsets.UTF_8);
+        assertTrue(!json.contains("NaN") && !json.contains("Infinity"), json);
+        assertEquals(List.of(), stream.read(config.topics().decoders()));
+    }
+
+    private void request(long endMs, LongFunction<Matrix> rows) {
+        List<byte[]> parts = sample(rows).encode(2_000);
+        assertTrue(parts.size() > 1, "several parts");
+        for (int index = 0; index < parts.size(); index++) {
+            send(new AdaptationMessage.SamplePart(endMs, index, parts.get(index)));
+        }
+        send(new AdaptationMessage.Adapt(endMs, START, 128, CAPACITY, parts.size()));
+    }
+
+    private static RowSample sample(LongFunction<Matrix> source) {
+        RowSample sample = RowSample.ofCapacity(CAPACITY);
+        for (int record = 0; record < WatchedFolder.RECORDS; record++) {
+            Matrix rows = source.apply(record);
+            for (int row = 0; row < rows.rows(); row++) {
+                float[] values = new float[rows.columns()];
+                for (int j = 0; j < values.length; j++) {
+                    values[j] = (float) rows.get(row, j);
+                }
+                sample.offer(RowSample.hash("t", 0, record, row), record, values, null);
+            }
+        }
+        return sample;
+    }
+
+    private void revert(long endMs) {
+        send(new AdaptationMessage.Revert(endMs));
+    }
+
+    private void send(AdaptationMessage message) {
+        stream.send(config.topics().adaptationRequests(), WatchedFolder.SITE, message.encode(), END);
+    }
+
+    private List<AdaptationReport> reports() {
+        return stream.read(config.topics().adaptationReports()).stream()
+                .map(record -> Json.read(record.value(), AdaptationReport.class))
+                .toList();
+    }
+
+    private Decoder trained() {
+        return sites.get(WatchedFolder.SITE).explainer().decoder();
+    }
+
+    private List<PublishedDecoder> assembled(List<TestRecord<byte[], byte[]>> records) {
+        return AssembledDecoders.of(
+                records, Map.of(WatchedFolder.SITE, trained().sha256()));
+    }
+}

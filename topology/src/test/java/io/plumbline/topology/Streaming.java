@@ -1,0 +1,48 @@
+package io.plumbline.topology;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Properties;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.TestInputTopic;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.test.TestRecord;
+
+/** A topology in the test driver, spoken to in bytes. */
+final class Streaming implements AutoCloseable {
+
+    private final TopologyTestDriver driver;
+
+    Streaming(Topology topology, Properties settings, Path stateDirectory) {
+        Properties properties = new Properties();
+        properties.putAll(settings);
+        properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
+        driver = new TopologyTestDriver(topology, properties, Instant.EPOCH);
+    }
+
+    void send(String topic, byte[] key, byte[] value, long timestampMs) {
+        TestInputTopic<byte[], byte[]> input =
+                driver.createInputTopic(topic, new ByteArraySerializer(), new ByteArraySerializer());
+        input.pipeInput(new TestRecord<>(key, value, new RecordHeaders(), Instant.ofEpochMilli(timestampMs)));
+    }
+
+    void send(String topic, String key, byte[] value, long timestampMs) {
+        send(topic, key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
+    }
+
+    List<TestRecord<byte[], byte[]>> read(String topic) {
+        return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer())
+                .readRecordsToList();
+    }
+
+    @Override
+    public void close() {
+        driver.close();
+    }
+}

@@ -1,0 +1,117 @@
+package io.plumbline.topology;
+
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * A small site in a folder: 8 dimensions, 16 features, rank 4. The encoder reads every dimension; the decoder reproduces
+ * the first four and badly the rest. Quiet rows live in the first four dimensions, drifted rows in the last four: the gap
+ * then is nearly the largest possible one, and a refit repairs the reconstruction.
+ */
+public final class WatchedFolder {
+
+    public static final String SITE = "layer.a";
+    public static final int WIDTH = 8;
+    public static final int FEATURES = 16;
+    public static final int ROWS = 8;
+    public static final int RECORDS = 16;
+
+    private static final double[] LOUD = {3.0, 2.5, 2.0, 1.5};
+    private static final double[] FAINT = {0.12, 0.10, 0.08, 0.06};
+
+    private WatchedFolder() {}
+
+    /** Writes explainer and baseline, and reads the configuration that watches them. */
+    public static MonitorConfig create(Path folder, String bootstrapServers) throws IOException {
+        writeExplainer(Files.createDirectories(folder.resolve("explainer")));
+        Explainer explainer = Explainer.read(folder.resolve("explainer"));
+        BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(4), List.of());
+        for (int record = 0; record < 4 * RECORDS; record++) {
+            baseline.add(new ActivationBatch(quiet(-1 - record), null, null));
+        }
+        Baseline built = baseline.build();
+        built.write(folder.resolve("baseline.safetensors"));
+        return MonitorConfig.parse("""
+                application_id: small
+                kafka: {bootstrap.servers: "%s"}
+                window: {size: 10s, advance: 10s, grace: 0s, idle_close: off, minimum_rows: 64}
+                sample: {rows: 512}
+                state: {store: memory, directory: state}
+                http: {port: 0}
+                sites:
+                  %s:
+                    explainer: explainer
+                    baseline: baseline.safetensors
+                    rank: 4
+                    threshold: {share: 0.6}
+                    clear: {share: 0.3}
+                    debounce: 1 of 1
+                    cooldown: 25s
+                    adaptation: {mode: candidates, minimum_improvement: 0.05, validation_share: 0.25}
+                """.formatted(bootstrapServers, SITE), "small.yaml", folder);
+    }
+
+    public static Map<String, WatchedSite> sites(MonitorConfig config) throws IOException {
+        Map<String, WatchedSite> sites = new LinkedHashMap<>();
+        for (SiteSettings settings : config.sites().values()) {
+            sites.put(settings.site(), WatchedSite.read(settings));
+        }
+        return sites;
+    }
+
+    public static Matrix quiet(long seed) {
+        return rows(seed, LOUD, FAINT);
+    }
+
+    public static Matrix drifted(long seed) {
+        return rows(seed, FAINT, LOUD);
+    }
+
+    private static Matrix rows(long seed, double[] first, double[] last) {
+        Random random = new Random(seed);
+        Matrix rows = Matrix.zeros(ROWS, WIDTH);
+        for (int i = 0; i < ROWS; i++) {
+            for (int j = 0; j < WIDTH; j++) {
+                double scale = j < 4 ? first[j] : last[j - 4];
+                rows.set(i, j, (float) (scale * random.nextGaussian()));
+            }
+        }
+        return rows;
+    }
+
+    private static void writeExplainer(Path folder) throws IOException {
+        Matrix encoder = Matrix.zeros(WIDTH, FEATURES);
+        Matrix decoder = Matrix.zeros(FEATURES, WIDTH);
+        for (int j = 0; j < WIDTH; j++) {
+            double strength = j < 4 ? 1.0 : 0.2;
+            encoder.set(j, j, 1.0);
+            encoder.set(j, j + WIDTH, -1.0);
+            decoder.set(j, j, strength);
+            decoder.set(j + WIDTH, j, -strength);
+        }
+        SafetensorsWriter.create()
+                .add("W_enc", DType.F32, encoder)
+                .addVector("b_enc", DType.F32, new double[FEATURES])
+                .add("W_dec", DType.F32, decoder)
+                .addVector("b_dec", DType.F32, new double[WIDTH])
+                .writeTo(folder.resolve("sae_weights.safetensors"));
+        Files.writeString(folder.resolve("cfg.json"), """
+                {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
+                 "normalize_activations": "none"}
+                """.formatted(WIDTH, FEATURES));
+    }
+}

@@ -1,0 +1,62 @@
+package io.plumbline.topology.assessment;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.plumbline.calibration.DriftState;
+import io.plumbline.topology.HostileBytes;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class AssessmentCodecsTest {
+
+    private record Numbers(Double some, List<Double> many, double plain) {}
+
+    @Test
+    void messagesToTheAdapterArriveAsTheyWereSent() {
+        AdaptationMessage.Adapt adapt = new AdaptationMessage.Adapt(20, 10, 5_000_000_000L, 4_096, 3);
+        assertEquals(adapt, AdaptationMessage.decode(adapt.encode()));
+        HostileBytes.check(adapt.encode(), AdaptationMessage::decode);
+        AdaptationMessage.Revert revert = new AdaptationMessage.Revert(20);
+        assertEquals(revert, AdaptationMessage.decode(revert.encode()));
+        HostileBytes.check(revert.encode(), AdaptationMessage::decode);
+        AdaptationMessage.SamplePart part = new AdaptationMessage.SamplePart(20, 2, new byte[] {1, 2, 3});
+        AdaptationMessage.SamplePart read =
+                assertInstanceOf(AdaptationMessage.SamplePart.class, AdaptationMessage.decode(part.encode()));
+        assertEquals(20, read.windowEndMs());
+        assertEquals(2, read.index());
+        assertArrayEquals(new byte[] {1, 2, 3}, read.part());
+        HostileBytes.mutate(part.encode(), AdaptationMessage::decode);
+        assertThrows(IllegalArgumentException.class, () -> AdaptationMessage.decode(Arrays.copyOf(part.encode(), 13)));
+    }
+
+    @Test
+    void theMemoryOfASiteComesBackAsItWas() {
+        SiteMemory memory = new SiteMemory(new DriftState(true, 3, 5), 1_700_000_000_000L, true);
+        assertEquals(memory, SiteMemory.decode(memory.encode()));
+        assertEquals(
+                SiteMemory.initial(), SiteMemory.decode(SiteMemory.initial().encode()));
+        HostileBytes.check(memory.encode(), SiteMemory::decode);
+    }
+
+    @Test
+    void numbersThatAreNoneAreNullInJson() {
+        assertEquals(
+                "{\"some\":null,\"many\":[1.5,null],\"plain\":null}",
+                Json.text(new Numbers(Double.NaN, List.of(1.5, Double.POSITIVE_INFINITY), Double.NaN)));
+    }
+
+    @Test
+    void whatIsNotTheJsonOfATypeIsRefusedByName() {
+        for (String bad : List.of("", "{", "[]", "null", "{\"plain\":\"x\"}")) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> Json.read(bad.getBytes(StandardCharsets.UTF_8), Numbers.class),
+                    bad);
+        }
+    }
+}

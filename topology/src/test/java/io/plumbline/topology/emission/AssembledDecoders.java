@@ -1,0 +1,27 @@
+package io.plumbline.topology.emission;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.streams.test.TestRecord;
+
+/** What a subscriber makes of records, for tests. */
+public final class AssembledDecoders {
+
+    private AssembledDecoders() {}
+
+    /** Every complete version; fails at a record that is refused. */
+    public static List<PublishedDecoder> of(List<TestRecord<byte[], byte[]>> records, Map<String, String> parents) {
+        DecoderAssembler assembler = new DecoderAssembler(parents);
+        List<PublishedDecoder> complete = new ArrayList<>();
+        for (TestRecord<byte[], byte[]> record : records) {
+            DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
+            if (step instanceof DecoderAssembler.Step.Complete found) {
+                complete.add(found.decoder());
+            } else if (step instanceof DecoderAssembler.Step.Refused refused) {
+                throw new AssertionError(refused.toString());
+            }
+        }
+        return complete;
+    }
+}

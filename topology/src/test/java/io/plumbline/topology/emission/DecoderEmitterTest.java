@@ -1,0 +1,160 @@
+package io.plumbline.topology.emission;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.adaptation.AdaptationOutcome;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.wire.DType;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.api.MockProcessorContext;
+import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedForward;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class DecoderEmitterTest {
+
+    private static final String SITE = "layer.2";
+    private static final Decoder TRAINED = decoder(1);
+
+    /** In float64 two chunks, in float32 one. */
+    private static final int FEATURES = 4_000;
+
+    private static final int WIDTH = 24;
+
+    private final List<AdaptationReport> heard = new ArrayList<>();
+    private final MockProcessorContext<byte[], byte[]> context = new MockProcessorContext<>();
+    private Processor<String, AdaptationOutcome, byte[], byte[]> emitter;
+    private ActiveDecoders.Active active;
+
+    @BeforeEach
+    void start() {
+        ProcessorSupplier<String, AdaptationOutcome, byte[], byte[]> supplier =
+                DecoderEmitter.supplier(site -> active, heard::add, "decoders", "reports", Map.of());
+        for (StoreBuilder<?> builder : supplier.stores()) {
+            StateStore store = builder.withLoggingDisabled().build();
+            store.init(context.getStateStoreContext(), store);
+            context.addStateStore(store);
+        }
+        emitter = supplier.get();
+        emitter.init(context);
+    }
+
+    @Test
+    void aDecoderThatShrinksDeletesItsSurplusChunksBeforeTheManifest() {
+        publish(decoder(2), DType.F64);
+        assertEquals(List.of(SITE + "#0", SITE + "#1", SITE), keys());
+        context.resetForwards();
+        publish(decoder(3), DType.F32);
+        assertEquals(List.of(SITE + "#0", SITE + "#1", SITE), keys());
+        assertNull(context.forwarded("decoders").get(1).record().value(), "a tombstone");
+        context.resetForwards();
+        publish(decoder(4), DType.F32);
+        assertEquals(List.of(SITE + "#0", SITE), keys(), "deleted once");
+    }
+
+    @Test
+    void aReportWithItsVersionFollowsEveryDecoderAndTheTaskCommits() {
+        publish(decoder(2), DType.F32);
+        publish(decoder(3), DType.F32);
+        assertEquals(
+                List.of(1L, 2L), heard.stream().map(AdaptationReport::version).toList());
+        assertEquals(2, context.forwarded("reports").size());
+        assertTrue(context.committed());
+    }
+
+    @Test
+    void whatIsKeptIsReportedOnly() {
+        emit(new AdaptationOutcome.Keep(report(AdaptationReport.KEPT)));
+        assertEquals(List.of(), keys());
+        assertEquals(1, heard.size());
+    }
+
+    @Test
+    void versionsGoOnWhereTheTopicStandsWhenTheStoreIsNew() {
+        active = new ActiveDecoders.Active(decoder(9), 41);
+        publish(decoder(2), DType.F32);
+        assertEquals(42, heard.get(0).version());
+        publish(decoder(3), DType.F32);
+        assertEquals(43, heard.get(1).version(), "our own count is ahead of what was read back");
+    }
+
+    @Test
+    void anAdaptedDecoderOfALostStoreIsRevertedAndATrainedOneIsLeft() {
+        active = new ActiveDecoders.Active(decoder(9), 41);
+        revert();
+        assertEquals(List.of(42L), heard.stream().map(AdaptationReport::version).toList());
+        active = new ActiveDecoders.Active(TRAINED, 50);
+        context.resetForwards();
+        revert();
+        assertEquals(List.of(), keys());
+    }
+
+    @Test
+    void aRevertAfterARevertDoesNothing() {
+        publish(decoder(2), DType.F32);
+        revert();
+        context.resetForwards();
+        revert();
+        assertEquals(List.of(), keys());
+        assertEquals(2, heard.size());
+    }
+
+    @Test
+    void chunksAndManifestOfASiteShareAPartition() {
+        DecoderPartitioner partitioner = new DecoderPartitioner();
+        for (String site : List.of("a", "layer.2", "with#mark")) {
+            var manifest = partitioner.partitions("decoders", DecoderChunk.key(site, 0), null, 7);
+            for (int index = 1; index < 50; index++) {
+                assertEquals(
+                        manifest, partitioner.partitions("decoders", DecoderChunk.key(site, index), null, 7), site);
+            }
+        }
+        assertEquals(
+                partitioner.partitions("decoders", "layer.2".getBytes(StandardCharsets.UTF_8), null, 7),
+                partitioner.partitions("decoders", DecoderChunk.key("layer.2", 12), null, 7));
+    }
+
+    private void publish(Decoder decoder, DType dtype) {
+        emit(new AdaptationOutcome.Publish(
+                report(AdaptationReport.PUBLISHED), decoder, dtype, Map.of("rank", "2"), TRAINED.sha256()));
+    }
+
+    private void revert() {
+        emit(new AdaptationOutcome.Revert(report(AdaptationReport.REVERTED), TRAINED, DType.F32, TRAINED.sha256()));
+    }
+
+    private void emit(AdaptationOutcome outcome) {
+        emitter.process(new Record<>(SITE, outcome, 0));
+    }
+
+    private List<String> keys() {
+        return context.forwarded("decoders").stream()
+                .map(CapturedForward::record)
+                .map(record -> new String(record.key(), StandardCharsets.UTF_8))
+                .toList();
+    }
+
+    private static AdaptationReport report(String outcome) {
+        return new AdaptationReport(
+                SITE, 0, 10, outcome, "why", 0, 5, 3, 2, null, null, null, null, null, List.of(), 0.1);
+    }
+
+    private static Decoder decoder(long seed) {
+        Matrix weights = ActivationRecords.integerRows(seed, FEATURES, WIDTH);
+        return new Decoder(weights, new double[WIDTH]);
+    }
+}

@@ -1,0 +1,101 @@
+package io.plumbline.topology.ingest;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.streams.processor.api.Record;
+import org.junit.jupiter.api.Test;
+
+class DeadLetterTest {
+
+    private static final int DEFAULT_REQUEST_BYTES = 1_048_576;
+    private static final byte[] KEY = {7};
+
+    private final DeadLetter letter = new DeadLetter(DeadLetter.Reason.WRONG_WIDTH, "4 columns, expected 3");
+
+    @Test
+    void bytesAndHeadersAreKeptAndReasonAndPlaceAdded() {
+        RecordHeaders original = new RecordHeaders();
+        original.add("site", text("layer.2"));
+        Record<byte[], byte[]> written = write(KEY, new byte[] {1, 2}, original);
+        assertArrayEquals(KEY, written.key());
+        assertArrayEquals(new byte[] {1, 2}, written.value());
+        assertEquals(5, written.timestamp());
+        assertEquals("layer.2", header(written, "site"));
+        assertEquals("wrong_width", header(written, "plumbline.reason"));
+        assertEquals("4 columns, expected 3", header(written, "plumbline.message"));
+        assertEquals("activations", header(written, "plumbline.topic"));
+        assertEquals("3", header(written, "plumbline.partition"));
+        assertEquals("99", header(written, "plumbline.offset"));
+        assertNull(written.headers().lastHeader("plumbline.omitted.bytes"));
+        assertEquals(1, original.toArray().length, "the refused record is not changed");
+    }
+
+    @Test
+    void aValueTooLargeToCopyIsOmittedAndItsPlaceStands() {
+        Record<byte[], byte[]> written = write(KEY, new byte[DeadLetter.LARGEST_COPY + 1], new RecordHeaders());
+        assertNull(written.value());
+        assertArrayEquals(KEY, written.key());
+        assertEquals(Integer.toString(DeadLetter.LARGEST_COPY + 1), header(written, "plumbline.omitted.bytes"));
+        assertEquals("99", header(written, "plumbline.offset"));
+    }
+
+    @Test
+    void whatIsTooLargeOnlyTogetherIsStillWrittenInOneDefaultRequest() {
+        RecordHeaders large = new RecordHeaders();
+        large.add("trace", new byte[300_000]);
+        large.add("nothing", null);
+        Record<byte[], byte[]> withoutValue = write(KEY, new byte[800_000], large);
+        assertNull(withoutValue.value());
+        assertEquals("800000", header(withoutValue, "plumbline.omitted.bytes"));
+        assertEquals(300_000, withoutValue.headers().lastHeader("trace").value().length);
+
+        large.add("more", new byte[900_000]);
+        Record<byte[], byte[]> withoutHeaders = write(KEY, new byte[800_000], large);
+        assertNull(withoutHeaders.headers().lastHeader("trace"));
+        assertNull(withoutHeaders.key());
+        assertEquals(800_000, withoutHeaders.value().length);
+        assertEquals("99", header(withoutHeaders, "plumbline.offset"));
+
+        Record<byte[], byte[]> onlyThePlace = write(new byte[2_000_000], new byte[2_000_000], large);
+        assertNull(onlyThePlace.key());
+        assertNull(onlyThePlace.value());
+        assertEquals("wrong_width", header(onlyThePlace, "plumbline.reason"));
+    }
+
+    @Test
+    void aLongMessageIsCut() {
+        DeadLetter talkative = new DeadLetter(DeadLetter.Reason.MALFORMED, "x".repeat(2_000_000));
+        Record<byte[], byte[]> written = talkative.record(new Record<>(KEY, KEY, 0), "t", 0, 0);
+        assertTrue(size(written) < 10_000, "a letter of " + size(written));
+    }
+
+    private Record<byte[], byte[]> write(byte[] key, byte[] value, Headers headers) {
+        Record<byte[], byte[]> written = letter.record(new Record<>(key, value, 5, headers), "activations", 3, 99);
+        assertTrue(size(written) < DEFAULT_REQUEST_BYTES - 10_000, "a letter of " + size(written));
+        return written;
+    }
+
+    private static long size(Record<byte[], byte[]> record) {
+        long bytes = record.key() == null ? 0 : record.key().length;
+        bytes += record.value() == null ? 0 : record.value().length;
+        for (Header header : record.headers()) {
+            bytes += header.key().length() + (header.value() == null ? 0 : header.value().length);
+        }
+        return bytes;
+    }
+
+    private static String header(Record<byte[], byte[]> record, String name) {
+        return new String(record.headers().lastHeader(name).value(), StandardCharsets.UTF_8);
+    }
+
+    private static byte[] text(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

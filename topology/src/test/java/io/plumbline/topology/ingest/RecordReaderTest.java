@@ -1,0 +1,124 @@
+package io.plumbline.topology.ingest;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.DeadLetter.Reason;
+import io.plumbline.topology.ingest.RecordReader.Place;
+import io.plumbline.topology.ingest.RecordReader.Refused;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.junit.jupiter.api.Test;
+
+class RecordReaderTest {
+
+    private static final Place PLACE = new Place("activations", 1, 42);
+    private static final byte[] SAE = bytes("sae");
+    private static final byte[] TRANSCODER = bytes("transcoder");
+
+    private final RecordReader reader = new RecordReader(
+            Map.of("sae", new SiteShape("sae", 3, 3, false), "transcoder", new SiteShape("transcoder", 3, 2, true)));
+
+    @Test
+    void theHeaderNamesTheSiteBeforeTheKeyDoes() throws Refused {
+        byte[] value = ActivationRecords.blob(Matrix.zeros(2, 3));
+        assertEquals("sae", reader.read(SAE, value, new RecordHeaders(), PLACE).site());
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("site", SAE);
+        Ingested read = reader.read(bytes("any key"), value, headers, PLACE);
+        assertEquals("sae", read.site());
+        assertEquals(2, read.batch().rows());
+        assertEquals(42, read.offset());
+    }
+
+    @Test
+    void recordsOfOneRequestHeaderAreOneRequestAndOthersAreTheirOwn() throws Refused {
+        byte[] value = ActivationRecords.blob(Matrix.zeros(1, 3));
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("request", bytes("chat-1"));
+        long here = reader.read(SAE, value, headers, PLACE).request();
+        long there =
+                reader.read(SAE, value, headers, new Place("activations", 0, 7)).request();
+        assertEquals(here, there);
+        long alone = reader.read(SAE, value, new RecordHeaders(), PLACE).request();
+        long other = reader.read(SAE, value, new RecordHeaders(), new Place("activations", 1, 43))
+                .request();
+        assertNotEquals(alone, other);
+        assertNotEquals(here, alone);
+    }
+
+    @Test
+    void aTranscoderNeedsTargetsOfItsWidth() throws Refused {
+        Matrix rows = Matrix.zeros(2, 3);
+        assertRefused(Reason.MISSING_TARGETS, "\"targets\" of 2 columns", TRANSCODER, ActivationRecords.blob(rows));
+        assertRefused(
+                Reason.WRONG_WIDTH,
+                "targets have 3 columns, the explainer writes 2",
+                TRANSCODER,
+                ActivationRecords.blob(rows, Matrix.zeros(2, 3)));
+        assertRefused(
+                Reason.WRONG_WIDTH,
+                "activations have 4 columns, the explainer reads 3",
+                TRANSCODER,
+                ActivationRecords.blob(Matrix.zeros(2, 4), Matrix.zeros(2, 2)));
+        Matrix poisoned = Matrix.zeros(2, 2);
+        poisoned.set(1, 0, Double.POSITIVE_INFINITY);
+        assertRefused(
+                Reason.NON_FINITE,
+                "targets row 1, column 0 is Infinity",
+                TRANSCODER,
+                ActivationRecords.blob(rows, poisoned));
+        Ingested read =
+                reader.read(TRANSCODER, ActivationRecords.blob(rows, Matrix.zeros(2, 2)), new RecordHeaders(), PLACE);
+        assertEquals(2, read.batch().targetRows().columns());
+    }
+
+    @Test
+    void anAutoencoderTakesNoTargets() {
+        byte[] value = ActivationRecords.blob(Matrix.zeros(2, 3), Matrix.zeros(2, 3));
+        assertRefused(Reason.UNEXPECTED_TARGETS, "reconstructs its own input", SAE, value);
+    }
+
+    @Test
+    void everyOtherFaultHasItsReason() {
+        assertRefused(Reason.NULL_VALUE, "no value", SAE, null);
+        assertRefused(Reason.UNKNOWN_SITE, "neither", null, new byte[] {1});
+        assertRefused(Reason.UNKNOWN_SITE, "configured: [sae, transcoder]", bytes("x".repeat(5_000)), new byte[] {1});
+        assertRefused(Reason.MALFORMED, "site sae", SAE, new byte[] {1, 2, 3});
+        byte[] longHeader = ByteBuffer.allocate(16)
+                .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                .putLong(Long.MAX_VALUE)
+                .array();
+        assertRefused(Reason.MALFORMED, "header", SAE, longHeader);
+        byte[] empty = SafetensorsWriter.create()
+                .addRaw("activations", DType.F32, new long[] {0, 3}, ByteBuffer.allocate(0))
+                .toBytes();
+        assertRefused(Reason.EMPTY_BATCH, "shape [0, 3]", SAE, empty);
+        Matrix huge = Matrix.zeros(1, 3);
+        huge.set(0, 2, 1e39);
+        byte[] wide =
+                SafetensorsWriter.create().add("activations", DType.F64, huge).toBytes();
+        assertRefused(Reason.NON_FINITE, "row 0, column 2 is 1.0E39", SAE, wide);
+    }
+
+    private void assertRefused(Reason reason, String words, byte[] key, byte[] value) {
+        Refused refused = assertThrows(Refused.class, () -> reader.read(key, value, new RecordHeaders(), PLACE), words);
+        assertEquals(reason, refused.deadLetter().reason(), refused.getMessage());
+        assertTrue(refused.getMessage().contains(words), refused.getMessage());
+        assertTrue(
+                refused.getMessage().length() < 1_000,
+                "a message of " + refused.getMessage().length());
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
