@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
             "",
             "Example:",
             "  plumbline adapt --explainer sae/ --activations german.safetensors --rank 384 \\",
-            "      --lambda-pres 0.01 --lambda-geom 0.02 --relative-lambdas --validate german-later.safetensors --out adapted/"
+            "      --lambda-pres 1.0 --lambda-geom 0 --relative-lambdas --validate german-later.safetensors --out adapted/"
         })
 final class AdaptCommand implements Callable<Integer> {
 
