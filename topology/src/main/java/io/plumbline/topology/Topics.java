@@ -10,6 +10,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
@@ -26,6 +29,10 @@ import org.apache.kafka.common.errors.TopicExistsException;
 public final class Topics {
 
     private static final long WAIT_SECONDS = 15;
+
+    /** Told to the client too: closing it waits for what it was asked. */
+    private static final int WAIT_MS = (int) (WAIT_SECONDS * 1_000);
+
     private static final String ONE_DAY_MS = "86400000";
     private static final String THIRTY_DAYS_MS = "2592000000";
 
@@ -103,14 +110,18 @@ public final class Topics {
     private static Map<String, TopicDescription> describe(Admin admin, MonitorConfig config) {
         Map<String, TopicDescription> found = new HashMap<>();
         try {
-            var names = admin.listTopics().names().get(WAIT_SECONDS, TimeUnit.SECONDS);
+            var names = admin.listTopics(new ListTopicsOptions().timeoutMs(WAIT_MS))
+                    .names()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
             List<String> ours = new ArrayList<>();
             for (NewTopic topic : wanted(config, 1)) {
                 ours.add(topic.name());
             }
             ours.add(config.topics().activations());
             ours.retainAll(names);
-            found.putAll(admin.describeTopics(ours).allTopicNames().get(WAIT_SECONDS, TimeUnit.SECONDS));
+            found.putAll(admin.describeTopics(ours, new DescribeTopicsOptions().timeoutMs(WAIT_MS))
+                    .allTopicNames()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StartException("interrupted while asking the broker for its topics");
@@ -121,8 +132,10 @@ public final class Topics {
     }
 
     private static void create(Admin admin, List<NewTopic> missing) {
-        for (Map.Entry<String, org.apache.kafka.common.KafkaFuture<Void>> made :
-                admin.createTopics(missing).values().entrySet()) {
+        for (Map.Entry<String, org.apache.kafka.common.KafkaFuture<Void>> made : admin.createTopics(
+                        missing, new CreateTopicsOptions().timeoutMs(WAIT_MS))
+                .values()
+                .entrySet()) {
             try {
                 made.getValue().get(WAIT_SECONDS, TimeUnit.SECONDS);
             } catch (InterruptedException e) {

@@ -44,22 +44,8 @@ public final class CrashableWindows {
     }
 
     public static void main(String[] arguments) throws InterruptedException {
-        Properties properties = new Properties();
-        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "crashable");
-        properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, arguments[0]);
-        properties.put(StreamsConfig.STATE_DIR_CONFIG, arguments[1]);
-        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, arguments[3]);
-        properties.put(StreamsConfig.GROUP_PROTOCOL_CONFIG, arguments[4]);
-        properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-        properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "1000");
-        properties.put("producer.transaction.timeout.ms", "5000");
-        if (arguments[4].equals("classic")) {
-            properties.put("main.consumer.session.timeout.ms", "6000");
-            properties.put("main.consumer.heartbeat.interval.ms", "1000");
-        }
-        properties.put("main.consumer.max.poll.records", "20");
-        properties.put("processing.exception.handler.global.enabled", "true");
-        KafkaStreams streams = new KafkaStreams(topology(StoreKind.valueOf(arguments[2])), properties);
+        Properties properties = properties("crashable", arguments[0], arguments[1], arguments[3], arguments[4]);
+        KafkaStreams streams = new KafkaStreams(topology(StoreKind.valueOf(arguments[2]), PARTITIONS, ""), properties);
         streams.setUncaughtExceptionHandler(error -> {
             Runtime.getRuntime().halt(3);
             throw new IllegalStateException(error);
@@ -68,7 +54,28 @@ public final class CrashableWindows {
         new CountDownLatch(1).await();
     }
 
-    private static Topology topology(StoreKind kind) {
+    static Properties properties(
+            String applicationId, String bootstrapServers, String stateFolder, String threads, String protocol) {
+        Properties properties = new Properties();
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
+        properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
+        properties.put(StreamsConfig.STATE_DIR_CONFIG, stateFolder);
+        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, threads);
+        properties.put(StreamsConfig.GROUP_PROTOCOL_CONFIG, protocol);
+        properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "1000");
+        properties.put("producer.transaction.timeout.ms", "5000");
+        if (protocol.equals("classic")) {
+            properties.put("main.consumer.session.timeout.ms", "6000");
+            properties.put("main.consumer.heartbeat.interval.ms", "1000");
+        }
+        properties.put("main.consumer.max.poll.records", "20");
+        properties.put("processing.exception.handler.global.enabled", "true");
+        return properties;
+    }
+
+    /** @param prefix of every topic's name */
+    static Topology topology(StoreKind kind, int partitions, String prefix) {
         Map<String, SiteShape> shapes = new HashMap<>();
         Map<String, Integer> dimensions = new HashMap<>();
         for (int i = 0; i < SITES; i++) {
@@ -76,20 +83,20 @@ public final class CrashableWindows {
             dimensions.put(site(i), WIDTH);
         }
         WindowSettings settings = new WindowSettings(WINDOW, WINDOW, Duration.ZERO, Duration.ofSeconds(8));
-        WindowStage stage = new WindowStage(settings, kind, dimensions, 8, PARTITIONS, Map.of(), new Silent());
+        WindowStage stage = new WindowStage(settings, kind, dimensions, 8, partitions, Map.of(), new Silent());
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();
-        topology.addSource(AutoOffsetReset.earliest(), "activations", in, in, ACTIVATIONS);
+        topology.addSource(AutoOffsetReset.earliest(), "activations", in, in, prefix + ACTIVATIONS);
         topology.addProcessor(
                 "ingest", IngestProcessor.supplier(shapes, new Silent(), "accumulate", "dead-letters"), "activations");
         topology.addProcessor("accumulate", stage.accumulator(), "ingest");
-        topology.addSink("dead-letters", DEAD_LETTERS, out, out, "ingest");
-        topology.addSink("closed-panes", MOMENTS, out, out, "accumulate");
-        topology.addSource(AutoOffsetReset.earliest(), "moments", in, in, MOMENTS);
+        topology.addSink("dead-letters", prefix + DEAD_LETTERS, out, out, "ingest");
+        topology.addSink("closed-panes", prefix + MOMENTS, out, out, "accumulate");
+        topology.addSource(AutoOffsetReset.earliest(), "moments", in, in, prefix + MOMENTS);
         topology.addProcessor("compose", stage.composer(), "moments");
         topology.addProcessor("hash", Hasher::new, "compose");
-        topology.addSink("hashes", HASHES, out, out, "hash");
+        topology.addSink("hashes", prefix + HASHES, out, out, "hash");
         return topology;
     }
 

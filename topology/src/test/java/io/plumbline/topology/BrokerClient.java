@@ -1,0 +1,95 @@
+package io.plumbline.topology;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** What the broker tests ask of a broker. */
+public final class BrokerClient {
+
+    private static final long PATIENCE_SECONDS = 45;
+
+    private final String bootstrapServers;
+
+    public BrokerClient(String bootstrapServers) {
+        this.bootstrapServers = bootstrapServers;
+    }
+
+    public Properties properties() {
+        Properties properties = new Properties();
+        properties.put("bootstrap.servers", bootstrapServers);
+        return properties;
+    }
+
+    public void createTopic(String name, int partitions, Map<String, String> settings) throws Exception {
+        try (Admin admin = Admin.create(properties())) {
+            admin.createTopics(List.of(new NewTopic(name, partitions, (short) 1).configs(settings)))
+                    .all()
+                    .get();
+        }
+    }
+
+    public KafkaProducer<byte[], byte[]> producer(Map<String, String> settings) {
+        Properties properties = properties();
+        properties.putAll(settings);
+        return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    public void send(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = producer(Map.of("max.request.size", "4000000"))) {
+            for (ProducerRecord<byte[], byte[]> record : records) {
+                producer.send(record).get();
+            }
+        }
+    }
+
+    /** Committed records of a topic from its beginning, until there are enough of them. */
+    public List<ConsumerRecord<byte[], byte[]>> await(
+            String topic, Predicate<List<ConsumerRecord<byte[], byte[]>>> enough) {
+        List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+        Properties properties = properties();
+        properties.put("isolation.level", "read_committed");
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> all = consumer.partitionsFor(topic).stream()
+                    .map(info -> new TopicPartition(topic, info.partition()))
+                    .toList();
+            consumer.assign(all);
+            consumer.seekToBeginning(all);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (!enough.test(records) && System.nanoTime() < deadline) {
+                consumer.poll(Duration.ofMillis(200)).forEach(records::add);
+            }
+        }
+        assertTrue(enough.test(records), "only %d records of %s".formatted(records.size(), topic));
+        return records;
+    }
+
+    /** Looks again until it holds. */
+    public static void awaitThat(BooleanSupplier holds, Supplier<String> otherwise) throws InterruptedException {
+        CountDownLatch never = new CountDownLatch(1);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!holds.getAsBoolean() && System.nanoTime() < deadline) {
+            boolean unused = never.await(100, TimeUnit.MILLISECONDS);
+        }
+        assertTrue(holds.getAsBoolean(), otherwise);
+    }
+}

@@ -1,0 +1,198 @@
+package io.plumbline.topology.emission;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DecoderSubscriberIT {
+
+    private static final String SITE = "layer.2";
+    private static final String PARENT = "a".repeat(64);
+    private static final Map<String, String> COMPACTED =
+            Map.of("cleanup.policy", "compact", "message.timestamp.type", "LogAppendTime");
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedBroker broker;
+    private static BrokerClient client;
+
+    @BeforeAll
+    static void start() {
+        broker = EmbeddedBroker.start(folder.resolve("broker"));
+        client = new BrokerClient(broker.bootstrapServers());
+    }
+
+    @AfterAll
+    static void stop() {
+        broker.close();
+    }
+
+    @Test
+    void whoStartsLateFindsTheNewestCompleteVersion() throws Exception {
+        client.createTopic("late", 1, COMPACTED);
+        client.send(records("late", 1));
+        client.send(records("late", 2));
+        List<ProducerRecord<byte[], byte[]>> torn = records("late", 3);
+        client.send(torn.subList(1, torn.size()));
+        try (Heard heard = follow("late")) {
+            assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS));
+            assertEquals(2, heard.newest().version());
+            assertEquals(decoder(2), heard.newest().decoder());
+            assertEquals(List.of(3L), heard.refused());
+        }
+    }
+
+    @Test
+    void chunksOfAnAbortedTransactionAreNeverServed() throws Exception {
+        client.createTopic("aborted", 1, COMPACTED);
+        client.send(records("aborted", 1));
+        try (KafkaProducer<byte[], byte[]> producer = client.producer(Map.of("transactional.id", "aborting"));
+                Heard heard = follow("aborted")) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            for (ProducerRecord<byte[], byte[]> record : records("aborted", 2)) {
+                producer.send(record).get();
+            }
+            producer.abortTransaction();
+            producer.beginTransaction();
+            for (ProducerRecord<byte[], byte[]> record : records("aborted", 3)) {
+                producer.send(record).get();
+            }
+            producer.commitTransaction();
+            heard.await(3);
+            assertEquals(List.of(1L, 3L), heard.versions());
+            assertEquals(List.of(), heard.refused());
+        }
+    }
+
+    @Test
+    void aCorruptChunkIsRefusedAndTheLastVersionStays() throws Exception {
+        client.createTopic("corrupt", 1, COMPACTED);
+        client.send(records("corrupt", 1));
+        List<ProducerRecord<byte[], byte[]>> bad = new ArrayList<>(records("corrupt", 2));
+        byte[] damaged = bad.get(0).value().clone();
+        damaged[damaged.length - 1] ^= 1;
+        bad.set(0, new ProducerRecord<>("corrupt", 0, bad.get(0).key(), damaged));
+        client.send(bad);
+        try (Heard heard = follow("corrupt")) {
+            assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS));
+            assertEquals(List.of(1L), heard.versions());
+            assertEquals(List.of(2L), heard.refused());
+            client.send(records("corrupt", 3));
+            heard.await(3);
+        }
+    }
+
+    @Test
+    void aTopicThatIsNotThereYetIsWaitedFor() throws Exception {
+        try (Heard heard = follow("later")) {
+            assertEquals(1, heard.caughtUp.getCount());
+            client.createTopic("later", 1, COMPACTED);
+            assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS));
+            client.send(records("later", 1));
+            heard.await(1);
+        }
+    }
+
+    @Test
+    void closeReturnsWhileTheTopicIsStillAwaited() {
+        follow("never").close();
+    }
+
+    @Test
+    void readingGoesOnWhenTheBrokerComesBack() throws Exception {
+        Path own = folder.resolve("restarted");
+        EmbeddedBroker first = EmbeddedBroker.start(own);
+        BrokerClient there = new BrokerClient(first.bootstrapServers());
+        there.createTopic("decoders", 1, COMPACTED);
+        there.send(records("decoders", 1));
+        try (Heard heard = new Heard(there, "decoders")) {
+            heard.await(1);
+            first.close();
+            try (EmbeddedBroker second = EmbeddedBroker.start(own, first.port(), Map.of())) {
+                assertEquals(first.bootstrapServers(), second.bootstrapServers());
+                there.send(records("decoders", 2));
+                heard.await(2);
+                assertEquals(List.of(1L, 2L), heard.versions());
+            }
+        }
+    }
+
+    private static Heard follow(String topic) {
+        return new Heard(client, topic);
+    }
+
+    private static List<ProducerRecord<byte[], byte[]>> records(String topic, long version) {
+        return DecoderRecords.of(topic, SITE, version, PARENT, decoder(version));
+    }
+
+    /** Two chunks. */
+    private static Decoder decoder(long seed) {
+        return new Decoder(ActivationRecords.integerRows(seed, 4_200, 32), new double[32]);
+    }
+
+    private static final class Heard implements DecoderListener, AutoCloseable {
+
+        private final List<PublishedDecoder> decoders = new ArrayList<>();
+        private final List<Long> refused = new ArrayList<>();
+        private final CountDownLatch caughtUp = new CountDownLatch(1);
+        private final DecoderSubscriber subscriber;
+
+        private Heard(BrokerClient client, String topic) {
+            subscriber = DecoderSubscriber.start(client.properties(), topic, Map.of(SITE, PARENT), this);
+        }
+
+        @Override
+        public synchronized void onDecoder(PublishedDecoder decoder) {
+            decoders.add(decoder);
+        }
+
+        @Override
+        public synchronized void onRefused(String site, long version, String reason) {
+            refused.add(version);
+        }
+
+        @Override
+        public void onCaughtUp() {
+            caughtUp.countDown();
+        }
+
+        private synchronized List<Long> versions() {
+            return decoders.stream().map(PublishedDecoder::version).toList();
+        }
+
+        private synchronized List<Long> refused() {
+            return List.copyOf(refused);
+        }
+
+        private synchronized PublishedDecoder newest() {
+            return decoders.get(decoders.size() - 1);
+        }
+
+        private void await(long version) throws InterruptedException {
+            BrokerClient.awaitThat(() -> versions().contains(version), () -> "served: " + versions());
+        }
+
+        @Override
+        public void close() {
+            subscriber.close();
+        }
+    }
+}
