@@ -3,8 +3,10 @@ package io.plumbline.calibration;
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.geometry.GapAssessment;
 import java.util.Comparator;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Judges the windows of one site by one statistic: what a command judges a file by and what the monitor judges its windows
@@ -52,17 +54,30 @@ public record DriftJudge(
         if (asked instanceof Threshold.ShareOfLargestGap && !GAPS.contains(trigger)) {
             return new Level.Unknown(trigger + " is not a gap: it has no largest value to take a share of");
         }
-        return asked.level(window.rank(), window.dimension(), cleanWindows(window));
+        Optional<NullSample> clean = cleanWindows(window);
+        if (clean.isEmpty() && asked instanceof Threshold.QuantileOfCleanWindows) {
+            return new Level.Unknown(
+                    "the window has %d rows and rank %d, the baseline's clean windows are of %s; measure it with windows of such a size, or set a number"
+                            .formatted(window.rows(), window.rank(), calibrated()));
+        }
+        double[] values = clean.map(sample -> sample.values(trigger)).orElse(new double[0]);
+        return asked.level(window.rank(), window.dimension(), values);
+    }
+
+    private String calibrated() {
+        return baseline.samples().isEmpty()
+                ? "no size"
+                : baseline.samples().stream()
+                        .map(sample -> "%d rows, rank %d".formatted(sample.rowsPerWindow(), sample.rank()))
+                        .collect(Collectors.joining("; "));
     }
 
     /** The clean windows of the calibrated size nearest by ratio, within a factor of two. */
-    private double[] cleanWindows(GapAssessment window) {
+    private Optional<NullSample> cleanWindows(GapAssessment window) {
         return baseline.samples().stream()
                 .filter(sample -> sample.rank() == window.rank())
                 .filter(sample -> distance(sample, window) <= Math.log(LARGEST_SIZE_RATIO))
-                .min(Comparator.comparingDouble(sample -> distance(sample, window)))
-                .map(sample -> sample.values(trigger))
-                .orElse(new double[0]);
+                .min(Comparator.comparingDouble(sample -> distance(sample, window)));
     }
 
     private static double distance(NullSample sample, GapAssessment window) {

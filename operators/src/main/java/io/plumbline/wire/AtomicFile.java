@@ -115,7 +115,21 @@ public final class AtomicFile {
         } catch (IOException e) {
             cause.addSuppressed(e);
         }
-        return new IOException(target + " was not written: " + reason(cause) + "; nothing was left behind", cause);
+        // A file inside the abandoned folder has told its own story; what matters of it is the first reason.
+        Exception first = cause instanceof NotWrittenException inner ? inner.first : cause;
+        return new NotWrittenException(target, first, cause);
+    }
+
+    /** Says that nothing was written, and why in the first place. */
+    private static final class NotWrittenException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Exception first;
+
+        NotWrittenException(Path target, Exception first, Exception cause) {
+            super(target + " was not written: " + reason(first) + "; nothing was left behind", cause);
+            this.first = first;
+        }
     }
 
     /** A {@code FileSystemException} without a reason has only a path as its message; its class says what happened. */

@@ -153,6 +153,19 @@ class SafetensorsTest {
     }
 
     @Test
+    void failedFileOfAFolderGivesItsReasonOnce() {
+        Path target = folder.resolve("adapted");
+        IOException e = assertThrows(
+                IOException.class,
+                () -> AtomicFile.writeFolder(
+                        target,
+                        inside -> AtomicFile.write(inside.resolve("weights"), channel -> {
+                            throw new IOException("No space left on device");
+                        })));
+        assertEquals(target + " was not written: No space left on device; nothing was left behind", e.getMessage());
+    }
+
+    @Test
     void failedFolderLeavesNothing() throws IOException {
         Path target = folder.resolve("adapted");
         assertThrows(

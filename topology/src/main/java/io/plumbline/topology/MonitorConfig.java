@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -59,6 +60,9 @@ public record MonitorConfig(
      * @throws IOException when it cannot be read
      */
     public static MonitorConfig load(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new ConfigException(file.toString(), List.of("is a folder, not a configuration file"));
+        }
         String yaml = Files.readString(file, StandardCharsets.UTF_8);
         Path folder = file.toAbsolutePath().getParent();
         return parse(yaml, file.toString(), folder == null ? Path.of("") : folder);

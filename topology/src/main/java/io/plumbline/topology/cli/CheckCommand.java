@@ -82,9 +82,15 @@ final class CheckCommand implements Callable<Integer> {
         try {
             Set<String> missing = new TreeSet<>(monitor.topics().byKey().values());
             missing.removeAll(Brokers.topics(monitor.kafka()));
-            out.println("broker %s answers; topics not there yet: %s"
+            // The others are made by `run`; this one is the user's.
+            boolean noActivations = missing.remove(monitor.topics().activations());
+            out.println("broker %s answers; topics `run` will make: %s"
                     .formatted(monitor.bootstrapServers(), missing.isEmpty() ? "none" : String.join(", ", missing)));
-            return 0;
+            if (noActivations) {
+                err.println("topic \"%s\" does not exist at %s: create it, or name another under topics.activations"
+                        .formatted(monitor.topics().activations(), monitor.bootstrapServers()));
+            }
+            return noActivations ? 1 : 0;
         } catch (UsageException unreachable) {
             err.println(unreachable.getMessage());
             return 1;

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.demo.Demo;
 import io.plumbline.topology.demo.ToySweep;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -60,20 +61,30 @@ final class DemoCommand implements Callable<Integer> {
             throw new UsageException("--timeout = %d: expected 1 or more seconds".formatted(timeoutSeconds));
         }
         try (Demo demo = new Demo(out, timeoutSeconds)) {
-            // Ctrl-C ends the process from another thread: what was started must not outlive it.
-            Runtime.getRuntime().addShutdownHook(new Thread(demo::close, "stop-demo"));
-            Demo.Result result = demo.run();
-            result.missing().forEach(line -> out.println("NOT SHOWN: " + line));
-            out.flush();
-            if (keepRunning) {
-                out.printf(
-                        "%nStill running: curl http://%s:%d/metrics   (Ctrl-C stops and cleans up)%n",
-                        result.httpAddress().getHostString(),
-                        result.httpAddress().getPort());
-                out.flush();
-                new CountDownLatch(1).await();
+            // Ctrl-C: what was started must not outlive the process.
+            Runtime.getRuntime().addShutdownHook(new Thread(demo::stop, "stop-demo"));
+            try {
+                return play(demo, out);
+            } catch (Exception e) {
+                if (demo.isStopping()) {
+                    return ExitCodes.FAILURE;
+                }
+                throw e;
             }
-            return result.missing().isEmpty() ? ExitCodes.FINE : ExitCodes.FAILURE;
         }
+    }
+
+    private int play(Demo demo, PrintWriter out) throws IOException, InterruptedException {
+        Demo.Result result = demo.run();
+        result.missing().forEach(line -> out.println("NOT SHOWN: " + line));
+        out.flush();
+        if (keepRunning) {
+            out.printf(
+                    "%nStill running: curl http://%s:%d/metrics   (Ctrl-C stops and cleans up)%n",
+                    result.httpAddress().getHostString(), result.httpAddress().getPort());
+            out.flush();
+            new CountDownLatch(1).await();
+        }
+        return result.missing().isEmpty() ? ExitCodes.FINE : ExitCodes.FAILURE;
     }
 }

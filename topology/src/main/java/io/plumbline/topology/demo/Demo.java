@@ -21,11 +21,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.jspecify.annotations.Nullable;
 
 /**
  * English traffic, then German, then English again, through a real broker and both applications, at the pace of the
@@ -44,13 +46,18 @@ public final class Demo implements AutoCloseable {
     private static final int ROWS_PER_WINDOW = 2048;
     private static final int ENGLISH_WINDOWS_FIRST = 2;
     private static final int REQUESTS_THAT_CLOSE = PARTITIONS;
+    private static final long STOP_SECONDS = 15;
 
     private final PrintWriter out;
     private final long deadlineNanos;
     private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final Story story = new Story();
     private final BlockingQueue<PublishedDecoder> swaps = new LinkedBlockingQueue<>();
-    private boolean closed;
+    private final CountDownLatch cleanedUp = new CountDownLatch(1);
+    private volatile boolean stopping;
+
+    /** The thread that plays, from when it may be interrupted: a broker whose start is interrupted complains at length. */
+    private volatile @Nullable Thread player;
 
     /** @param seconds after which it gives up */
     public Demo(PrintWriter out, long seconds) {
@@ -66,6 +73,7 @@ public final class Demo implements AutoCloseable {
         say("starting a Kafka broker, the monitor, the adapter and a subscriber (nothing leaves this machine)");
         DemoFolder folder = own(DemoFolder.unpack());
         EmbeddedBroker broker = own(EmbeddedBroker.start(folder.broker()));
+        player = Thread.currentThread();
         String bootstrapServers = broker.bootstrapServers();
         MonitorConfig config = MonitorConfig.parse(
                 DemoFolder.configuration(folder.root(), bootstrapServers), "demo.yaml", folder.root());
@@ -209,17 +217,48 @@ public final class Demo implements AutoCloseable {
     }
 
     private synchronized <T extends AutoCloseable> T own(T closeable) {
-        if (closed) {
+        started.push(closeable);
+        if (stopping) {
             throw new IllegalStateException("the demonstration was stopped");
         }
-        started.push(closeable);
         return closeable;
     }
 
-    /** Stops what was started, last first, and removes the folder. Safe to call twice and from a shutdown hook. */
+    /** Whether {@link #stop} was called: what {@link #run} throws then means nothing. */
+    public boolean isStopping() {
+        return stopping;
+    }
+
+    /**
+     * For a shutdown hook: asks the thread in {@link #run} to stop and waits until it has cleaned up. The clients are used by
+     * that thread alone and closed by it; only if it does not come to that are they closed here.
+     */
+    public void stop() {
+        if (cleanedUp.getCount() == 0) {
+            return;
+        }
+        stopping = true;
+        Thread thread = player;
+        if (thread != null) {
+            thread.interrupt();
+        }
+        boolean clean = false;
+        try {
+            clean = cleanedUp.await(STOP_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!clean) {
+            close();
+        }
+    }
+
+    /** Stops what was started, last first, and removes the folder. Safe to call twice. */
     @Override
     public synchronized void close() {
-        closed = true;
+        // An interrupt has done its work by now and would only cut the closing short.
+        player = null;
+        Thread.interrupted();
         while (!started.isEmpty()) {
             try {
                 started.pop().close();
@@ -227,5 +266,6 @@ public final class Demo implements AutoCloseable {
                 out.println("while stopping: " + e.getMessage());
             }
         }
+        cleanedUp.countDown();
     }
 }

@@ -85,7 +85,10 @@ public final class MonitorServer implements AutoCloseable {
         try {
             server = new MonitorServer(address, metrics, alive, ready);
         } catch (IOException e) {
-            throw new IOException("metrics: cannot listen on " + address + ": " + e.getMessage(), e);
+            throw new IOException(
+                    "metrics: cannot listen on %s:%d: %s; stop what listens there, or set http.port to another (0: any free one)"
+                            .formatted(address.getHostString(), address.getPort(), e.getMessage()),
+                    e);
         }
         server.http.start();
         return server;

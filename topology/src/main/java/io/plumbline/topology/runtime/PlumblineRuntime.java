@@ -4,6 +4,7 @@ import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.PublishedDecoders;
+import io.plumbline.topology.StartException;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.Topics;
 import io.plumbline.topology.adaptation.AdaptationReport;
@@ -17,6 +18,7 @@ import io.plumbline.topology.metrics.StreamsProbes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -27,9 +29,12 @@ import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +50,11 @@ public final class PlumblineRuntime implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PlumblineRuntime.class);
     private static final long DECODERS_WAIT_SECONDS = 60;
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(20);
+
+    /** A member that does not say good-bye keeps its partitions until its session expires, 45 s: as long as a restart would wait. */
+    private static final CloseOptions GOOD_BYE = CloseOptions.groupMembershipOperation(
+                    CloseOptions.GroupMembershipOperation.LEAVE_GROUP)
+            .withTimeout(CLOSE_TIMEOUT);
 
     private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final CountDownLatch failed = new CountDownLatch(1);
@@ -92,13 +102,13 @@ public final class PlumblineRuntime implements AutoCloseable {
                     sourcePartitions,
                     decoders,
                     new MonitorTopology.Listeners(pipeline, pipeline, pipeline));
-            KafkaStreams streams = streams("monitor", topology, StreamsSettings.monitor(config), metrics);
+            KafkaStreams streams = streams("monitor", topology, StreamsSettings.monitor(config), config, metrics);
             alive = alive.and(StreamsProbes.alive("monitor", streams, threads(StreamsSettings.monitor(config))));
             ready = ready.and(StreamsProbes.ready("monitor", streams));
         }
         if (role.adapts()) {
             Topology topology = AdapterTopology.build(config, sites, decoders, new AdaptationMetrics(metrics));
-            KafkaStreams streams = streams("adapter", topology, StreamsSettings.adapter(config), metrics);
+            KafkaStreams streams = streams("adapter", topology, StreamsSettings.adapter(config), config, metrics);
             alive = alive.and(StreamsProbes.alive("adapter", streams, threads(StreamsSettings.adapter(config))));
             ready = ready.and(StreamsProbes.ready("adapter", streams));
         }
@@ -106,8 +116,9 @@ public final class PlumblineRuntime implements AutoCloseable {
         server = own(MonitorServer.start(address, metrics, alive, ready));
     }
 
-    private KafkaStreams streams(String name, Topology topology, Properties properties, Metrics metrics) {
-        KafkaStreams streams = new KafkaStreams(topology, properties);
+    private KafkaStreams streams(
+            String name, Topology topology, Properties properties, MonitorConfig config, Metrics metrics) {
+        KafkaStreams streams = inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, properties));
         streams.setUncaughtExceptionHandler(error -> {
             LOG.error("the {} stops: {}", name, error.getMessage(), error);
             failure.compareAndSet(null, "the %s stopped: %s".formatted(name, rootMessage(error)));
@@ -115,9 +126,22 @@ public final class PlumblineRuntime implements AutoCloseable {
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         });
         metrics.observe(streams);
-        started.push(() -> streams.close(CLOSE_TIMEOUT));
-        streams.start();
-        return streams;
+        started.push(() -> streams.close(GOOD_BYE));
+        return inStateDirectory(config.stateDirectory(), () -> {
+            streams.start();
+            return streams;
+        });
+    }
+
+    /** Kafka Streams makes the folder when it is constructed and locks it when it is started. */
+    private static KafkaStreams inStateDirectory(Path directory, Supplier<KafkaStreams> step) {
+        try {
+            return step.get();
+        } catch (StreamsException e) {
+            throw new StartException(
+                    "state.directory = %s cannot be used: %s; name a folder this user may write to, one for each instance"
+                            .formatted(directory, rootMessage(e)));
+        }
     }
 
     private static int threads(Properties properties) {

@@ -60,6 +60,35 @@ class CheckCommandTest {
     }
 
     @Test
+    void windowFarFromEveryCalibratedSizeIsUndecidedAndSaysWhichThereAre() {
+        Shell shell = Shell.run(
+                "assess",
+                "--explainer",
+                folder.resolve("sae"),
+                "--baseline",
+                folder.resolve("base.safetensors"),
+                "--activations",
+                folder.resolve("clean.safetensors"),
+                "--rank",
+                2);
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(
+                shell.out()
+                        .contains(
+                                "the window has 2000 rows and rank 2, the baseline's clean windows are of 64 rows, rank 2;"),
+                shell.out());
+    }
+
+    @Test
+    void folderInsteadOfAFileIsCalledOne() {
+        Shell shell = Shell.run("check", "--config", folder);
+        assertEquals(2, shell.exitCode());
+        assertEquals(
+                "plumbline: " + folder + ": is a folder, not a configuration file",
+                shell.err().strip());
+    }
+
+    @Test
     void rankAndThresholdMustFitTheWidth() throws IOException {
         assertProblem("rank: 7, threshold: 1.0", "rank = 7: expected at most 6");
         assertProblem("rank: 5, threshold: 2.0", "threshold = 2.0: expected less than 1.414");
