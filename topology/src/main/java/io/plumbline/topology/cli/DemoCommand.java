@@ -65,8 +65,9 @@ final class DemoCommand implements Callable<Integer> {
             Runtime.getRuntime().addShutdownHook(new Thread(demo::stop, "stop-demo"));
             try {
                 return play(demo, out);
-            } catch (Exception e) {
+            } catch (Throwable e) {
                 if (demo.isStopping()) {
+                    // What it was in the middle of fails in many ways, and none is news.
                     return ExitCodes.FAILURE;
                 }
                 throw e;

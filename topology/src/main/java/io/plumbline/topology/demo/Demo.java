@@ -238,6 +238,7 @@ public final class Demo implements AutoCloseable {
             return;
         }
         stopping = true;
+        say("stopping and cleaning up; a refit that runs is finished first");
         Thread thread = player;
         if (thread != null) {
             thread.interrupt();

@@ -1,0 +1,35 @@
+package io.plumbline.topology.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TransactionAbortableException;
+import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.errors.StreamsException;
+import org.junit.jupiter.api.Test;
+
+class LostThreadTest {
+
+    /** The chain that a broker away for 70 s left behind. */
+    @Test
+    void brokerThatWasAwayPasses() {
+        TimeoutException timeout =
+                new TimeoutException("Topic panes-changelog not present in metadata after 60000 ms.");
+        assertTrue(PlumblineRuntime.passes(new StreamsException(
+                "Error encountered trying to add offsets to a transaction",
+                new KafkaException(
+                        "Cannot execute transactional method because we are in an error state",
+                        new TransactionAbortableException("aborted after exhausting retries", timeout)))));
+        assertTrue(PlumblineRuntime.passes(timeout));
+    }
+
+    @Test
+    void mistakesDoNotPass() {
+        assertFalse(PlumblineRuntime.passes(new StreamsException(new TopicAuthorizationException("activations"))));
+        assertFalse(PlumblineRuntime.passes(
+                new ProcessorStateException("panes", new IllegalArgumentException("state of version 7"))));
+    }
+}
