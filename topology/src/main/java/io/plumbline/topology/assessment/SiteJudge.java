@@ -127,6 +127,7 @@ final class SiteJudge {
                 current,
                 active == null ? 0 : active.version(),
                 ask == Ask.ADAPT,
+                geometry.violatedBounds(),
                 geometry);
     }
 

@@ -103,6 +103,13 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
                 stored == null ? SiteMemory.initial() : SiteMemory.decode(stored),
                 activeDecoders.of(window.site()));
         memories.put(window.site(), judgement.memory().encode());
+        if (!judgement.report().violatedBounds().isEmpty()) {
+            LOG.error(
+                    "site {}, window from {} ms: the measured gap breaks {}, which is proven; please report this with the window's report",
+                    window.site(),
+                    window.startMs(),
+                    judgement.report().violatedBounds());
+        }
         judged.add(window.site());
         forward(window.site(), Json.bytes(judgement.report()), record.timestamp(), reports);
         askForAdaptation(window, judgement.ask(), record.timestamp());

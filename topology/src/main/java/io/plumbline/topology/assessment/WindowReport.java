@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.plumbline.geometry.GapAssessment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param reconstructionFvu FVU of the active decoder on the same rows
  * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
  * @param adaptationRequested whether this window asked for an adaptation
+ * @param violatedBounds names of valid bounds the measured gaps break; empty unless there is a defect
  * @param geometry the numbers of the window, undefined ones as null
  */
 public record WindowReport(
@@ -39,4 +41,5 @@ public record WindowReport(
         @Nullable Double reconstructionFvu,
         long decoderVersion,
         boolean adaptationRequested,
+        List<String> violatedBounds,
         @JsonUnwrapped GapAssessment geometry) {}

@@ -48,7 +48,7 @@ final class Story {
                 missing.add("window %d (%s) is %s, expected %s".formatted(i + 1, languages.get(i), verdict, expected));
             }
             JsonNode violated = windows.get(i).get("violated_bounds");
-            if (violated != null && !violated.isEmpty()) {
+            if (violated == null || !violated.isEmpty()) {
                 missing.add("window %d breaks a valid bound: %s".formatted(i + 1, violated));
             }
         }

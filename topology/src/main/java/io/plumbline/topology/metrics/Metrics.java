@@ -89,7 +89,13 @@ public final class Metrics implements AutoCloseable {
 
     /** The counters of one site, looked up once. */
     private record SiteCounters(
-            Counter records, Counter rows, Counter windows, Counter publications, Counter reverts, String label) {}
+            Counter records,
+            Counter rows,
+            Counter windows,
+            Counter boundViolations,
+            Counter publications,
+            Counter reverts,
+            String label) {}
 
     private final Settings settings;
     private final SiteWindows siteWindows;
@@ -201,6 +207,11 @@ public final class Metrics implements AutoCloseable {
         guarded(() -> site(site).windows().increment());
     }
 
+    /** Measured gaps broke {@code count} bounds that are proven. */
+    public void boundsViolated(String site, int count) {
+        guarded(() -> site(site).boundViolations().increment(count));
+    }
+
     /** A window was judged: its values replace those of the site's last window, all at once. */
     public void windowAssessed(Supplier<SiteSnapshot> snapshot) {
         guarded(() -> {
@@ -285,6 +296,11 @@ public final class Metrics implements AutoCloseable {
                 counter("plumbline.records", "Activation records accepted", "site", site),
                 counter("plumbline.rows", "Activation rows accepted", "site", site),
                 counter("plumbline.windows", "Windows closed", "site", site),
+                counter(
+                        "plumbline.bound.violations",
+                        "Valid bounds that a measured gap broke; more than 0 is a defect of Plumbline",
+                        "site",
+                        site),
                 counter("plumbline.decoder.publications", "Adapted decoders published", "site", site),
                 counter("plumbline.decoder.reverts", "Times the trained decoder was published again", "site", site),
                 site);

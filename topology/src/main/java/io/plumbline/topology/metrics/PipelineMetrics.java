@@ -62,6 +62,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     @Override
     public void onReport(WindowReport report, long nanoseconds) {
         metrics.took(Stage.ASSESS, nanoseconds);
+        metrics.boundsViolated(report.site(), report.violatedBounds().size());
         metrics.windowAssessed(() -> snapshot(report));
     }
 

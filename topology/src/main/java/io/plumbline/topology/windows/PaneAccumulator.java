@@ -24,6 +24,9 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
 
     private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
 
+    /** A partition that never carried a site counts as silent after this, also when windows close by event time alone. */
+    private static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
+
     private final WindowSettings settings;
     private final CommitHook hook;
     private final String storeName;
@@ -33,6 +36,8 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable PaneStore<SiteClock> store;
     private @Nullable KeyValueStore<Bytes, byte[]> hookStore;
+    private Duration checkInterval = IDLE_CHECK;
+    private long lastCheckMs;
 
     PaneAccumulator(
             WindowSettings settings, CommitHook hook, String storeName, int sourcePartitions, WindowListener listener) {
@@ -51,11 +56,10 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         store = panes;
         hookStore = processorContext.getStateStore(hook.name());
         hook.beforeCommit(processorContext.taskId(), panes::writeDirty);
+        lastCheckMs = processorContext.currentSystemTimeMs();
         Duration idleClose = settings.idleClose();
-        if (idleClose != null) {
-            Duration interval = idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
-            processorContext.schedule(interval, PunctuationType.WALL_CLOCK_TIME, this::closeIdleSites);
-        }
+        checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
+        processorContext.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::closeIdleSites);
     }
 
     @Override
@@ -111,10 +115,10 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     private void forwardPane(String site, long startMs, Pane pane) {
         int partition = context().taskId().partition();
         for (MomentTile tile : pane.tiles()) {
-            forward(site, new PaneMessage.Tile(partition, startMs, pane.requests(), tile), startMs);
+            forward(site, new PaneMessage.Tile(partition, startMs, settings.paneMs(), pane.requests(), tile), startMs);
         }
         for (byte[] part : pane.sample().encode(PaneStore.LARGEST_PART)) {
-            forward(site, new PaneMessage.SamplePart(partition, startMs, part), startMs);
+            forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);
         }
     }
 
@@ -132,11 +136,13 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     /** Closes what is open of sites that sent nothing for the idle timeout, and tells level 2 not to wait for them. */
     private void closeIdleSites(long wallMs) {
         PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
-        long idleMs = Objects.requireNonNull(settings.idleClose(), "only scheduled when set")
-                .toMillis();
+        // Time in which this task did not run is no silence of the sites: their records lie unread.
+        long stalledMs = Math.max(0, wallMs - lastCheckMs - 2 * checkInterval.toMillis());
+        lastCheckMs = wallMs;
         for (String site : panes.sites()) {
             SiteClock clock = panes.site(site);
-            if (clock.silent() || clock.idleMs(wallMs) < idleMs) {
+            clock.postpone(stalledMs);
+            if (clock.silent() || clock.idleMs(wallMs) < silentAfterMs(clock)) {
                 continue;
             }
             clock.silent(true);
@@ -147,6 +153,14 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
             panes.touch(site);
             signalCommitHook();
         }
+    }
+
+    private long silentAfterMs(SiteClock clock) {
+        Duration idleClose = settings.idleClose();
+        if (idleClose != null) {
+            return idleClose.toMillis();
+        }
+        return clock.eventTimeMs() == SiteClock.NEVER ? FIRST_RECORD_WAIT.toMillis() : Long.MAX_VALUE;
     }
 
     private void signalCommitHook() {

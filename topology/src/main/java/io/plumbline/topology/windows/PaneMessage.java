@@ -12,12 +12,12 @@ import java.nio.ByteBuffer;
  *      0     1  version, 1
  *      1     1  kind: 1 tile, 2 sample part, 3 progress
  *      2     4  source partition
- *  tile         6  8  pane start, ms     14  8  requests in the pane     22  …  {@link MomentTile}
- *  sample part  6  8  pane start, ms     14  …  a part of a {@link io.plumbline.moments.RowSample}
- *  progress     6  4  source partitions  10  8  closed up to, ms          18  1  silent: 0 or 1
+ *  tile         6  8  pane start, ms     14  8  pane length, ms      22  8  requests in the pane   30  …  {@link MomentTile}
+ *  sample part  6  8  pane start, ms     14  8  pane length, ms      22  …  a part of a {@link io.plumbline.moments.RowSample}
+ *  progress     6  4  source partitions  10  8  closed up to, ms     18  1  silent: 0 or 1
  * </pre>
  *
- * Big endian. No message exceeds 512 KiB.
+ * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up.
  */
 sealed interface PaneMessage {
 
@@ -32,12 +32,13 @@ sealed interface PaneMessage {
     byte[] encode();
 
     /** A tile of a closed pane; {@code requests} is counted once, with tile 0. */
-    record Tile(int partition, long paneStartMs, long requests, MomentTile tile) implements PaneMessage {
+    record Tile(int partition, long paneStartMs, long paneMs, long requests, MomentTile tile) implements PaneMessage {
         @Override
         public byte[] encode() {
             byte[] body = tile.encode();
-            return header(TILE, partition, 16 + body.length)
+            return header(TILE, partition, 24 + body.length)
                     .putLong(paneStartMs)
+                    .putLong(paneMs)
                     .putLong(requests)
                     .put(body)
                     .array();
@@ -45,11 +46,12 @@ sealed interface PaneMessage {
     }
 
     /** A part of the row sample of a closed pane. */
-    record SamplePart(int partition, long paneStartMs, byte[] part) implements PaneMessage {
+    record SamplePart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
         @Override
         public byte[] encode() {
-            return header(SAMPLE, partition, 8 + part.length)
+            return header(SAMPLE, partition, 16 + part.length)
                     .putLong(paneStartMs)
+                    .putLong(paneMs)
                     .put(part)
                     .array();
         }
@@ -99,12 +101,19 @@ sealed interface PaneMessage {
             byte kind = buffer.get();
             int partition = buffer.getInt();
             return switch (kind) {
-                case TILE -> new Tile(partition, time(buffer.getLong()), buffer.getLong(), MomentTile.decode(buffer));
+                case TILE ->
+                    new Tile(
+                            partition,
+                            time(buffer.getLong()),
+                            buffer.getLong(),
+                            buffer.getLong(),
+                            MomentTile.decode(buffer));
                 case SAMPLE -> {
                     long paneStartMs = time(buffer.getLong());
+                    long paneMs = buffer.getLong();
                     byte[] part = new byte[buffer.remaining()];
                     buffer.get(part);
-                    yield new SamplePart(partition, paneStartMs, part);
+                    yield new SamplePart(partition, paneStartMs, paneMs, part);
                 }
                 case PROGRESS -> {
                     int partitions = buffer.getInt();

@@ -41,6 +41,7 @@ final class PaneStore<S> implements StateStore {
     private final KeyValueStore<Bytes, byte[]> inner;
     private final SiteStateCodec<S> codec;
     private final Map<String, Integer> dimensions;
+    private final long paneMs;
     private final int sampleCapacity;
     private final Map<String, S> siteStates = new HashMap<>();
     private final Map<String, TreeMap<Long, Pane>> panes = new HashMap<>();
@@ -54,10 +55,12 @@ final class PaneStore<S> implements StateStore {
             KeyValueStore<Bytes, byte[]> inner,
             SiteStateCodec<S> codec,
             Map<String, Integer> dimensions,
+            long paneMs,
             int sampleCapacity) {
         this.inner = inner;
         this.codec = codec;
         this.dimensions = dimensions;
+        this.paneMs = paneMs;
         this.sampleCapacity = sampleCapacity;
     }
 
@@ -128,7 +131,10 @@ final class PaneStore<S> implements StateStore {
             Pane pane = dirty.getValue();
             inner.put(
                     PaneKeys.pane(id.site(), id.startMs(), PaneKeys.COUNTS, 0),
-                    ByteBuffer.allocate(Long.BYTES).putLong(pane.requests()).array());
+                    ByteBuffer.allocate(COUNTS_BYTES)
+                            .putLong(pane.requests())
+                            .putLong(paneMs)
+                            .array());
             for (MomentTile tile : pane.tiles()) {
                 inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, tile.index()), tile.encode());
             }
@@ -147,6 +153,9 @@ final class PaneStore<S> implements StateStore {
         dirtyPanes.clear();
         dirtySites.clear();
     }
+
+    /** Requests and length of a pane. */
+    private static final int COUNTS_BYTES = 2 * Long.BYTES;
 
     /** Bytes of a sample part; with its key and headers it stays under 512 KiB. */
     static final int LARGEST_PART = 500 * 1024;
@@ -193,14 +202,24 @@ final class PaneStore<S> implements StateStore {
                 pane.addTile(tile);
             }
             case PaneKeys.COUNTS -> {
-                StateVersion.requireLength("request count", Long.BYTES, value);
-                pane.addRequests(ByteBuffer.wrap(value).getLong());
+                StateVersion.requireLength("request count", COUNTS_BYTES, value);
+                ByteBuffer counts = ByteBuffer.wrap(value);
+                pane.addRequests(counts.getLong());
+                requireSamePaneLength(key.site(), counts.getLong());
             }
             case PaneKeys.SAMPLE -> {
                 pane.addSamplePart(value);
                 storedSampleParts.merge(id, key.index() + 1, Math::max);
             }
             default -> throw new IllegalStateException("pane part of unknown kind " + key.part());
+        }
+    }
+
+    private void requireSamePaneLength(String site, long storedMs) {
+        if (storedMs != paneMs) {
+            throw new IllegalStateException(
+                    "site %s: its open panes are %d ms long, window.size and window.advance now make them %d ms; let them close before changing the windows, or choose another application_id"
+                            .formatted(site, storedMs, paneMs));
         }
     }
 

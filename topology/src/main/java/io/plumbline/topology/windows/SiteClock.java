@@ -58,6 +58,13 @@ final class SiteClock {
         lastRecordWallMs = wallMs;
     }
 
+    /** Moves the last record forward by time that does not count. */
+    void postpone(long ms) {
+        if (lastRecordWallMs != NEVER) {
+            lastRecordWallMs += ms;
+        }
+    }
+
     /** Wall-clock time without a record; the first call starts the clock. */
     long idleMs(long wallMs) {
         if (lastRecordWallMs == NEVER) {

@@ -88,7 +88,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         if (message instanceof PaneMessage.Tile tile) {
             addTile(site, progress, tile);
         } else if (message instanceof PaneMessage.SamplePart part) {
-            requirePane(part.paneStartMs());
+            requirePane(part.paneStartMs(), part.paneMs());
             if (!isLate(progress, part.paneStartMs())) {
                 panes.paneToChange(site, part.paneStartMs()).addSamplePart(part.part());
             }
@@ -101,7 +101,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     }
 
     private void addTile(String site, SiteProgress progress, PaneMessage.Tile message) {
-        requirePane(message.paneStartMs());
+        requirePane(message.paneStartMs(), message.paneMs());
         boolean first = message.tile().index() == 0;
         if (isLate(progress, message.paneStartMs())) {
             if (first) {
@@ -116,10 +116,11 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         }
     }
 
-    private void requirePane(long startMs) {
-        if (settings.paneStart(startMs) != startMs) {
-            throw new IllegalArgumentException("a pane that starts at %d ms: panes start at multiples of %d ms"
-                    .formatted(startMs, settings.paneMs()));
+    private void requirePane(long startMs, long paneMs) {
+        if (paneMs != settings.paneMs() || settings.paneStart(startMs) != startMs) {
+            throw new IllegalArgumentException(
+                    "a pane of %d ms that starts at %d ms: panes have %d ms here and start at multiples of it"
+                            .formatted(paneMs, startMs, settings.paneMs()));
         }
     }
 

@@ -66,7 +66,7 @@ public final class WindowStage {
     }
 
     private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {
-        return new PaneStoreBuilder<>(name, kind, codec, dimensions, sampleRows, logConfig);
+        return new PaneStoreBuilder<>(name, kind, codec, dimensions, settings.paneMs(), sampleRows, logConfig);
     }
 
     private record WithStores<A, B, C, D>(Maker<A, B, C, D> maker, Set<StoreBuilder<?>> stores)

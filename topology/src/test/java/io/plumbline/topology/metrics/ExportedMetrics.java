@@ -111,6 +111,7 @@ final class ExportedMetrics {
             metrics.recordAccepted(site, 128);
             metrics.rowsLate(site, 3, "pane");
             metrics.windowClosed(site);
+            metrics.boundsViolated(site, 1);
             metrics.windowAssessed(() -> everything(site, 0.5));
             metrics.adaptationEnded(site, "published");
             metrics.decoderPublished(site);

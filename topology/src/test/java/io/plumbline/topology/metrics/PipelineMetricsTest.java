@@ -94,6 +94,7 @@ class PipelineMetricsTest {
                 0.125,
                 3,
                 true,
+                List.of(),
                 geometry);
     }
 

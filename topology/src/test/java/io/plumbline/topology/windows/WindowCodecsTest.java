@@ -20,7 +20,7 @@ class WindowCodecsTest {
 
     @Test
     void aTileArrivesAsItWasSent() {
-        PaneMessage.Tile sent = new PaneMessage.Tile(2, 1_700_000_000_000L, 5, TILE);
+        PaneMessage.Tile sent = new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, TILE);
         PaneMessage.Tile read = assertInstanceOf(PaneMessage.Tile.class, PaneMessage.decode(sent.encode()));
         assertEquals(2, read.partition());
         assertEquals(1_700_000_000_000L, read.paneStartMs());
@@ -32,7 +32,7 @@ class WindowCodecsTest {
 
     @Test
     void aSamplePartArrivesAsItWasSent() {
-        PaneMessage.SamplePart sent = new PaneMessage.SamplePart(1, -10_000, new byte[] {4, 5, 6});
+        PaneMessage.SamplePart sent = new PaneMessage.SamplePart(1, -10_000, 10_000, new byte[] {4, 5, 6});
         PaneMessage.SamplePart read = assertInstanceOf(PaneMessage.SamplePart.class, PaneMessage.decode(sent.encode()));
         assertEquals(1, read.partition());
         assertEquals(-10_000, read.paneStartMs());
@@ -51,8 +51,8 @@ class WindowCodecsTest {
 
     @Test
     void timesAndPartitionsThatWouldOverflowAreRefused() {
-        assertRefused(new PaneMessage.Tile(0, Long.MAX_VALUE, 1, TILE), "time");
-        assertRefused(new PaneMessage.SamplePart(0, Long.MIN_VALUE + 1, new byte[0]), "time");
+        assertRefused(new PaneMessage.Tile(0, Long.MAX_VALUE, 10_000, 1, TILE), "time");
+        assertRefused(new PaneMessage.SamplePart(0, Long.MIN_VALUE + 1, 10_000, new byte[0]), "time");
         assertRefused(new PaneMessage.Progress(0, 1, Long.MAX_VALUE, false), "time");
         assertRefused(new PaneMessage.Progress(4, 4, 0, false), "partition 4 of 4");
         assertRefused(new PaneMessage.Progress(-1, 4, 0, false), "partition -1 of 4");

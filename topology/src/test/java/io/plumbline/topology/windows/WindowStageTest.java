@@ -12,6 +12,7 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
+import io.plumbline.wire.MomentTile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -110,9 +111,9 @@ class WindowStageTest {
     void aSilentSiteClosesByWallClockAndLaterRowsOfThatPaneAreLate() {
         start(new WindowSettings(seconds(10), seconds(10), seconds(2), seconds(30)), StoreKind.MEMORY);
         Matrix a = send(1, T0);
-        driver.advanceWallClockTime(seconds(29));
+        waitSeconds(29);
         assertTrue(windows.isEmpty());
-        driver.advanceWallClockTime(seconds(2));
+        waitSeconds(2);
         assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.IDLE, a);
         send(2, T0 + 5_000);
         assertEquals(List.of("PANE 4"), late);
@@ -120,6 +121,63 @@ class WindowStageTest {
         send(4, T0 + 22_000);
         assertEquals(2, windows.size());
         assertWindow(windows.get(1), T0 + 10_000, T0 + 20_000, ClosedBy.EVENT_TIME, next);
+    }
+
+    @Test
+    void aStallOfThisTaskIsNotTheSitesSilence() {
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), seconds(30)), StoreKind.MEMORY);
+        send(1, T0);
+        waitSeconds(5);
+        driver.advanceWallClockTime(seconds(300));
+        assertTrue(windows.isEmpty());
+        waitSeconds(30);
+        assertEquals(1, windows.size());
+    }
+
+    @Test
+    void aPartitionThatNeverCarriedASiteDoesNotHoldItBackWithoutIdleClose() {
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        waitSeconds(29);
+        assertEquals(
+                0,
+                driver.createOutputTopic("moments", new ByteArrayDeserializer(), new ByteArrayDeserializer())
+                        .getQueueSize());
+        waitSeconds(2);
+        PaneMessage message = PaneMessage.decode(
+                driver.createOutputTopic("moments", new ByteArrayDeserializer(), new ByteArrayDeserializer())
+                        .readValue());
+        assertEquals(new PaneMessage.Progress(0, 1, SiteClock.NEVER, true), message);
+        // With records it is never silent.
+        Matrix rows = send(1, T0);
+        waitSeconds(600);
+        assertTrue(windows.isEmpty());
+        send(2, T0 + 10_000);
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, rows);
+    }
+
+    @Test
+    void aPaneOfAnotherLengthIsNotAddedToOneOfOurs() {
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(WIDTH);
+        moment.add(ActivationRecords.integerRows(9, 4, WIDTH));
+        byte[] foreign = new PaneMessage.Tile(
+                        0,
+                        T0,
+                        60_000,
+                        1,
+                        MomentTile.cut(WIDTH, 4, moment.state()).get(0))
+                .encode();
+        ByteArraySerializer out = new ByteArraySerializer();
+        driver.createInputTopic("moments", out, out).pipeInput(SITE.getBytes(StandardCharsets.UTF_8), foreign);
+        Matrix rows = send(1, T0);
+        send(2, T0 + 10_000);
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, rows);
+    }
+
+    private void waitSeconds(int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            driver.advanceWallClockTime(seconds(1));
+        }
     }
 
     @Test
