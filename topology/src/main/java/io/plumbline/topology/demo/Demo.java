@@ -182,7 +182,7 @@ public final class Demo implements AutoCloseable {
             throw new IllegalStateException("the subscriber saw no decoder in time");
         }
         story.swap(swapped.manifest().kind());
-        say("  subscriber: version %d (%s) complete in %d chunks, sha256 %s…, parent matches: swapped in"
+        say("  subscriber: version %d (%s) complete in %d chunks, sha256 %s..., parent matches: swapped in"
                 .formatted(
                         swapped.version(),
                         swapped.manifest().kind(),

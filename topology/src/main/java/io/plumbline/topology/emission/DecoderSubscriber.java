@@ -50,6 +50,7 @@ public final class DecoderSubscriber implements AutoCloseable {
     private final DecoderListener listener;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final CountDownLatch closeRequested = new CountDownLatch(1);
+    private final Thread thread = new Thread(this::run, "decoder-subscriber");
     private volatile boolean closing;
 
     private DecoderSubscriber(
@@ -82,9 +83,8 @@ public final class DecoderSubscriber implements AutoCloseable {
         KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         DecoderSubscriber subscriber = new DecoderSubscriber(consumer, topic, new DecoderAssembler(parents), listener);
-        Thread thread = new Thread(subscriber::run, "decoder-subscriber");
-        thread.setDaemon(true);
-        thread.start();
+        subscriber.thread.setDaemon(true);
+        subscriber.thread.start();
         return subscriber;
     }
 
@@ -113,7 +113,8 @@ public final class DecoderSubscriber implements AutoCloseable {
             }
         } catch (WakeupException e) {
             LOG.debug("closed while waiting for the topic");
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Whatever it was, the caller must hear that no further decoder will come.
             LOG.error("decoder subscriber of topic {} stopped", topic, e);
             listener.onInterrupted("stopped: " + e);
         } finally {
@@ -177,12 +178,15 @@ public final class DecoderSubscriber implements AutoCloseable {
         }
     }
 
-    /** Stops the thread; returns when the last callback has ended. */
+    /** Stops the thread; returns when the last callback has ended, or at once when the callback itself calls it. */
     @Override
     public void close() {
         closing = true;
         closeRequested.countDown();
         consumer.wakeup();
+        if (Thread.currentThread() == thread) {
+            return; // called by the callback: the loop ends when it returns
+        }
         try {
             stopped.await();
         } catch (InterruptedException e) {
