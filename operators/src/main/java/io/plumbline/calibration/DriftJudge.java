@@ -55,7 +55,7 @@ public record DriftJudge(
             return new Level.Unknown(trigger + " is not a gap: it has no largest value to take a share of");
         }
         Optional<NullSample> clean = cleanWindows(window);
-        if (clean.isEmpty() && asked instanceof Threshold.QuantileOfCleanWindows) {
+        if (clean.isEmpty() && !baseline.samples().isEmpty() && asked instanceof Threshold.QuantileOfCleanWindows) {
             return new Level.Unknown(
                     "the window has %d rows and rank %d, the baseline's clean windows are of %s; measure it with windows of such a size, or set a number"
                             .formatted(window.rows(), window.rank(), calibrated()));
@@ -65,11 +65,9 @@ public record DriftJudge(
     }
 
     private String calibrated() {
-        return baseline.samples().isEmpty()
-                ? "no size"
-                : baseline.samples().stream()
-                        .map(sample -> "%d rows, rank %d".formatted(sample.rowsPerWindow(), sample.rank()))
-                        .collect(Collectors.joining("; "));
+        return baseline.samples().stream()
+                .map(sample -> "%d rows, rank %d".formatted(sample.rowsPerWindow(), sample.rank()))
+                .collect(Collectors.joining("; "));
     }
 
     /** The clean windows of the calibrated size nearest by ratio, within a factor of two. */

@@ -50,7 +50,12 @@ final class AdaptCommand implements Callable<Integer> {
 
     enum OutputType {
         F32,
-        F64
+        F64;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     enum RotationName {

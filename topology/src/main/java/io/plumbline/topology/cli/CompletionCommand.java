@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
@@ -23,7 +24,12 @@ final class CompletionCommand implements Callable<Integer> {
 
     enum Shell {
         BASH,
-        ZSH
+        ZSH;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     @Parameters(

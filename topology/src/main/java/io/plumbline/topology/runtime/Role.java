@@ -1,5 +1,7 @@
 package io.plumbline.topology.runtime;
 
+import java.util.Locale;
+
 /** What a process does. */
 public enum Role {
     ALL,
@@ -12,5 +14,11 @@ public enum Role {
 
     boolean adapts() {
         return this != MONITOR;
+    }
+
+    /** As it is typed and completed. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
     }
 }

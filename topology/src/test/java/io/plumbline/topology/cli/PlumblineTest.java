@@ -10,6 +10,7 @@ import java.io.StringWriter;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -50,6 +51,20 @@ class PlumblineTest {
         Shell shell = Shell.run("completion", "--nonsense");
         assertEquals(2, shell.exitCode());
         assertTrue(shell.err().startsWith("plumbline: "), shell.err());
+    }
+
+    @Test
+    void whatIsCompletedIsWhatTheHelpSays() {
+        for (CommandLine command : leaves(Plumbline.commandLine())) {
+            for (CommandLine.Model.ArgSpec argument : command.getCommandSpec().args()) {
+                if (argument.completionCandidates() != null) {
+                    argument.completionCandidates()
+                            .forEach(candidate -> assertEquals(candidate.toLowerCase(Locale.ROOT), candidate));
+                }
+            }
+        }
+        String script = Shell.run("completion").out();
+        assertTrue(script.contains("\"all\" \"monitor\" \"adapter\""), script);
     }
 
     @Test
