@@ -7,6 +7,7 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.assessment.WatchedSite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -31,6 +32,19 @@ public final class ConfigCheck {
 
         public Site {
             problems = List.copyOf(problems);
+        }
+
+        /**
+         * The site with everything that is computed once, made of what was read.
+         *
+         * @throws IllegalStateException when it has problems
+         */
+        public WatchedSite watched() {
+            if (explainer == null || baseline == null || !problems.isEmpty()) {
+                throw new IllegalStateException(
+                        "site %s cannot be watched: %s".formatted(settings.site(), String.join("; ", problems)));
+            }
+            return WatchedSite.of(settings, explainer, baseline);
         }
     }
 

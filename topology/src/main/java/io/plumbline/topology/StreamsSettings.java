@@ -1,9 +1,12 @@
 package io.plumbline.topology;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.StreamsConfig;
 
 /** Kafka Streams properties of the two applications: our defaults, overridden by what the user wrote. */
@@ -30,6 +33,31 @@ public final class StreamsSettings {
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "1");
         properties.putAll(config.adapterProperties());
         return properties;
+    }
+
+    /** One sentence for each application whose properties Kafka Streams refuses; none: both can be made. Asks no broker. */
+    public static List<String> problems(MonitorConfig config) {
+        List<String> problems = new ArrayList<>();
+        Map.of("monitor", monitor(config), "adapter", adapter(config)).forEach((application, properties) -> {
+            String refusal = refusal(properties);
+            if (!refusal.isEmpty()) {
+                problems.add(
+                        "kafka: Kafka Streams refuses the properties of the %s: %s".formatted(application, refusal));
+            }
+        });
+        return problems.stream().sorted().toList();
+    }
+
+    private static String refusal(Properties properties) {
+        try {
+            int threads = new StreamsConfig(properties).getInt(StreamsConfig.NUM_STREAM_THREADS_CONFIG);
+            return threads >= 1
+                    ? ""
+                    : "%s = %d: expected at least 1, or nothing is read"
+                            .formatted(StreamsConfig.NUM_STREAM_THREADS_CONFIG, threads);
+        } catch (KafkaException | IllegalArgumentException refused) {
+            return String.valueOf(refused.getMessage());
+        }
     }
 
     private static Properties common(MonitorConfig config, String applicationId) {

@@ -4,6 +4,7 @@ import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.ConfigCheck;
 import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.StreamsSettings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -55,6 +56,10 @@ final class CheckCommand implements Callable<Integer> {
             }
             problems += site.problems().size();
         }
+        for (String problem : StreamsSettings.problems(monitor)) {
+            err.println(problem);
+            problems++;
+        }
         if (!offline) {
             problems += checkBroker(monitor, out, err);
         }
@@ -80,20 +85,25 @@ final class CheckCommand implements Callable<Integer> {
 
     private static int checkBroker(MonitorConfig monitor, PrintWriter out, PrintWriter err) {
         try {
-            Set<String> missing = new TreeSet<>(monitor.topics().byKey().values());
-            missing.removeAll(Brokers.topics(monitor.kafka()));
-            // The others are made by `run`; this one is the user's.
-            boolean noActivations = missing.remove(monitor.topics().activations());
-            out.println("broker %s answers; topics `run` will make: %s"
-                    .formatted(monitor.bootstrapServers(), missing.isEmpty() ? "none" : String.join(", ", missing)));
-            if (noActivations) {
-                err.println("topic \"%s\" does not exist at %s: create it, or name another under topics.activations"
-                        .formatted(monitor.topics().activations(), monitor.bootstrapServers()));
-            }
-            return noActivations ? 1 : 0;
+            return checkTopics(monitor, Brokers.topics(monitor.kafka()), out, err);
         } catch (UsageException unreachable) {
             err.println(unreachable.getMessage());
             return 1;
         }
+    }
+
+    /** Missing topics of Plumbline's own are made at start; the activations topic is the user's and must be there. */
+    static int checkTopics(MonitorConfig monitor, Set<String> existing, PrintWriter out, PrintWriter err) {
+        Set<String> missing = new TreeSet<>(monitor.topics().byKey().values());
+        missing.removeAll(existing);
+        boolean hasActivations = !missing.remove(monitor.topics().activations());
+        out.println("broker %s answers; topics `run` will make: %s"
+                .formatted(monitor.bootstrapServers(), missing.isEmpty() ? "none" : String.join(", ", missing)));
+        if (hasActivations) {
+            return 0;
+        }
+        err.println("topic \"%s\" does not exist at %s: create it, or name another under topics.activations"
+                .formatted(monitor.topics().activations(), monitor.bootstrapServers()));
+        return 1;
     }
 }

@@ -2,12 +2,16 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.ConfigCheck;
 import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.StreamsSettings;
+import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -46,9 +50,9 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         MonitorConfig monitor = MonitorConfig.load(config);
-        requireFiles(monitor);
+        Map<String, WatchedSite> sites = sites(monitor);
         Brokers.topics(monitor.kafka());
-        PlumblineRuntime runtime = PlumblineRuntime.start(monitor, role);
+        PlumblineRuntime runtime = PlumblineRuntime.start(monitor, sites, role);
         Thread stop = new Thread(runtime::close, "stop");
         Runtime.getRuntime().addShutdownHook(stop);
         spec.commandLine()
@@ -64,9 +68,11 @@ final class RunCommand implements Callable<Integer> {
         throw new IllegalStateException(String.valueOf(failure));
     }
 
-    private void requireFiles(MonitorConfig monitor) {
-        List<String> problems = new ArrayList<>();
-        for (ConfigCheck.Site site : ConfigCheck.sites(monitor)) {
+    /** Reads every file once; refuses with all that is wrong. */
+    private Map<String, WatchedSite> sites(MonitorConfig monitor) {
+        List<String> problems = new ArrayList<>(StreamsSettings.problems(monitor));
+        List<ConfigCheck.Site> checked = ConfigCheck.sites(monitor);
+        for (ConfigCheck.Site site : checked) {
             site.problems()
                     .forEach(problem ->
                             problems.add("site %s: %s".formatted(site.settings().site(), problem)));
@@ -75,5 +81,8 @@ final class RunCommand implements Callable<Integer> {
             throw new UsageException(
                     "%s cannot run:%n  %s".formatted(config, String.join(System.lineSeparator() + "  ", problems)));
         }
+        Map<String, WatchedSite> sites = new LinkedHashMap<>();
+        checked.forEach(site -> sites.put(site.settings().site(), site.watched()));
+        return sites;
     }
 }

@@ -14,6 +14,7 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.plumbline.topology.windows.WindowSettings;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Duration;
@@ -71,19 +72,34 @@ public final class Metrics implements AutoCloseable {
      * @param maximumSites how many distinct site names may become labels
      */
     public record Settings(Duration staleness, int maximumSites) {
+
+        private static final Duration SHORTEST_STALENESS = Duration.ofMinutes(15);
+
         public Settings {
             if (staleness.isNegative() || staleness.isZero()) {
-                throw new IllegalArgumentException("metrics.staleness = " + staleness
-                        + ": expected a positive duration, several windows long; PT15M suits windows of a few minutes");
+                throw new IllegalArgumentException("staleness of the exported values = " + staleness
+                        + ": expected a positive duration, several windows long");
             }
             if (maximumSites < 1) {
                 throw new IllegalArgumentException(
-                        "metrics.sites.max = " + maximumSites + ": expected at least 1; 256 is the default");
+                        "sites that may become labels = " + maximumSites + ": expected at least 1; 256 is the default");
             }
         }
 
         public static Settings defaults() {
-            return new Settings(Duration.ofMinutes(15), 256);
+            return new Settings(SHORTEST_STALENESS, 256);
+        }
+
+        /**
+         * The defaults, with values that outlive the wait between windows: a window is out {@code size + grace} after its
+         * start, the next one an advance later, and two may stay away (too thin to be judged) before a site falls silent.
+         */
+        public static Settings forWindows(WindowSettings windows) {
+            Duration wait =
+                    windows.advance().multipliedBy(3).plus(windows.size()).plus(windows.grace());
+            return new Settings(
+                    wait.compareTo(SHORTEST_STALENESS) > 0 ? wait : SHORTEST_STALENESS,
+                    defaults().maximumSites());
         }
     }
 

@@ -10,6 +10,7 @@ import io.plumbline.topology.Topics;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.metrics.LateProbe;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.MonitorServer;
 import io.plumbline.topology.metrics.PipelineMetrics;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -66,37 +68,58 @@ public final class PlumblineRuntime implements AutoCloseable {
     private PlumblineRuntime() {}
 
     /**
-     * Reads every file, prepares the topics and starts.
+     * Reads every file, then starts.
      *
-     * @throws IOException when a file cannot be read or the port cannot be bound
-     * @throws IllegalArgumentException when files do not fit each other or the broker cannot be reached
+     * @throws IOException when a file cannot be read
+     * @throws IllegalArgumentException when files do not fit each other
+     * @throws StartException as {@link #start(MonitorConfig, Map, Role)}
      */
     public static PlumblineRuntime start(MonitorConfig config, Role role) throws IOException, InterruptedException {
+        Map<String, WatchedSite> sites = new LinkedHashMap<>();
+        for (SiteSettings settings : config.sites().values()) {
+            sites.put(settings.site(), WatchedSite.read(settings));
+        }
+        return start(config, sites, role);
+    }
+
+    /**
+     * Binds the port, prepares the topics and starts.
+     *
+     * @param sites the sites of the configuration, read and computed
+     * @throws StartException when the properties do not fit Kafka Streams, the port cannot be bound or the broker cannot be
+     *     reached; nothing was started then
+     */
+    public static PlumblineRuntime start(MonitorConfig config, Map<String, WatchedSite> sites, Role role)
+            throws InterruptedException {
+        List<String> problems = StreamsSettings.problems(config);
+        if (!problems.isEmpty()) {
+            throw new StartException(String.join("; ", problems));
+        }
         PlumblineRuntime runtime = new PlumblineRuntime();
         try {
-            runtime.startAll(config, role);
+            runtime.startAll(config, sites, role);
             return runtime;
-        } catch (IOException | InterruptedException | RuntimeException e) {
+        } catch (InterruptedException | RuntimeException e) {
             runtime.close();
             throw e;
         }
     }
 
-    private void startAll(MonitorConfig config, Role role) throws IOException, InterruptedException {
-        Map<String, WatchedSite> sites = new LinkedHashMap<>();
-        for (SiteSettings settings : config.sites().values()) {
-            sites.put(settings.site(), WatchedSite.read(settings));
-        }
+    private void startAll(MonitorConfig config, Map<String, WatchedSite> sites, Role role) throws InterruptedException {
+        Metrics metrics = own(Metrics.create(Metrics.Settings.forWindows(config.window())));
+        // A process that starts lives, and is not ready: nobody should restart it for that.
+        LateProbe alive = new LateProbe(Optional::empty);
+        LateProbe ready = new LateProbe(() -> Optional.of("starting"));
+        server = own(listen(config, metrics, alive, ready));
         int sourcePartitions = Topics.prepare(config);
-        Metrics metrics = own(Metrics.create(Metrics.Settings.defaults()));
         PipelineMetrics pipeline = new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES);
         PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
                     .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));
         }
-        Probe alive = Optional::empty;
-        Probe ready = Optional::empty;
+        Probe allAlive = Optional::empty;
+        Probe allReady = Optional::empty;
         if (role.monitors()) {
             Topology topology = MonitorTopology.build(
                     config,
@@ -105,17 +128,29 @@ public final class PlumblineRuntime implements AutoCloseable {
                     decoders,
                     new MonitorTopology.Listeners(pipeline, pipeline, pipeline));
             KafkaStreams streams = streams("monitor", topology, StreamsSettings.monitor(config), config, metrics);
-            alive = alive.and(StreamsProbes.alive("monitor", streams, threads(StreamsSettings.monitor(config))));
-            ready = ready.and(StreamsProbes.ready("monitor", streams));
+            allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(StreamsSettings.monitor(config))));
+            allReady = allReady.and(StreamsProbes.ready("monitor", streams));
         }
         if (role.adapts()) {
             Topology topology = AdapterTopology.build(config, sites, decoders, new AdaptationMetrics(metrics));
             KafkaStreams streams = streams("adapter", topology, StreamsSettings.adapter(config), config, metrics);
-            alive = alive.and(StreamsProbes.alive("adapter", streams, threads(StreamsSettings.adapter(config))));
-            ready = ready.and(StreamsProbes.ready("adapter", streams));
+            allAlive = allAlive.and(StreamsProbes.alive("adapter", streams, threads(StreamsSettings.adapter(config))));
+            allReady = allReady.and(StreamsProbes.ready("adapter", streams));
         }
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(config.httpBind()), config.httpPort());
-        server = own(MonitorServer.start(address, metrics, alive, ready));
+        alive.become(allAlive);
+        ready.become(allReady);
+    }
+
+    /** First of all, so that a port in use is found before anything runs. */
+    private static MonitorServer listen(MonitorConfig config, Metrics metrics, Probe alive, Probe ready) {
+        try {
+            InetAddress bind = InetAddress.getByName(config.httpBind());
+            return MonitorServer.start(new InetSocketAddress(bind, config.httpPort()), metrics, alive, ready);
+        } catch (IOException e) {
+            throw new StartException(
+                    "http.bind = %s, http.port = %d: %s; expected an address of this machine and a port that is free (0: any free one); nothing was started"
+                            .formatted(config.httpBind(), config.httpPort(), e.getMessage()));
+        }
     }
 
     private KafkaStreams streams(

@@ -9,9 +9,13 @@ import io.plumbline.topology.MonitorConfig;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,6 +128,44 @@ class CheckCommandTest {
         Shell missing = Shell.run("check", "--config", folder.resolve("gone.yaml"));
         assertEquals(2, missing.exitCode());
         assertTrue(missing.err().contains("no such file or folder"), missing.err());
+    }
+
+    @Test
+    void propertiesThatKafkaStreamsRefusesAreProblems() throws IOException {
+        for (String[] refused : new String[][] {
+            {"num.stream.threads: two", "two for configuration num.stream.threads"},
+            {"monitor.num.stream.threads: 0", "properties of the monitor: num.stream.threads = 0"},
+            {"adapter.commit.interval.ms: 900000", "properties of the adapter: "},
+        }) {
+            check("rank: 2, threshold: 1.0", "--offline");
+            Path file = folder.resolve("plumbline.yaml");
+            Files.writeString(
+                    file, Files.readString(file).replace("\"127.0.0.1:1\"", "\"127.0.0.1:1\", " + refused[0]));
+            for (Shell shell :
+                    List.of(Shell.run("check", "--config", file, "--offline"), Shell.run("run", "--config", file))) {
+                assertEquals(2, shell.exitCode(), shell.err());
+                assertTrue(shell.err().contains(refused[1]), shell.err());
+            }
+        }
+    }
+
+    @Test
+    void onlyAMissingActivationsTopicIsAProblem() throws IOException {
+        check("rank: 2, threshold: 1.0", "--offline");
+        MonitorConfig config = MonitorConfig.load(folder.resolve("plumbline.yaml"));
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        assertEquals(
+                0,
+                CheckCommand.checkTopics(
+                        config, Set.of("activations"), new PrintWriter(out, true), new PrintWriter(err, true)));
+        assertTrue(out.toString().contains("will make: adaptation-reports, "), out.toString());
+        assertEquals("", err.toString());
+        assertEquals(
+                1,
+                CheckCommand.checkTopics(
+                        config, Set.of("decoders"), new PrintWriter(out, true), new PrintWriter(err, true)));
+        assertTrue(err.toString().contains("topic \"activations\" does not exist at 127.0.0.1:1"), err.toString());
     }
 
     @Test

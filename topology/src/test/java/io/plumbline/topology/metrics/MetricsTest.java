@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.windows.WindowSettings;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
@@ -150,10 +151,10 @@ class MetricsTest {
     void nonsenseSettingsAreRefusedWithTheirName() {
         assertTrue(String.valueOf(
                         assertThrows(IllegalArgumentException.class, () -> new Metrics.Settings(Duration.ZERO, 1)))
-                .contains("metrics.staleness = PT0S"));
+                .contains("staleness of the exported values = PT0S"));
         assertTrue(String.valueOf(assertThrows(
                         IllegalArgumentException.class, () -> new Metrics.Settings(Duration.ofMinutes(1), 0)))
-                .contains("metrics.sites.max = 0"));
+                .contains("sites that may become labels = 0"));
     }
 
     @Test
@@ -241,5 +242,19 @@ class MetricsTest {
     private static boolean isWindowValue(GaugeSnapshot gauge) {
         return Set.of(WindowMetric.values()).stream().anyMatch(metric -> metric.metricName()
                 .equals(gauge.getMetadata().getPrometheusName()));
+    }
+
+    @Test
+    void valuesOutliveTheWaitBetweenWindows() {
+        Duration hour = Duration.ofHours(1);
+        assertEquals(
+                Duration.ofMinutes(4 * 60 + 5),
+                Metrics.Settings.forWindows(new WindowSettings(hour, hour, Duration.ofMinutes(5), null))
+                        .staleness());
+        Duration minute = Duration.ofMinutes(1);
+        assertEquals(
+                Duration.ofMinutes(15),
+                Metrics.Settings.forWindows(new WindowSettings(minute, minute, Duration.ZERO, null))
+                        .staleness());
     }
 }

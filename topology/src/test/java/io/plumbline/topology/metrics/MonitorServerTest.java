@@ -181,6 +181,18 @@ class MonitorServerTest {
     }
 
     @Test
+    void aServerThatListensBeforeAnythingRunsSaysSoUntilItDoes() throws Exception {
+        LateProbe ready = new LateProbe(() -> Optional.of("starting"));
+        try (MonitorServer early = MonitorServer.onLoopback(0, metrics, Optional::empty, ready)) {
+            HttpResponse<String> before = get(early, "/readyz");
+            assertEquals(503, before.statusCode());
+            assertEquals("starting\n", before.body());
+            ready.become(Optional::empty);
+            assertEquals(200, get(early, "/readyz").statusCode());
+        }
+    }
+
+    @Test
     void aFailingProbeIsAnswered500AndCounted() throws Exception {
         try (MonitorServer broken = MonitorServer.onLoopback(
                 0,
