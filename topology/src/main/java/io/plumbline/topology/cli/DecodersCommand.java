@@ -5,7 +5,6 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.PublishedDecoder;
-import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -163,7 +162,7 @@ final class DecodersCommand {
             lineage.put("site", manifest.site());
             lineage.put("version", Long.toString(manifest.version()));
             lineage.put("parent_sha256", manifest.parentSha256());
-            trained.writeAdapted(published.decoder(), DType.F32, lineage, folder);
+            trained.writeAdapted(published.decoder(), published.dtype(), lineage, folder);
         }
     }
 

@@ -4,6 +4,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
+import io.plumbline.wire.Tensor;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -23,9 +24,11 @@ final class DecoderArtefact {
     }
 
     /** Throws {@link IllegalArgumentException} when the blob is not a decoder. */
-    static Decoder decode(byte[] artefact) {
+    static PublishedDecoder decode(DecoderManifest manifest, byte[] artefact) {
         Safetensors blob = Safetensors.parse(artefact);
-        return new Decoder(blob.tensor("W_dec").toMatrix(), blob.tensor("b_dec").toDoubles());
+        Tensor weights = blob.tensor("W_dec");
+        Decoder decoder = new Decoder(weights.toMatrix(), blob.tensor("b_dec").toDoubles());
+        return new PublishedDecoder(manifest, decoder, weights.dtype());
     }
 
     static String sha256(byte[] artefact) {

@@ -113,7 +113,7 @@ final class DecoderAssembler {
                     version,
                     "its bytes have sha256 %s, its manifest says %s".formatted(sha256, manifest.sha256()));
         }
-        PublishedDecoder decoder = new PublishedDecoder(manifest, DecoderArtefact.decode(artefact));
+        PublishedDecoder decoder = DecoderArtefact.decode(manifest, artefact);
         versions.put(site, version);
         return new Step.Complete(decoder);
     }

@@ -56,9 +56,9 @@ class DecodersIT {
         try (Producer<byte[], byte[]> producer =
                 new KafkaProducer<>(Map.copyOf(cluster), new ByteArraySerializer(), new ByteArraySerializer())) {
             String parent = trained.decoder().sha256();
-            publish(producer, "layer.2", 1, parent, decoder(3));
-            publish(producer, "layer.2", 2, parent, decoder(4));
-            publish(producer, "layer.3", 7, "0".repeat(64), decoder(5));
+            publish(producer, "layer.2", 1, parent, decoder(3), DType.F32);
+            publish(producer, "layer.2", 2, parent, decoder(4), DType.F64);
+            publish(producer, "layer.3", 7, "0".repeat(64), decoder(5), DType.F32);
             producer.flush();
         }
     }
@@ -84,6 +84,7 @@ class DecodersIT {
         try (Safetensors before = Safetensors.open(directory.resolve("sae_weights.safetensors"));
                 Safetensors after = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
             assertEquals(before.tensor("W_enc").bytes(), after.tensor("W_enc").bytes());
+            assertEquals(DType.F64, after.tensor("W_dec").dtype(), "as published");
             assertEquals("2", after.metadata().get("version"));
         }
     }
@@ -131,8 +132,9 @@ class DecodersIT {
     }
 
     private static void publish(
-            Producer<byte[], byte[]> producer, String site, long version, String parent, Decoder decoder) {
-        for (ProducerRecord<byte[], byte[]> record : DecoderRecords.of("decoders", site, version, parent, decoder)) {
+            Producer<byte[], byte[]> producer, String site, long version, String parent, Decoder decoder, DType dtype) {
+        for (ProducerRecord<byte[], byte[]> record :
+                DecoderRecords.of("decoders", site, version, parent, decoder, dtype)) {
             Future<RecordMetadata> unused = producer.send(record);
         }
     }

@@ -11,6 +11,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.HostileBytes;
 import io.plumbline.topology.emission.DecoderAssembler.Step;
+import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,6 +30,19 @@ class DecoderAssemblerTest {
     private static final int WIDTH = 32;
 
     private final DecoderAssembler assembler = new DecoderAssembler(Map.of(SITE, PARENT));
+
+    @Test
+    void aDecoderComesWithTheNumberFormatItTravelledIn() {
+        Decoder small = new Decoder(Matrix.identity(2), new double[2]);
+        long version = 0;
+        for (DType dtype : List.of(DType.F64, DType.F32)) {
+            version++;
+            List<ProducerRecord<byte[], byte[]>> records =
+                    DecoderRecords.of("decoders", SITE, version, PARENT, small, dtype);
+            assertTaken(records.get(0));
+            assertEquals(dtype, assertComplete(records.get(1)).dtype());
+        }
+    }
 
     @Test
     void aVersionIsCompleteWithItsManifestAndNotBefore() {

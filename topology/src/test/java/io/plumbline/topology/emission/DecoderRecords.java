@@ -13,11 +13,17 @@ public final class DecoderRecords {
 
     private DecoderRecords() {}
 
-    /** Chunks, then the manifest. */
+    /** Chunks, then the manifest, in float32. */
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder) {
+        return of(topic, site, version, parentSha256, decoder, DType.F32);
+    }
+
+    /** Chunks, then the manifest. */
+    public static List<ProducerRecord<byte[], byte[]>> of(
+            String topic, String site, long version, String parentSha256, Decoder decoder, DType dtype) {
         Map<String, String> lineage = Map.of("rank", "2");
-        byte[] artefact = DecoderArtefact.encode(decoder, DType.F32, lineage);
+        byte[] artefact = DecoderArtefact.encode(decoder, dtype, lineage);
         int chunks = DecoderChunk.chunksOf(artefact.length);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (int i = 0; i < chunks; i++) {
