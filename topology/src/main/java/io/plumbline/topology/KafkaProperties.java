@@ -6,6 +6,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.streams.StreamsConfig;
 
 /**
  * The Kafka properties of the file, passed through untouched, except that those which would break what Plumbline promises
@@ -18,6 +22,17 @@ final class KafkaProperties {
 
     static final String MONITOR = "monitor.";
     static final String ADAPTER = "adapter.";
+
+    private static final List<String> STREAMS_PREFIXES = List.of(
+            MONITOR,
+            ADAPTER,
+            StreamsConfig.CONSUMER_PREFIX,
+            StreamsConfig.MAIN_CONSUMER_PREFIX,
+            StreamsConfig.RESTORE_CONSUMER_PREFIX,
+            StreamsConfig.GLOBAL_CONSUMER_PREFIX,
+            StreamsConfig.PRODUCER_PREFIX,
+            StreamsConfig.ADMIN_CLIENT_PREFIX,
+            StreamsConfig.TOPIC_PREFIX);
 
     private static final Set<String> GUARANTEES = Set.of("exactly_once_v2", "at_least_once");
 
@@ -37,6 +52,37 @@ final class KafkaProperties {
             }
         });
         return properties;
+    }
+
+    /**
+     * What a client outside Kafka Streams gets: the common properties less those of Kafka Streams and of other kinds of
+     * client, overlaid by those written for its kind.
+     *
+     * @param kindPrefix Kafka's prefix for its kind, such as {@code consumer.}
+     * @param known names of its own properties
+     */
+    static Map<String, String> ofPlainClient(Map<String, String> all, String kindPrefix, Set<String> known) {
+        Map<String, String> properties = new TreeMap<>();
+        all.forEach((key, value) -> {
+            // What no client knows may be read by a plug-in, such as a login callback.
+            boolean isPrefixed = STREAMS_PREFIXES.stream().anyMatch(key::startsWith);
+            if (known.contains(key) || (!isPrefixed && !isKafkas(key))) {
+                properties.put(key, value);
+            }
+        });
+        all.forEach((key, value) -> {
+            if (key.startsWith(kindPrefix)) {
+                properties.put(key.substring(kindPrefix.length()), value);
+            }
+        });
+        return properties;
+    }
+
+    private static boolean isKafkas(String key) {
+        return StreamsConfig.configDef().names().contains(key)
+                || ConsumerConfig.configNames().contains(key)
+                || ProducerConfig.configNames().contains(key)
+                || AdminClientConfig.configNames().contains(key);
     }
 
     /** One sentence for each property that must not stand. */
@@ -83,11 +129,17 @@ final class KafkaProperties {
                     "value.deserializer",
                     "default.key.serde",
                     "default.value.serde" -> "expected it absent: the formats of keys and values are Plumbline's own";
-            case "isolation.level", "consumer.isolation.level", "main.consumer.isolation.level" ->
+            case "isolation.level",
+                    "consumer.isolation.level",
+                    "main.consumer.isolation.level",
+                    "restore.consumer.isolation.level" ->
                 value.toLowerCase(Locale.ROOT).equals("read_committed")
                         ? ""
                         : "expected read_committed; otherwise windows of aborted transactions and torn decoders are read";
-            case "enable.auto.commit", "consumer.enable.auto.commit" ->
+            case "enable.auto.commit",
+                    "consumer.enable.auto.commit",
+                    "main.consumer.enable.auto.commit",
+                    "restore.consumer.enable.auto.commit" ->
                 value.equals("false")
                         ? ""
                         : "expected it absent or false: offsets are committed together with the state they belong to";

@@ -14,6 +14,9 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.streams.StreamsConfig;
 
 /**
  * The whole configuration, checked: whoever holds one need not check again. It says nothing about files and brokers
@@ -107,6 +110,16 @@ public record MonitorConfig(
     /** Kafka properties of the adapter, its own prefix taken off. */
     public Map<String, String> adapterProperties() {
         return KafkaProperties.of(kafka, KafkaProperties.ADAPTER);
+    }
+
+    /** Kafka properties of a client that asks about topics, {@code admin.} taken off. */
+    public Map<String, String> adminProperties() {
+        return KafkaProperties.ofPlainClient(kafka, StreamsConfig.ADMIN_CLIENT_PREFIX, AdminClientConfig.configNames());
+    }
+
+    /** Kafka properties of the subscriber of decoders, {@code consumer.} taken off. */
+    public Map<String, String> subscriberProperties() {
+        return KafkaProperties.ofPlainClient(kafka, StreamsConfig.CONSUMER_PREFIX, ConsumerConfig.configNames());
     }
 
     public String bootstrapServers() {

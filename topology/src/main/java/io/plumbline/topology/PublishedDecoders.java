@@ -25,8 +25,9 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
 
     /** Follows the topic from its beginning. */
     public static PublishedDecoders follow(MonitorConfig config, Map<String, WatchedSite> sites) {
-        return new PublishedDecoders(
-                Topics.clientProperties(config), config.topics().decoders(), sites);
+        Properties kafka = new Properties();
+        kafka.putAll(config.subscriberProperties());
+        return new PublishedDecoders(kafka, config.topics().decoders(), sites);
     }
 
     private PublishedDecoders(Properties kafka, String topic, Map<String, WatchedSite> sites) {

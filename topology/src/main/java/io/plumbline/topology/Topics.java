@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -76,7 +75,7 @@ public final class Topics {
 
     private static Admin admin(MonitorConfig config) {
         try {
-            return Admin.create(clientProperties(config));
+            return Admin.create(Map.<String, Object>copyOf(config.adminProperties()));
         } catch (KafkaException e) {
             throw new StartException("no client for kafka.bootstrap.servers = %s can be made: %s"
                     .formatted(config.bootstrapServers(), message(e)));
@@ -157,16 +156,5 @@ public final class Topics {
     private static String message(Exception e) {
         Throwable cause = e.getCause() == null ? e : e.getCause();
         return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-    }
-
-    /** The properties of plain clients (admin, subscriber): what the user passed, less what is for Kafka Streams. */
-    static Properties clientProperties(MonitorConfig config) {
-        Properties properties = new Properties();
-        config.kafka().forEach((key, value) -> {
-            if (!key.startsWith(KafkaProperties.MONITOR) && !key.startsWith(KafkaProperties.ADAPTER)) {
-                properties.put(key, value);
-            }
-        });
-        return properties;
     }
 }

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -168,7 +169,10 @@ class MonitorConfigTest {
                 "state.dir: /x                          | state.directory",
                 "value.deserializer: x                  | Plumbline's own",
                 "consumer.isolation.level: read_uncommitted | expected read_committed",
+                "restore.consumer.isolation.level: read_uncommitted | expected read_committed",
                 "enable.auto.commit: true               | absent or false",
+                "main.consumer.enable.auto.commit: true | absent or false",
+                "monitor.restore.consumer.enable.auto.commit: true | absent or false",
                 "producer.acks: 1                       | expected all",
                 "enable.idempotence: false              | absent or true",
             })
@@ -177,6 +181,24 @@ class MonitorConfigTest {
                 SMALLEST.replace("kafka: {", "kafka: {" + property.strip().replaceFirst(": ", ": \"") + "\", "));
         assertEquals(1, refused.problems().size(), refused.getMessage());
         assertTrue(refused.getMessage().contains(sentence.strip()), refused.getMessage());
+    }
+
+    @Test
+    void clientsOutsideKafkaStreamsGetWhatIsForThem() {
+        MonitorConfig config = parse(SMALLEST.replace(
+                "kafka: {",
+                "kafka: {num.stream.threads: 2, topic.retention.ms: 1, monitor.client.rack: m, producer.linger.ms: 5,"
+                        + " compression.type: zstd, consumer.fetch.max.bytes: 7, main.consumer.max.poll.records: 3,"
+                        + " restore.consumer.client.rack: r, admin.retries: 9, client.rack: a, login.plug.in: x, "));
+        Map<String, String> common = Map.of(
+                "bootstrap.servers", String.valueOf(config.kafka().get("bootstrap.servers")), "login.plug.in", "x");
+        Map<String, String> admin = new HashMap<>(common);
+        admin.put("retries", "9");
+        assertEquals(admin, config.adminProperties());
+        Map<String, String> subscriber = new HashMap<>(common);
+        subscriber.put("client.rack", "a");
+        subscriber.put("fetch.max.bytes", "7");
+        assertEquals(subscriber, config.subscriberProperties());
     }
 
     @Test
