@@ -4,6 +4,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -49,6 +50,14 @@ public record Baseline(
         return samples.stream()
                 .filter(sample -> sample.rank() == rank && sample.rowsPerWindow() == rowsPerWindow)
                 .findFirst();
+    }
+
+    /** The clean windows of this rank, smallest size first. */
+    public List<NullSample> samplesOf(int rank) {
+        return samples.stream()
+                .filter(sample -> sample.rank() == rank)
+                .sorted(Comparator.comparingInt(NullSample::rowsPerWindow))
+                .toList();
     }
 
     /** Writes the file whole or not at all. */

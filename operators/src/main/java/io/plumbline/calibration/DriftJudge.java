@@ -27,7 +27,12 @@ public record DriftJudge(
     private static final Set<String> GAPS = Set.of("faithfulness_gap", "baseline_gap", "reconstruction_gap");
 
     /** The sampling floor of a gap falls as one over the root of the rows: farther sizes do not speak about a window. */
-    private static final double LARGEST_SIZE_RATIO = 2.0;
+    public static final double LARGEST_SIZE_RATIO = 2.0;
+
+    /** Whether a statistic is a gap between subspaces, and so has a largest possible value to take a share of. */
+    public static boolean isGap(String statistic) {
+        return GAPS.contains(statistic);
+    }
 
     /** Takes one window's numbers. */
     public DriftPolicy.Outcome judge(DriftState state, GapAssessment window) {
@@ -51,14 +56,14 @@ public record DriftJudge(
     }
 
     private Level level(Threshold asked, GapAssessment window) {
-        if (asked instanceof Threshold.ShareOfLargestGap && !GAPS.contains(trigger)) {
+        if (asked instanceof Threshold.ShareOfLargestGap && !isGap(trigger)) {
             return new Level.Unknown(trigger + " is not a gap: it has no largest value to take a share of");
         }
         Optional<NullSample> clean = cleanWindows(window);
         if (clean.isEmpty() && !baseline.samples().isEmpty() && asked instanceof Threshold.QuantileOfCleanWindows) {
             return new Level.Unknown(
-                    "the window has %d rows and rank %d, the baseline's clean windows are of %s; measure it with windows of such a size, or set a number"
-                            .formatted(window.rows(), window.rank(), calibrated()));
+                    "the window has %d rows and rank %d, the baseline's clean windows are of %s; none is of this rank and within a factor of two of its rows: run `plumbline baseline --rank %d --window-rows %d`, or set a number"
+                            .formatted(window.rows(), window.rank(), calibrated(), window.rank(), window.rows()));
         }
         double[] values = clean.map(sample -> sample.values(trigger)).orElse(new double[0]);
         return asked.level(window.rank(), window.dimension(), values);

@@ -98,10 +98,6 @@ public final class SiteGeometry {
         return baseline;
     }
 
-    public ExplainerSubspace explainerSubspace() {
-        return explainer;
-    }
-
     public SecondMoment baselineMoment() {
         return baselineMoment;
     }

@@ -96,6 +96,9 @@ public final class RowSample {
         return capacity;
     }
 
+    /** Bytes of a part that becomes a Kafka record: with its key and headers it stays under 512 KiB. */
+    public static final int RECORD_PART_BYTES = 500 * 1024;
+
     /**
      * The sample as byte strings of at most {@code maxBytesPerPart} bytes, each of which can be merged on its own; none
      * for an empty sample.

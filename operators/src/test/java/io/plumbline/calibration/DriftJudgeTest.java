@@ -82,6 +82,17 @@ class DriftJudgeTest {
     }
 
     @Test
+    void aWindowFarFromEveryCalibratedSizeIsUndecidedWithTheSizesAndWhatToRun() {
+        Threshold median = new Threshold.QuantileOfCleanWindows(0.5);
+        Outcome outcome = judge(median, 1).judge(DriftState.INITIAL, window(81, true));
+        assertEquals(
+                "the window has 81 rows and rank 1, the baseline's clean windows are of 10 rows, rank 1; 40 rows, rank 1; 20 rows, rank 2;"
+                        + " none is of this rank and within a factor of two of its rows: run `plumbline baseline --rank 1 --window-rows 81`, or set a number",
+                assertInstanceOf(DriftVerdict.Undecided.class, outcome.verdict())
+                        .reason());
+    }
+
+    @Test
     void betweenClearAndThresholdTheStandingStays() {
         GapAssessment window = window(2, true);
         DriftJudge judge = new DriftJudge(

@@ -2,6 +2,7 @@ package io.plumbline.topology;
 
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Explainer;
@@ -32,6 +33,19 @@ public final class ConfigCheck {
 
         public Site {
             problems = List.copyOf(problems);
+        }
+
+        /** The window sizes the baseline can judge by quantile at the site's rank; empty where the baseline is missing. */
+        public String calibration() {
+            if (baseline == null) {
+                return "";
+            }
+            List<String> sizes = new ArrayList<>();
+            for (NullSample sample : baseline.samplesOf(settings.rank())) {
+                sizes.add("%d rows (%d clean windows)"
+                        .formatted(sample.rowsPerWindow(), sample.values(settings.trigger()).length));
+            }
+            return sizes.isEmpty() ? "no size" : String.join(", ", sizes);
         }
 
         /**
@@ -112,7 +126,7 @@ public final class ConfigCheck {
         }
         double largest = Math.sqrt(2.0 * Math.min(settings.rank(), width - settings.rank()));
         if (settings.threshold() instanceof Threshold.Fixed fixed
-                && SiteReader.GAPS.contains(settings.trigger())
+                && DriftJudge.isGap(settings.trigger())
                 && fixed.value() >= largest) {
             problems.add("threshold = %s: expected less than %.4g, the largest gap of rank %d in %d dimensions"
                     .formatted(fixed.value(), largest, settings.rank(), width));
@@ -145,24 +159,36 @@ public final class ConfigCheck {
     private static void checkCalibration(SiteSettings settings, Baseline baseline, List<String> problems) {
         for (Threshold threshold : thresholds(settings)) {
             if (threshold instanceof Threshold.QuantileOfCleanWindows quantile) {
-                int windows = 0;
-                for (NullSample sample : baseline.samples()) {
-                    if (sample.rank() == settings.rank()) {
-                        windows = Math.max(windows, sample.values(settings.trigger()).length);
-                    }
-                }
-                if (windows < quantile.windowsNeeded()) {
-                    problems.add(("threshold: quantile %s of %s needs %d clean windows of rank %d, the baseline has %d;"
-                                    + " run `plumbline baseline --rank %d` with more rows, or set a number")
-                            .formatted(
-                                    quantile.quantile(),
-                                    settings.trigger(),
-                                    quantile.windowsNeeded(),
-                                    settings.rank(),
-                                    windows,
-                                    settings.rank()));
-                }
+                checkQuantile(settings, baseline, quantile, problems);
             }
+        }
+    }
+
+    /** How many rows a window will hold is not known here; that no window can be judged is. */
+    private static void checkQuantile(
+            SiteSettings settings,
+            Baseline baseline,
+            Threshold.QuantileOfCleanWindows quantile,
+            List<String> problems) {
+        int mostWindows = 0;
+        int largestSize = 0;
+        for (NullSample sample : baseline.samplesOf(settings.rank())) {
+            int windows = sample.values(settings.trigger()).length;
+            mostWindows = Math.max(mostWindows, windows);
+            if (windows >= quantile.windowsNeeded()) {
+                largestSize = Math.max(largestSize, sample.rowsPerWindow());
+            }
+        }
+        String asked = "threshold: quantile %s of %s".formatted(quantile.quantile(), settings.trigger());
+        if (largestSize == 0) {
+            problems.add(("%s needs %d clean windows of rank %d, the baseline has %d;"
+                            + " run `plumbline baseline --rank %d` with more rows, or set a number")
+                    .formatted(asked, quantile.windowsNeeded(), settings.rank(), mostWindows, settings.rank()));
+        } else if (DriftJudge.LARGEST_SIZE_RATIO * largestSize < settings.minimumRows()) {
+            problems.add(("%s is calibrated for windows of up to %d rows and judges none larger than twice that, but"
+                            + " window.minimum_rows = %d; run `plumbline baseline --rank %d --window-rows N` with N the"
+                            + " rows of your windows")
+                    .formatted(asked, largestSize, settings.minimumRows(), settings.rank()));
         }
     }
 

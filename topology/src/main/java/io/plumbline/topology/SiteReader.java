@@ -3,6 +3,7 @@ package io.plumbline.topology;
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
@@ -12,7 +13,6 @@ import io.plumbline.wire.DType;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +23,6 @@ final class SiteReader {
     private static final Pattern DEBOUNCE = Pattern.compile("(\\d{1,4})\\s+of\\s+(\\d{1,4})");
     private static final List<String> FIXED_ONLY =
             List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha", "rotation");
-    /** The statistics that are gaps between subspaces of the site's rank, and so have a largest possible value. */
-    static final Set<String> GAPS = Set.of("faithfulness_gap", "baseline_gap", "reconstruction_gap");
-
     private static final int LONGEST_DEBOUNCE = 64;
     private static final double DEFAULT_MINIMUM_IMPROVEMENT = 0.05;
     private static final double DEFAULT_VALIDATION_SHARE = 0.25;
@@ -152,7 +149,7 @@ final class SiteReader {
         if (!node.has(key)) {
             return null;
         }
-        boolean isGap = GAPS.contains(trigger);
+        boolean isGap = DriftJudge.isGap(trigger);
         if (node.isMapping(key)) {
             ConfigNode form = node.child(key);
             Threshold read = null;

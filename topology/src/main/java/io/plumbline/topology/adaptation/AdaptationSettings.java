@@ -29,9 +29,4 @@ public record AdaptationSettings(
             throw new IllegalArgumentException("dtype = %s: expected f32 or f64".formatted(dtype));
         }
     }
-
-    /** Whether the hyper-parameters are searched rather than given. */
-    public boolean searchesCandidates() {
-        return fixed == null;
-    }
 }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.moments.RowSample;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -28,7 +29,6 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
     public static final String DECISIONS_STORE = "decisions";
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowAssessor.class);
-    private static final int LARGEST_PART = 500 * 1024;
 
     private final Map<String, SiteJudge> judges;
     private final ActiveDecoders activeDecoders;
@@ -121,7 +121,7 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
             forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
         }
         if (ask == Ask.ADAPT) {
-            List<byte[]> parts = window.sample().encode(LARGEST_PART);
+            List<byte[]> parts = window.sample().encode(RowSample.RECORD_PART_BYTES);
             for (int index = 0; index < parts.size(); index++) {
                 byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
                 forward(window.site(), part, timestampMs, requests);

@@ -7,8 +7,11 @@ import io.plumbline.calibration.NullSample;
 import io.plumbline.explainer.Explainer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -100,10 +103,28 @@ final class BaselineCommand implements Callable<Integer> {
                 .put("second_moment_trace", baseline.moment().trace())
                 .put("reconstruction_fvu", baseline.reconstructionFvu());
         for (NullSample sample : baseline.samples()) {
-            answer.put(
-                    "clean_windows_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow()),
-                    sample.values(DriftJudge.DEFAULT_TRIGGER).length);
+            putSpread(answer, sample);
         }
         return answer;
+    }
+
+    /** How far the statistic strays by itself: what a threshold written as a number is chosen by. */
+    private static void putSpread(Answer answer, NullSample sample) {
+        String of = "_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow());
+        DescriptiveStatistics clean = new DescriptiveStatistics(sample.values(DriftJudge.DEFAULT_TRIGGER));
+        answer.put("clean_windows" + of, clean.getN());
+        Map<String, Double> spread = new LinkedHashMap<>();
+        spread.put("minimum", clean.getMin());
+        spread.put("median", clean.getPercentile(50.0));
+        spread.put("maximum", clean.getMax());
+        spread.put("standard_deviation", clean.getN() < 2 ? Double.NaN : clean.getStandardDeviation());
+        spread.forEach((name, value) -> {
+            String key = DriftJudge.DEFAULT_TRIGGER + "_" + name + of;
+            if (value.isNaN()) {
+                answer.putUndefined(key, "%d clean windows of that size".formatted(clean.getN()));
+            } else {
+                answer.put(key, value);
+            }
+        });
     }
 }

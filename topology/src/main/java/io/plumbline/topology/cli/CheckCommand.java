@@ -56,6 +56,14 @@ final class CheckCommand implements Callable<Integer> {
             }
             problems += site.problems().size();
         }
+        for (ConfigCheck.Site site : sites) {
+            if (!site.calibration().isEmpty()) {
+                out.println(
+                        "%s: rank %d is calibrated for windows of %s; a quantile judges windows of half to twice such a size"
+                                .formatted(
+                                        site.settings().site(), site.settings().rank(), site.calibration()));
+            }
+        }
         for (String problem : StreamsSettings.problems(monitor)) {
             err.println(problem);
             problems++;
@@ -85,7 +93,7 @@ final class CheckCommand implements Callable<Integer> {
 
     private static int checkBroker(MonitorConfig monitor, PrintWriter out, PrintWriter err) {
         try {
-            return checkTopics(monitor, Brokers.topics(monitor.kafka()), out, err);
+            return checkTopics(monitor, Brokers.topics(monitor.adminProperties()), out, err);
         } catch (UsageException unreachable) {
             err.println(unreachable.getMessage());
             return 1;

@@ -1,9 +1,7 @@
 package io.plumbline.topology.demo;
 
 import io.plumbline.wire.ActivationFile;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -54,10 +52,6 @@ final class Traffic implements AutoCloseable {
             }
         }
         return stretches;
-    }
-
-    static ActivationFile open(Path path) throws IOException {
-        return ActivationFile.open(path);
     }
 
     /** Sends some requests of a stretch, evenly spaced over a window that starts at {@code windowStartMs}. */

@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.MomentTile;
 import java.time.Duration;
@@ -117,7 +118,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         for (MomentTile tile : pane.tiles()) {
             forward(site, new PaneMessage.Tile(partition, startMs, settings.paneMs(), pane.requests(), tile), startMs);
         }
-        for (byte[] part : pane.sample().encode(PaneStore.LARGEST_PART)) {
+        for (byte[] part : pane.sample().encode(RowSample.RECORD_PART_BYTES)) {
             forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);
         }
     }

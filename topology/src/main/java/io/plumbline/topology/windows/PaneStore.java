@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.RowSample;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -138,7 +139,7 @@ final class PaneStore<S> implements StateStore {
             for (MomentTile tile : pane.tiles()) {
                 inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, tile.index()), tile.encode());
             }
-            List<byte[]> parts = pane.sample().encode(LARGEST_PART);
+            List<byte[]> parts = pane.sample().encode(RowSample.RECORD_PART_BYTES);
             for (int part = 0; part < parts.size(); part++) {
                 inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.SAMPLE, part), parts.get(part));
             }
@@ -156,9 +157,6 @@ final class PaneStore<S> implements StateStore {
 
     /** Requests and length of a pane. */
     private static final int COUNTS_BYTES = 2 * Long.BYTES;
-
-    /** Bytes of a sample part; with its key and headers it stays under 512 KiB. */
-    static final int LARGEST_PART = 500 * 1024;
 
     /** Replaces the live objects by what the inner store holds. State of sites no longer configured is left alone. */
     void reset() {

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.calibration.Baseline;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.wire.DType;
@@ -13,6 +16,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -90,6 +94,71 @@ class CheckCommandTest {
         assertEquals(
                 "plumbline: " + folder + ": is a folder, not a configuration file",
                 shell.err().strip());
+    }
+
+    @Test
+    void calibratedSizesAreListedAndMustReachTheWindows() throws IOException {
+        Shell fine = check("rank: 2, threshold: {quantile: 0.5}", "--offline");
+        assertTrue(
+                fine.out().contains("layer.2: rank 2 is calibrated for windows of 64 rows (16 clean windows)"),
+                fine.out());
+        Path file = folder.resolve("plumbline.yaml");
+        Files.writeString(file, Files.readString(file).replace("minimum_rows: 64", "minimum_rows: 129"));
+        Shell shell = Shell.run("check", "--config", file, "--offline");
+        assertEquals(2, shell.exitCode(), shell.out());
+        assertTrue(
+                shell.err()
+                        .contains(
+                                "calibrated for windows of up to 64 rows and judges none larger than twice that, but window.minimum_rows = 129"),
+                shell.err());
+    }
+
+    @Test
+    void baselineShowsTheSpreadOfItsCleanWindows() throws Exception {
+        Shell shell = Shell.run(
+                "baseline",
+                "--explainer",
+                folder.resolve("sae"),
+                "--activations",
+                folder.resolve("clean.safetensors"),
+                "--rank",
+                2,
+                "--window-rows",
+                64,
+                "--window-rows",
+                5000,
+                "--json",
+                "--out",
+                folder.resolve("again.safetensors"));
+        JsonNode json = new ObjectMapper().readTree(shell.out());
+        double[] clean = Baseline.read(folder.resolve("again.safetensors"))
+                .samplesOf(2)
+                .get(0)
+                .values("faithfulness_gap");
+        Arrays.sort(clean);
+        assertEquals(16, json.get("clean_windows_rank_2_rows_64").asInt());
+        assertEquals(
+                clean[0], json.get("faithfulness_gap_minimum_rank_2_rows_64").asDouble());
+        assertEquals(
+                (clean[7] + clean[8]) / 2,
+                json.get("faithfulness_gap_median_rank_2_rows_64").asDouble(),
+                1e-15);
+        assertEquals(
+                clean[15], json.get("faithfulness_gap_maximum_rank_2_rows_64").asDouble());
+        double mean = Arrays.stream(clean).average().orElseThrow();
+        double squares = Arrays.stream(clean)
+                .map(value -> (value - mean) * (value - mean))
+                .sum();
+        assertEquals(
+                Math.sqrt(squares / 15),
+                json.get("faithfulness_gap_standard_deviation_rank_2_rows_64").asDouble(),
+                1e-14);
+        assertTrue(json.get("faithfulness_gap_median_rank_2_rows_5000").isNull());
+        assertEquals(
+                "0 clean windows of that size",
+                json.get("undefined")
+                        .get("faithfulness_gap_median_rank_2_rows_5000")
+                        .asText());
     }
 
     @Test
@@ -195,6 +264,7 @@ class CheckCommandTest {
         Path file = folder.resolve("plumbline.yaml");
         Files.writeString(file, """
                 kafka: {bootstrap.servers: "127.0.0.1:1"}
+                window: {minimum_rows: 64}
                 sites:
                   layer.2: {explainer: sae, baseline: base.safetensors, %s}
                 """.formatted(site));
