@@ -40,12 +40,12 @@ public final class MonitorTopology {
 
     /**
      * @param sites the configured sites with their explainers and baselines
-     * @param sourcePartitions partitions of the activations topic
+     * @param prepared what the brokers hold
      */
     public static Topology build(
             MonitorConfig config,
             Map<String, WatchedSite> sites,
-            int sourcePartitions,
+            Topics.Prepared prepared,
             ActiveDecoders activeDecoders,
             Listeners listeners) {
         TopicNames topics = config.topics();
@@ -55,7 +55,7 @@ public final class MonitorTopology {
                 config.store(),
                 mapValues(sites, site -> site.explainer().targetWidth()),
                 config.sampleRows(),
-                sourcePartitions,
+                prepared.sourcePartitions(),
                 changelog,
                 listeners.windows());
         ByteArrayDeserializer in = new ByteArrayDeserializer();
@@ -66,7 +66,11 @@ public final class MonitorTopology {
         topology.addProcessor(
                 "ingest",
                 IngestProcessor.supplier(
-                        mapValues(sites, MonitorTopology::shape), listeners.ingest(), "accumulate", "dead-letters"),
+                        mapValues(sites, MonitorTopology::shape),
+                        listeners.ingest(),
+                        "accumulate",
+                        "dead-letters",
+                        prepared.largestDeadLetter()),
                 "activations");
         topology.addProcessor("accumulate", windows.accumulator(), "ingest");
         topology.addSink("dead-letters", topics.deadLetters(), out, out, "ingest");

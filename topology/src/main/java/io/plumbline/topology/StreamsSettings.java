@@ -19,8 +19,18 @@ public final class StreamsSettings {
         properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, "2");
         properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "5000");
         properties.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), "60000");
+        properties.put(
+                StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG),
+                Integer.toString(Topics.LARGEST_DEAD_LETTER));
         properties.putAll(config.monitorProperties());
         return properties;
+    }
+
+    /** The largest request the monitor's producer sends, in bytes. */
+    static int largestRequest(MonitorConfig config) {
+        Properties properties = monitor(config);
+        Object own = properties.get(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG));
+        return Integer.parseInt(String.valueOf(own));
     }
 
     public static Properties adapter(MonitorConfig config) {

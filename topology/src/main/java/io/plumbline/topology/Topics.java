@@ -9,12 +9,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.TopicExistsException;
 
@@ -32,6 +35,7 @@ public final class Topics {
     /** Told to the client too: closing it waits for what it was asked. */
     private static final int WAIT_MS = (int) (WAIT_SECONDS * 1_000);
 
+    private static final int DEFAULT_LARGEST_MESSAGE = 1_000_000;
     private static final String ONE_DAY_MS = "86400000";
     private static final String THIRTY_DAYS_MS = "2592000000";
 
@@ -47,12 +51,23 @@ public final class Topics {
                 TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
     }
 
+    /** Bytes of the largest dead letter where we make the topic: what one fetch of the monitor takes. */
+    static final int LARGEST_DEAD_LETTER = 16 * 1024 * 1024;
+
     /**
-     * Makes missing topics and returns the number of partitions of the activations topic.
+     * What the topology must know of the brokers.
+     *
+     * @param sourcePartitions partitions of the activations topic
+     * @param largestDeadLetter bytes that the dead-letter topic and the monitor's producer take in one record
+     */
+    public record Prepared(int sourcePartitions, int largestDeadLetter) {}
+
+    /**
+     * Makes missing topics and looks at those there are.
      *
      * @throws StartException when the broker cannot be reached or the activations topic does not exist
      */
-    public static int prepare(MonitorConfig config) {
+    public static Prepared prepare(MonitorConfig config) {
         try (Admin admin = admin(config)) {
             Map<String, TopicDescription> existing = describe(admin, config);
             TopicDescription activations = existing.get(config.topics().activations());
@@ -69,7 +84,28 @@ public final class Topics {
                 }
             }
             create(admin, missing);
-            return partitions;
+            return new Prepared(
+                    partitions, Math.min(largestMessage(admin, config), StreamsSettings.largestRequest(config)));
+        }
+    }
+
+    /** A topic made by someone else may take less than ours. */
+    private static int largestMessage(Admin admin, MonitorConfig config) {
+        ConfigResource topic =
+                new ConfigResource(ConfigResource.Type.TOPIC, config.topics().deadLetters());
+        try {
+            Config settings = admin.describeConfigs(List.of(topic))
+                    .all()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                    .get(topic);
+            ConfigEntry limit = settings == null ? null : settings.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
+            return limit == null || limit.value() == null ? DEFAULT_LARGEST_MESSAGE : Integer.parseInt(limit.value());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StartException("interrupted while asking the broker for the settings of " + topic.name());
+        } catch (ExecutionException | TimeoutException e) {
+            // Asking takes a right of its own. Every broker takes this much unless told otherwise.
+            return DEFAULT_LARGEST_MESSAGE;
         }
     }
 
@@ -89,7 +125,14 @@ public final class Topics {
                 pipe(names.adaptationRequests(), partitions),
                 topic(names.windowReports(), partitions, Map.of(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS)),
                 topic(names.adaptationReports(), partitions, Map.of(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS)),
-                topic(names.deadLetters(), partitions, Map.of(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS)),
+                topic(
+                        names.deadLetters(),
+                        partitions,
+                        Map.of(
+                                TopicConfig.RETENTION_MS_CONFIG,
+                                THIRTY_DAYS_MS,
+                                TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
+                                Integer.toString(LARGEST_DEAD_LETTER))),
                 topic(
                         names.decoders(),
                         1,

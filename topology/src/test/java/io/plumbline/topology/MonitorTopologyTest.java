@@ -67,7 +67,11 @@ class MonitorTopologyTest {
 
     private Topology topology() {
         return MonitorTopology.build(
-                config, sites, 1, site -> active.of(site), new MonitorTopology.Listeners(watcher, watcher, watcher));
+                config,
+                sites,
+                new Topics.Prepared(1, 1_000_000),
+                site -> active.of(site),
+                new MonitorTopology.Listeners(watcher, watcher, watcher));
     }
 
     @AfterEach

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record DeadLetter(Reason reason, String message) {
 
-    /** Larger records stay where they are: one more copy would exceed the default request size of a producer. */
-    static final int LARGEST_COPY = 900 * 1024;
+    /** Room for reason, sentence and place beside what is copied. */
+    static final int HEADROOM = 100 * 1024;
 
     private static final int LARGEST_MESSAGE = 2_000;
 
@@ -41,9 +41,16 @@ public record DeadLetter(Reason reason, String message) {
     /**
      * The record to write. What is too large together is left out, the value first, then key and headers; a header
      * {@code plumbline.omitted.bytes} then says how much. The place always stands.
+     *
+     * @param largest bytes the dead-letter topic and the producer take in one record
      */
     public Record<byte @Nullable [], byte @Nullable []> record(
-            Record<byte @Nullable [], byte @Nullable []> refused, String topic, int partition, long offset) {
+            Record<byte @Nullable [], byte @Nullable []> refused,
+            String topic,
+            int partition,
+            long offset,
+            int largest) {
+        int largestCopy = Math.max(0, largest - HEADROOM);
         byte[] key = refused.key();
         byte[] value = refused.value();
         long valueBytes = value == null ? 0 : value.length;
@@ -52,8 +59,8 @@ public record DeadLetter(Reason reason, String message) {
             otherBytes += header.key().getBytes(StandardCharsets.UTF_8).length;
             otherBytes += header.value() == null ? 0 : header.value().length;
         }
-        boolean keepsOthers = otherBytes <= LARGEST_COPY;
-        boolean keepsValue = valueBytes + (keepsOthers ? otherBytes : 0) <= LARGEST_COPY;
+        boolean keepsOthers = otherBytes <= largestCopy;
+        boolean keepsValue = valueBytes + (keepsOthers ? otherBytes : 0) <= largestCopy;
         long omitted = (keepsOthers ? 0 : otherBytes) + (keepsValue ? 0 : valueBytes);
         return new Record<>(
                 keepsOthers ? key : null,

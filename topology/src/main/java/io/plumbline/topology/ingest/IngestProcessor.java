@@ -17,23 +17,31 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
     private final IngestListener listener;
     private final String accepted;
     private final String deadLetters;
+    private final int largestDeadLetter;
     private @Nullable ProcessorContext<Object, Object> context;
 
-    private IngestProcessor(RecordReader reader, IngestListener listener, String accepted, String deadLetters) {
+    private IngestProcessor(
+            RecordReader reader, IngestListener listener, String accepted, String deadLetters, int largestDeadLetter) {
         this.reader = reader;
         this.listener = listener;
         this.accepted = accepted;
         this.deadLetters = deadLetters;
+        this.largestDeadLetter = largestDeadLetter;
     }
 
     /**
      * @param accepted name of the child node that takes {@link Ingested}
      * @param deadLetters name of the sink that takes refused bytes
+     * @param largestDeadLetter bytes its topic and producer take in one record
      */
     public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
-            Map<String, SiteShape> sites, IngestListener listener, String accepted, String deadLetters) {
+            Map<String, SiteShape> sites,
+            IngestListener listener,
+            String accepted,
+            String deadLetters,
+            int largestDeadLetter) {
         RecordReader reader = new RecordReader(sites);
-        return () -> new IngestProcessor(reader, listener, accepted, deadLetters);
+        return () -> new IngestProcessor(reader, listener, accepted, deadLetters, largestDeadLetter);
     }
 
     @Override
@@ -53,7 +61,9 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
         } catch (Refused refused) {
             DeadLetter letter = refused.deadLetter();
             listener.onDeadLetter(letter.reason());
-            out.forward(letter.record(record, place.topic(), place.partition(), place.offset()), deadLetters);
+            out.forward(
+                    letter.record(record, place.topic(), place.partition(), place.offset(), largestDeadLetter),
+                    deadLetters);
         }
     }
 }

@@ -111,7 +111,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         LateProbe alive = new LateProbe(Optional::empty);
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
         server = own(listen(config, metrics, alive, ready));
-        int sourcePartitions = Topics.prepare(config);
+        Topics.Prepared prepared = Topics.prepare(config);
         PipelineMetrics pipeline = new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES);
         PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
@@ -122,11 +122,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         Probe allReady = Optional::empty;
         if (role.monitors()) {
             Topology topology = MonitorTopology.build(
-                    config,
-                    sites,
-                    sourcePartitions,
-                    decoders,
-                    new MonitorTopology.Listeners(pipeline, pipeline, pipeline));
+                    config, sites, prepared, decoders, new MonitorTopology.Listeners(pipeline, pipeline, pipeline));
             KafkaStreams streams = streams("monitor", topology, StreamsSettings.monitor(config), config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(StreamsSettings.monitor(config))));
             allReady = allReady.and(StreamsProbes.ready("monitor", streams));

@@ -39,10 +39,10 @@ class DeadLetterTest {
 
     @Test
     void aValueTooLargeToCopyIsOmittedAndItsPlaceStands() {
-        Record<byte[], byte[]> written = write(KEY, new byte[DeadLetter.LARGEST_COPY + 1], new RecordHeaders());
+        Record<byte[], byte[]> written = write(KEY, new byte[DEFAULT_REQUEST_BYTES], new RecordHeaders());
         assertNull(written.value());
         assertArrayEquals(KEY, written.key());
-        assertEquals(Integer.toString(DeadLetter.LARGEST_COPY + 1), header(written, "plumbline.omitted.bytes"));
+        assertEquals(Integer.toString(DEFAULT_REQUEST_BYTES), header(written, "plumbline.omitted.bytes"));
         assertEquals("99", header(written, "plumbline.offset"));
     }
 
@@ -70,14 +70,23 @@ class DeadLetterTest {
     }
 
     @Test
+    void aTopicThatTakesMoreKeepsMore() {
+        byte[] value = new byte[3_000_000];
+        Record<byte[], byte[]> written =
+                letter.record(new Record<>(KEY, value, 5, new RecordHeaders()), "activations", 3, 99, 4_000_000);
+        assertArrayEquals(value, written.value());
+    }
+
+    @Test
     void aLongMessageIsCut() {
         DeadLetter talkative = new DeadLetter(DeadLetter.Reason.MALFORMED, "x".repeat(2_000_000));
-        Record<byte[], byte[]> written = talkative.record(new Record<>(KEY, KEY, 0), "t", 0, 0);
+        Record<byte[], byte[]> written = talkative.record(new Record<>(KEY, KEY, 0), "t", 0, 0, DEFAULT_REQUEST_BYTES);
         assertTrue(size(written) < 10_000, "a letter of " + size(written));
     }
 
     private Record<byte[], byte[]> write(byte[] key, byte[] value, Headers headers) {
-        Record<byte[], byte[]> written = letter.record(new Record<>(key, value, 5, headers), "activations", 3, 99);
+        Record<byte[], byte[]> written =
+                letter.record(new Record<>(key, value, 5, headers), "activations", 3, 99, DEFAULT_REQUEST_BYTES);
         assertTrue(size(written) < DEFAULT_REQUEST_BYTES - 10_000, "a letter of " + size(written));
         return written;
     }

@@ -89,7 +89,9 @@ public final class CrashableWindows {
         Topology topology = new Topology();
         topology.addSource(AutoOffsetReset.earliest(), "activations", in, in, prefix + ACTIVATIONS);
         topology.addProcessor(
-                "ingest", IngestProcessor.supplier(shapes, new Silent(), "accumulate", "dead-letters"), "activations");
+                "ingest",
+                IngestProcessor.supplier(shapes, new Silent(), "accumulate", "dead-letters", 1_000_000),
+                "activations");
         topology.addProcessor("accumulate", stage.accumulator(), "ingest");
         topology.addSink("dead-letters", prefix + DEAD_LETTERS, out, out, "ingest");
         topology.addSink("closed-panes", prefix + MOMENTS, out, out, "accumulate");

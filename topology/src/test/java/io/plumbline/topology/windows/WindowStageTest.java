@@ -304,7 +304,8 @@ class WindowStageTest {
                         Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false)),
                         ingestListener,
                         "accumulate",
-                        "refused"),
+                        "refused",
+                        1_000_000),
                 "activations-source");
         topology.addProcessor("accumulate", stage.accumulator(), "ingest");
         topology.addSink("refused", "dead-letters", out, out, "ingest");
