@@ -17,7 +17,7 @@ final class Failures {
 
     static int explain(Exception failure, PrintWriter err, boolean withStack) {
         err.println(PREFIX + sentence(failure));
-        if (withStack) {
+        if (withStack) { // --verbose asked for it
             failure.printStackTrace(err);
         } else if (exitCode(failure) == ExitCodes.FAILURE) {
             err.println("(--verbose shows where)");
