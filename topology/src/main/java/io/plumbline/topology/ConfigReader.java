@@ -7,6 +7,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
 import java.nio.file.InvalidPathException;
@@ -30,7 +31,7 @@ final class ConfigReader {
     private static final Pattern TOPIC = Pattern.compile("[a-zA-Z0-9._-]{1,249}");
     private static final Duration MINUTE = Duration.ofSeconds(60);
     private static final WindowSettings DEFAULT_WINDOW =
-            new WindowSettings(MINUTE, MINUTE, Duration.ofSeconds(10), Duration.ofSeconds(30));
+            new WindowSettings(MINUTE, MINUTE, Duration.ofSeconds(10), Duration.ofSeconds(30), Duration.ofMinutes(10));
     private static final int DEFAULT_MINIMUM_ROWS = 512;
     private static final int DEFAULT_SAMPLE_ROWS = 4096;
     private static final int DEFAULT_PORT = 9464;
@@ -88,7 +89,10 @@ final class ConfigReader {
         ConfigNode http = root.child("http");
         String bind = http.text("bind", "127.0.0.1");
         int port = http.parsed("port", DEFAULT_PORT, text -> (int) ConfigNode.inRange(text, 0, LARGEST_PORT));
+        String webConfig = http.textOrNull("web_config");
+        Path webConfigFile = webConfig == null ? null : path(http, "web_config", webConfig);
         http.refuseUnknownKeys();
+        Limits limits = limits(root.child("limits"));
 
         SiteReader sites = new SiteReader(this, minimumRows, sampleRows, problems);
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
@@ -114,7 +118,35 @@ final class ConfigReader {
         }
         root.refuseUnknownKeys();
         return new MonitorConfig(
-                applicationId, kafka, topics, window, sampleRows, store, directory, bind, port, settings, adaptations);
+                applicationId,
+                kafka,
+                topics,
+                window,
+                sampleRows,
+                store,
+                directory,
+                bind,
+                port,
+                webConfigFile,
+                limits,
+                settings,
+                adaptations);
+    }
+
+    private Limits limits(ConfigNode node) {
+        Limits otherwise = Limits.DEFAULT;
+        int sites = node.integer("sites", otherwise.sites(), 1);
+        int width = node.integer("width", otherwise.width(), 1);
+        int rowsPerRecord = node.integer("rows_per_record", otherwise.rowsPerRecord(), 1);
+        int requestsPerWindow = node.integer("requests_per_window", otherwise.requestsPerWindow(), 1);
+        Duration ahead = node.duration("ahead", otherwise.ahead());
+        node.refuseUnknownKeys();
+        try {
+            return new Limits(sites, width, rowsPerRecord, requestsPerWindow, ahead);
+        } catch (IllegalArgumentException refused) {
+            problems.add(String.valueOf(refused.getMessage()));
+            return otherwise;
+        }
     }
 
     private Map<String, String> kafka(ConfigNode node) {
@@ -159,8 +191,9 @@ final class ConfigReader {
         Duration advance = node.duration("advance", size);
         Duration grace = node.duration("grace", DEFAULT_WINDOW.grace());
         Duration idleClose = node.isOff("idle_close") ? null : node.duration("idle_close", Duration.ofSeconds(30));
+        Duration maxHold = node.isOff("max_hold") ? null : node.duration("max_hold", Duration.ofMinutes(10));
         try {
-            return new WindowSettings(size, advance, grace, idleClose);
+            return new WindowSettings(size, advance, grace, idleClose, maxHold);
         } catch (IllegalArgumentException refused) {
             problems.add(String.valueOf(refused.getMessage()));
             return DEFAULT_WINDOW;

@@ -2,6 +2,7 @@ package io.plumbline.topology;
 
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.util.Map;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.streams.StreamsConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The whole configuration, checked: whoever holds one need not check again. It says nothing about files and brokers
@@ -31,6 +33,8 @@ import org.apache.kafka.streams.StreamsConfig;
  * @param stateDirectory folder of the state
  * @param httpBind address /metrics and the health checks listen on
  * @param httpPort their port; 0: any free one
+ * @param webConfig file that asks for TLS and passwords there; null: neither
+ * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
  * @param adaptations how the sites that adapt do it, by site
  */
@@ -44,6 +48,8 @@ public record MonitorConfig(
         Path stateDirectory,
         String httpBind,
         int httpPort,
+        @Nullable Path webConfig,
+        Limits limits,
         Map<String, SiteSettings> sites,
         Map<String, AdaptationSettings> adaptations) {
 

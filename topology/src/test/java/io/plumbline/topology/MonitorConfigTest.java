@@ -13,6 +13,7 @@ import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.wire.DType;
 import java.io.IOException;
@@ -46,6 +47,7 @@ class MonitorConfigTest {
         assertEquals(smallest.stateDirectory(), printed.stateDirectory());
         assertEquals(smallest.httpBind(), printed.httpBind());
         assertEquals(smallest.httpPort(), printed.httpPort());
+        assertEquals(smallest.limits(), printed.limits());
         assertEquals(smallest.applicationId(), printed.applicationId());
         assertEquals(
                 smallest.adaptations().get("layer.2"), printed.adaptations().get("encoder.layer.2"));
@@ -62,10 +64,11 @@ class MonitorConfigTest {
                 application_id: lab
                 kafka: {bootstrap.servers: "a:1,b:2", monitor.num.stream.threads: 3, adapter.num.stream.threads: 1}
                 topics: {activations: rows, dead_letters: dlq}
-                window: {size: 10m, advance: 1m, grace: 500ms, idle_close: off, minimum_rows: 1000}
+                window: {size: 10m, advance: 1m, grace: 500ms, idle_close: off, max_hold: off, minimum_rows: 1000}
                 sample: {rows: 256}
                 state: {store: rocksdb, directory: /var/lib/plumbline}
-                http: {bind: 0.0.0.0, port: 0}
+                http: {bind: 0.0.0.0, port: 0, web_config: web.yaml}
+                limits: {sites: 5, width: 512, rows_per_record: 100, requests_per_window: 9, ahead: 2s}
                 sites:
                   a.b:
                     explainer: sae
@@ -93,11 +96,14 @@ class MonitorConfigTest {
         assertEquals(Duration.ofMinutes(1), config.window().advance());
         assertEquals(Duration.ofMillis(500), config.window().grace());
         assertNull(config.window().idleClose());
+        assertNull(config.window().maxHold());
         assertEquals(256, config.sampleRows());
         assertEquals(StoreKind.ROCKSDB, config.store());
         assertEquals(Path.of("/var/lib/plumbline"), config.stateDirectory());
         assertEquals("0.0.0.0", config.httpBind());
         assertEquals(0, config.httpPort());
+        assertEquals(Path.of("/conf/web.yaml"), config.webConfig());
+        assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2)), config.limits());
 
         SiteSettings site = site(config, "a.b");
         assertEquals(Path.of("/conf/sae"), site.explainer());
@@ -148,6 +154,9 @@ class MonitorConfigTest {
                 "topics: {moments: decoders}            | expected a topic of its own",
                 "topics: {moments: 'a b'}               | topics.moments = a b: expected a topic name",
                 "state: {store: disk}                   | state.store = disk: expected memory or rocksdb",
+                "limits: {width: 0}                    | limits.width = 0: expected a whole number of at least 1",
+                "limits: {ahead: 0s}                   | limits.ahead = 0: expected more than 0",
+                "window: {max_hold: 0s}                | window.max_hold = PT0S: expected a positive duration, or off",
                 "http: {port: 70000}                    | http.port = 70000: expected a number from 0 to 65535",
                 "http: 9464                             | http = 9464: expected a mapping",
                 "application_id: 'a b'                  | application_id = a b: expected letters",

@@ -11,12 +11,15 @@ import org.jspecify.annotations.Nullable;
  * @param advance distance between window starts; equal to {@code size} for tumbling windows
  * @param grace how far event time must pass the end of a window before it closes; rows later than that are counted as late
  * @param idleClose wall-clock time without records after which a site's open panes close anyway; null: never
+ * @param maxHold wall-clock time for which a partition that lags and does not catch up holds a site's windows back; null: for
+ *     ever
  */
 public record WindowSettings(
         Duration size,
         Duration advance,
         Duration grace,
-        @Nullable Duration idleClose) {
+        @Nullable Duration idleClose,
+        @Nullable Duration maxHold) {
 
     public WindowSettings {
         if (size.toMillis() <= 0) {
@@ -33,6 +36,10 @@ public record WindowSettings(
         if (idleClose != null && idleClose.toMillis() <= 0) {
             throw new IllegalArgumentException(
                     "window.idle_close = %s: expected a positive duration, or off".formatted(idleClose));
+        }
+        if (maxHold != null && maxHold.toMillis() <= 0) {
+            throw new IllegalArgumentException(
+                    "window.max_hold = %s: expected a positive duration, or off".formatted(maxHold));
         }
         if (size.toMillis() / greatestCommonDivisor(size.toMillis(), advance.toMillis()) > LARGEST_PANES_PER_WINDOW) {
             throw new IllegalArgumentException(

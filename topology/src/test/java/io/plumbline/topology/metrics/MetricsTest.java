@@ -249,12 +249,12 @@ class MetricsTest {
         Duration hour = Duration.ofHours(1);
         assertEquals(
                 Duration.ofMinutes(4 * 60 + 5),
-                Metrics.Settings.forWindows(new WindowSettings(hour, hour, Duration.ofMinutes(5), null))
+                Metrics.Settings.forWindows(new WindowSettings(hour, hour, Duration.ofMinutes(5), null, null))
                         .staleness());
         Duration minute = Duration.ofMinutes(1);
         assertEquals(
                 Duration.ofMinutes(15),
-                Metrics.Settings.forWindows(new WindowSettings(minute, minute, Duration.ZERO, null))
+                Metrics.Settings.forWindows(new WindowSettings(minute, minute, Duration.ZERO, null, null))
                         .staleness());
     }
 }

@@ -82,7 +82,7 @@ public final class CrashableWindows {
             shapes.put(site(i), new SiteShape(site(i), WIDTH, WIDTH, false));
             dimensions.put(site(i), WIDTH);
         }
-        WindowSettings settings = new WindowSettings(WINDOW, WINDOW, Duration.ZERO, Duration.ofSeconds(8));
+        WindowSettings settings = new WindowSettings(WINDOW, WINDOW, Duration.ZERO, Duration.ofSeconds(8), null);
         WindowStage stage = new WindowStage(settings, kind, dimensions, 8, partitions, Map.of(), new Silent());
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();

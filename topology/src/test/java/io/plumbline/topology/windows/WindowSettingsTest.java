@@ -60,12 +60,12 @@ class WindowSettingsTest {
     }
 
     private static void assertRefused(String word, Duration size, Duration advance, Duration grace, Duration idle) {
-        IllegalArgumentException refusal =
-                assertThrows(IllegalArgumentException.class, () -> new WindowSettings(size, advance, grace, idle));
+        IllegalArgumentException refusal = assertThrows(
+                IllegalArgumentException.class, () -> new WindowSettings(size, advance, grace, idle, null));
         assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
     }
 
     private static WindowSettings settings(int sizeMs, int advanceMs) {
-        return new WindowSettings(Duration.ofMillis(sizeMs), Duration.ofMillis(advanceMs), Duration.ZERO, null);
+        return new WindowSettings(Duration.ofMillis(sizeMs), Duration.ofMillis(advanceMs), Duration.ZERO, null, null);
     }
 }

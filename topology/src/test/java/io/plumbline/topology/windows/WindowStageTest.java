@@ -59,7 +59,7 @@ class WindowStageTest {
 
     @Test
     void aTumblingWindowHoldsExactlyItsRows() {
-        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null, null), StoreKind.MEMORY);
         Matrix first = send(1, T0);
         Matrix second = send(2, T0 + 9_999);
         send(3, T0 + 10_000);
@@ -71,7 +71,7 @@ class WindowStageTest {
 
     @Test
     void aRowIsCountedInEveryHoppingWindowThatHoldsIt() {
-        start(new WindowSettings(seconds(12), seconds(4), Duration.ZERO, null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(12), seconds(4), Duration.ZERO, null, null), StoreKind.MEMORY);
         long start = T0 / 12_000 * 12_000;
         Matrix a = send(1, start + 1_000);
         Matrix b = send(2, start + 5_000);
@@ -87,7 +87,7 @@ class WindowStageTest {
 
     @Test
     void lateRowsAreCountedAndInNoWindow() {
-        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null, null), StoreKind.MEMORY);
         Matrix first = send(1, T0);
         send(2, T0 + 12_000);
         send(3, T0 + 9_000);
@@ -98,7 +98,7 @@ class WindowStageTest {
 
     @Test
     void outOfOrderRowsWithinGraceAreInTheirWindow() {
-        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), null, null), StoreKind.MEMORY);
         Matrix a = send(1, T0 + 9_000);
         send(2, T0 + 11_000);
         Matrix b = send(3, T0 + 1_000);
@@ -109,7 +109,7 @@ class WindowStageTest {
 
     @Test
     void aSilentSiteClosesByWallClockAndLaterRowsOfThatPaneAreLate() {
-        start(new WindowSettings(seconds(10), seconds(10), seconds(2), seconds(30)), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), seconds(30), null), StoreKind.MEMORY);
         Matrix a = send(1, T0);
         waitSeconds(29);
         assertTrue(windows.isEmpty());
@@ -125,7 +125,7 @@ class WindowStageTest {
 
     @Test
     void aStallOfThisTaskIsNotTheSitesSilence() {
-        start(new WindowSettings(seconds(10), seconds(10), seconds(2), seconds(30)), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), seconds(2), seconds(30), null), StoreKind.MEMORY);
         send(1, T0);
         waitSeconds(5);
         driver.advanceWallClockTime(seconds(300));
@@ -136,7 +136,7 @@ class WindowStageTest {
 
     @Test
     void aPartitionThatNeverCarriedASiteDoesNotHoldItBackWithoutIdleClose() {
-        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null, null), StoreKind.MEMORY);
         waitSeconds(29);
         assertEquals(
                 0,
@@ -157,7 +157,7 @@ class WindowStageTest {
 
     @Test
     void aPaneOfAnotherLengthIsNotAddedToOneOfOurs() {
-        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null, null), StoreKind.MEMORY);
         SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(WIDTH);
         moment.add(ActivationRecords.integerRows(9, 4, WIDTH));
         byte[] foreign = new PaneMessage.Tile(
@@ -182,7 +182,7 @@ class WindowStageTest {
 
     @Test
     void windowsWithoutRowsAreSkipped() {
-        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null, null), StoreKind.MEMORY);
         send(1, T0);
         send(2, T0 + 100_000);
         send(3, T0 + 110_000);
@@ -193,7 +193,7 @@ class WindowStageTest {
 
     @Test
     void theSampleOfASmallWindowHoldsEveryRow() {
-        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null, null), StoreKind.MEMORY);
         send(1, T0);
         send(2, T0 + 1);
         send(3, T0 + 10_000);
@@ -202,7 +202,7 @@ class WindowStageTest {
 
     @Test
     void badRecordsAreRefusedAndGoodOnesAroundThemCounted() {
-        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null), StoreKind.MEMORY);
+        start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null, null), StoreKind.MEMORY);
         Matrix a = send(1, T0);
         pipe(SITE, null, T0);
         pipe(SITE, new byte[] {1, 2, 3}, T0);
