@@ -46,7 +46,7 @@ public final class EmbeddedBroker implements AutoCloseable {
             throw new IllegalStateException("the broker's folder %s cannot be formatted".formatted(dataDirectory), e);
         }
         KafkaRaftServer server = new KafkaRaftServer(
-                KafkaConfig.fromProps(properties(dataDirectory, port, controllerPort)), Time.SYSTEM);
+                KafkaConfig.fromProps(properties(dataDirectory, port, controllerPort, settings)), Time.SYSTEM);
         server.startup();
         return new EmbeddedBroker(server, port);
     }
@@ -80,7 +80,8 @@ public final class EmbeddedBroker implements AutoCloseable {
                 .run();
     }
 
-    private static Properties properties(Path dataDirectory, int port, int controllerPort) {
+    private static Properties properties(
+            Path dataDirectory, int port, int controllerPort, Map<String, String> settings) {
         Properties properties = new Properties();
         properties.put("process.roles", "broker,controller");
         properties.put("node.id", "1");
@@ -102,6 +103,7 @@ public final class EmbeddedBroker implements AutoCloseable {
         properties.put("log.cleaner.dedupe.buffer.size", "2097152");
         // Recorded activations carry the event times they are given: no retention by time.
         properties.put("log.retention.ms", "-1");
+        properties.putAll(settings);
         return properties;
     }
 

@@ -30,8 +30,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -124,6 +126,22 @@ class PlumblineRuntimeIT {
                   blocks.7: {explainer: sae, baseline: baseline.safetensors, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers());
         assertEquals(new Topics.Prepared(3, 500_000), Topics.prepare(MonitorConfig.parse(yaml, "test", folder)));
+    }
+
+    /** The settings given to the broker of this class are its own. */
+    @Test
+    void theBrokerRunsWithTheSettingsItWasGiven() throws Exception {
+        ConfigResource one = new ConfigResource(ConfigResource.Type.BROKER, "1");
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrapServers()))) {
+            assertEquals(
+                    "4000000",
+                    admin.describeConfigs(List.of(one))
+                            .all()
+                            .get()
+                            .get(one)
+                            .get("message.max.bytes")
+                            .value());
+        }
     }
 
     /** By reason, with a word of what is wrong. */
