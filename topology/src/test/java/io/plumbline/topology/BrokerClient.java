@@ -25,7 +25,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** What the broker tests ask of a broker. */
 public final class BrokerClient {
 
-    private static final long PATIENCE_SECONDS = 45;
+    private static final long PATIENCE_SECONDS = 120;
 
     private final String bootstrapServers;
 
@@ -40,8 +40,13 @@ public final class BrokerClient {
     }
 
     public void createTopic(String name, int partitions, Map<String, String> settings) throws Exception {
+        createTopic(name, partitions, 1, settings);
+    }
+
+    public void createTopic(String name, int partitions, int replication, Map<String, String> settings)
+            throws Exception {
         try (Admin admin = Admin.create(properties())) {
-            admin.createTopics(List.of(new NewTopic(name, partitions, (short) 1).configs(settings)))
+            admin.createTopics(List.of(new NewTopic(name, partitions, (short) replication).configs(settings)))
                     .all()
                     .get();
         }
@@ -80,6 +85,30 @@ public final class BrokerClient {
             }
         }
         assertTrue(enough.test(records), "only %d records of %s".formatted(records.size(), topic));
+        return records;
+    }
+
+    /** Every committed record of a topic, to where it ends now; waits for open transactions to be decided. */
+    public List<ConsumerRecord<byte[], byte[]>> readAll(String topic) {
+        List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+        Properties committed = properties();
+        committed.put("isolation.level", "read_committed");
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                        new KafkaConsumer<>(committed, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+                KafkaConsumer<byte[], byte[]> uncommitted =
+                        new KafkaConsumer<>(properties(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> all = consumer.partitionsFor(topic).stream()
+                    .map(info -> new TopicPartition(topic, info.partition()))
+                    .toList();
+            Map<TopicPartition, Long> ends = uncommitted.endOffsets(all);
+            consumer.assign(all);
+            consumer.seekToBeginning(all);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+                assertTrue(System.nanoTime() < deadline, () -> "%s: not read to its end %s".formatted(topic, ends));
+                consumer.poll(Duration.ofMillis(100)).forEach(records::add);
+            }
+        }
         return records;
     }
 

@@ -1,0 +1,31 @@
+package io.plumbline.topology.faults;
+
+import io.plumbline.topology.demo.EmbeddedBroker;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** A broker that notices a dead client within seconds. */
+final class FaultBroker {
+
+    private FaultBroker() {}
+
+    static EmbeddedBroker start(Path directory) {
+        return EmbeddedBroker.start(directory, EmbeddedBroker.freePort(), settings());
+    }
+
+    /**
+     * Under the {@code streams} protocol the session is the broker's setting, and 45 s by default: a monitor that starts
+     * again after SIGKILL gets its tasks back only when that of its dead self is over.
+     */
+    static Map<String, String> settings() {
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500");
+        settings.put("group.streams.min.session.timeout.ms", "6000");
+        settings.put("group.streams.session.timeout.ms", "6000");
+        settings.put("group.streams.min.heartbeat.interval.ms", "1000");
+        settings.put("group.streams.heartbeat.interval.ms", "1000");
+        settings.put("group.streams.initial.rebalance.delay.ms", "0");
+        return settings;
+    }
+}

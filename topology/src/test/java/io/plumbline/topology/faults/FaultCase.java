@@ -1,0 +1,220 @@
+package io.plumbline.topology.faults;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.plumbline.topology.BrokerClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+
+/**
+ * One case of the matrix: topics of its own on a broker of the caller's, traffic with its truth, monitors as child JVMs with
+ * a state folder each, and the comparison at the end.
+ *
+ * <pre>
+ * try (FaultCase run = FaultCase.open("mid-window", shape, setup, broker.bootstrapServers(), folder)) {
+ *     ChildJvm monitor = run.start(0);
+ *     run.traffic().send(2);
+ *     run.awaitWindows(1);
+ *     run.kill(0, monitor);
+ *     run.start(0);
+ *     matrix.add(run.finish());
+ * }
+ * </pre>
+ */
+final class FaultCase implements AutoCloseable {
+
+    private final String name;
+    private final String prefix;
+    private final MonitorSetup setup;
+    private final Path folder;
+    private final BrokerClient client;
+    private final Traffic traffic;
+    private final List<ChildJvm> children = new ArrayList<>();
+    private final long begin = System.nanoTime();
+    private int kills;
+
+    private FaultCase(
+            String name, String prefix, MonitorSetup setup, Path folder, BrokerClient client, Traffic traffic) {
+        this.name = name;
+        this.prefix = prefix;
+        this.setup = setup;
+        this.folder = folder;
+        this.client = client;
+        this.traffic = traffic;
+    }
+
+    /** Makes the topics and the files of the sites. The folder is to be the case's own. */
+    static FaultCase open(String name, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers, Path folder)
+            throws Exception {
+        return open(name, shape, setup, bootstrapServers, folder, 1);
+    }
+
+    /** @param replication of the topics the case makes */
+    static FaultCase open(
+            String name, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers, Path folder, int replication)
+            throws Exception {
+        Files.createDirectories(folder);
+        BrokerClient client = new BrokerClient(bootstrapServers);
+        String prefix = folder.getFileName() + "-";
+        client.createTopic(prefix + "activations", shape.partitions(), replication, Map.of("retention.ms", "-1"));
+        client.createTopic(prefix + "prints", 1, replication, Map.of());
+        MonitorFolder.create(folder, prefix, shape, setup, bootstrapServers);
+        return new FaultCase(name, prefix, setup, folder, client, new Traffic(shape, prefix + "activations", client));
+    }
+
+    Traffic traffic() {
+        return traffic;
+    }
+
+    /** Starts monitor {@code instance}, with the state folder of that number. */
+    ChildJvm start(int instance, String... properties) {
+        Path log = folder.resolve("monitor-%d-%d.log".formatted(instance, children.size()));
+        ChildJvm child = ChildJvm.start(
+                log,
+                FaultedMonitor.class,
+                List.of(properties),
+                List.of(MonitorFolder.config(folder, instance).toString(), prefix + "prints"));
+        children.add(child);
+        return child;
+    }
+
+    /** Starts a monitor that will kill itself at the n-th passing of a point, see {@link KillPoint}. */
+    ChildJvm startToBeKilledAt(int instance, String point, int turn) {
+        return start(instance, "%s=%s:%d".formatted(KillPoint.PROPERTY, point, turn));
+    }
+
+    /** SIGKILL; its state is wiped where the setup says so. */
+    void kill(int instance, ChildJvm child) throws Exception {
+        child.kill();
+        killed(instance);
+    }
+
+    /** Waits until it killed itself. */
+    void awaitKilled(int instance, ChildJvm child) throws Exception {
+        child.awaitKilled();
+        killed(instance);
+    }
+
+    private void killed(int instance) {
+        kills++;
+        if (setup.wipe()) {
+            wipe(MonitorFolder.state(folder, instance));
+        }
+    }
+
+    /** Waits until there are so many committed windows. */
+    void awaitWindows(int count) {
+        List<ConsumerRecord<byte[], byte[]>> unused = client.await(prefix + "prints", found -> found.size() >= count);
+    }
+
+    /** How many windows are committed by now. */
+    int committedWindows() {
+        return client.readAll(prefix + "prints").size();
+    }
+
+    /** Closes the last windows, waits for all of them, and compares them with the truth. */
+    FaultMatrix.Line finish() throws Exception {
+        traffic.closeWindows();
+        Map<String, WindowPrint> expected = traffic.expected();
+        awaitWindows(expected.size());
+        // What would be emitted a second time is emitted by the time the tasks are closed.
+        for (ChildJvm child : children) {
+            if (child.isAlive()) {
+                child.leave();
+            }
+        }
+        List<ConsumerRecord<byte[], byte[]>> prints = client.readAll(prefix + "prints");
+        List<ConsumerRecord<byte[], byte[]>> letters = client.readAll(prefix + "dead-letters");
+        assertEquals(traffic.lateRows(), lateRows(), name + ": late rows");
+        return compare(expected, prints, rows(letters));
+    }
+
+    private FaultMatrix.Line compare(
+            Map<String, WindowPrint> expected, List<ConsumerRecord<byte[], byte[]>> prints, long deadLetterRows) {
+        Map<String, WindowPrint> found = new TreeMap<>();
+        Set<String> twice = new HashSet<>();
+        long rows = 0;
+        for (ConsumerRecord<byte[], byte[]> record : prints) {
+            WindowPrint print = WindowPrint.decode(record.value());
+            String key = new String(record.key(), StandardCharsets.UTF_8) + "@" + print.startMs();
+            rows += print.rows();
+            if (found.put(key, print) != null) {
+                twice.add(key);
+            }
+        }
+        int lost = 0;
+        int wrong = 0;
+        for (Map.Entry<String, WindowPrint> window : expected.entrySet()) {
+            WindowPrint print = found.get(window.getKey());
+            if (print == null) {
+                lost++;
+            } else if (!print.equals(window.getValue())) {
+                wrong++;
+            }
+        }
+        return new FaultMatrix.Line(
+                "%s (%s)".formatted(name, setup),
+                kills,
+                expected.size(),
+                prints.size(),
+                lost,
+                twice.size(),
+                wrong,
+                traffic.rowsIn(),
+                rows,
+                lateRows(),
+                deadLetterRows,
+                (System.nanoTime() - begin) / 1e9);
+    }
+
+    /** Rows that any monitor said were late; what was said again after a crash counts once. */
+    private long lateRows() {
+        Set<String> late = new HashSet<>();
+        children.forEach(child -> child.events().stream()
+                .filter(event -> event.startsWith("late "))
+                .forEach(late::add));
+        assertFalse(late.stream().anyMatch(event -> event.startsWith("late WINDOW")), late::toString);
+        return late.stream()
+                .mapToLong(event -> Long.parseLong(event.substring(event.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    private static long rows(List<ConsumerRecord<byte[], byte[]>> letters) {
+        return letters.stream()
+                .mapToLong(letter -> Long.parseLong(new String(
+                        letter.headers().lastHeader(Traffic.ROWS_HEADER).value(), StandardCharsets.UTF_8)))
+                .sum();
+    }
+
+    private static void wipe(Path directory) {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        children.forEach(ChildJvm::close);
+        traffic.close();
+    }
+}

@@ -1,0 +1,190 @@
+package io.plumbline.topology.faults;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+
+/**
+ * Integer rows for a monitor, and the truth about them: sums of integers are exact in any order, so that a window can be
+ * compared bit by bit. Every site is spread over all partitions by the {@code site} header.
+ *
+ * <p>Each window brings one late record per site for the window before (late at level 1 for certain: the same site and
+ * partition has passed that window) and records that must become dead letters. Late records of a site differ in their
+ * number of rows, so that a late record seen again after a crash is known for the one it is.
+ *
+ * <p>Used by one thread at a time.
+ */
+final class Traffic implements AutoCloseable {
+
+    /** A multiple of every window length used here. */
+    static final long T0 = 1_700_000_000_000L;
+
+    private static final int ROWS = 5;
+    private static final int BAD_ROWS = 3;
+
+    /** Header of records meant to be refused: how many rows they hold. */
+    static final String ROWS_HEADER = "rows";
+
+    /**
+     * What is sent.
+     *
+     * @param recordsPerWindow of each site
+     */
+    record Shape(int sites, int width, int partitions, long windowMs, int recordsPerWindow) {
+
+        static Shape small() {
+            return new Shape(4, 24, 2, 1_000, 40);
+        }
+
+        String site(int index) {
+            return "site-" + index;
+        }
+    }
+
+    private final Shape shape;
+    private final String topic;
+    private final KafkaProducer<byte[], byte[]> producer;
+    private final Map<String, SecondMomentAccumulator> truth = new TreeMap<>();
+    private final Map<String, Integer> lateRecords = new ConcurrentHashMap<>();
+    private final List<Future<RecordMetadata>> acknowledgements = new ArrayList<>();
+    private int nextWindow;
+    private long rowsIn;
+    private long lateRows;
+    private long badRows;
+
+    Traffic(Shape shape, String topic, BrokerClient client) {
+        this.shape = shape;
+        this.topic = topic;
+        this.producer = client.producer(Map.of("max.request.size", "4000000", "linger.ms", "5"));
+    }
+
+    /** Sends the next so many windows and waits until the broker has them. */
+    void send(int windows) throws Exception {
+        int end = nextWindow + windows;
+        for (; nextWindow < end; nextWindow++) {
+            sendWindow(nextWindow);
+        }
+        flush();
+    }
+
+    private void sendWindow(int window) {
+        SplittableRandom random = new SplittableRandom(window);
+        long startMs = T0 + window * shape.windowMs();
+        int records = shape.recordsPerWindow() * shape.sites();
+        for (int i = 0; i < records; i++) {
+            String site = shape.site(i % shape.sites());
+            long timestampMs = startMs + i * shape.windowMs() / records;
+            // The first records of a site go to each partition in turn: none is without the site.
+            int turn = i / shape.sites();
+            int partition = turn < shape.partitions() ? turn : random.nextInt(shape.partitions());
+            Matrix rows = ActivationRecords.integerRows(window * 100_000L + i, ROWS, shape.width());
+            truth.computeIfAbsent(site + "@" + startMs, key -> SecondMomentAccumulator.ofDimension(shape.width()))
+                    .add(rows);
+            rowsIn += ROWS;
+            send(site, partition, timestampMs, rows, false);
+        }
+        for (int i = 0; window > 0 && i < shape.sites(); i++) {
+            String site = shape.site(i);
+            int rows = lateRecords.merge(site, 1, Integer::sum);
+            int partition = random.nextInt(shape.partitions());
+            lateRows += rows;
+            rowsIn += rows;
+            send(site, partition, startMs - 1, ActivationRecords.integerRows(i, rows, shape.width()), false);
+        }
+        sendBad(shape.site(window % shape.sites()), random.nextInt(shape.partitions()), startMs);
+    }
+
+    private void sendBad(String site, int partition, long timestampMs) {
+        Matrix notANumber = ActivationRecords.integerRows(1, BAD_ROWS, shape.width());
+        notANumber.set(BAD_ROWS - 1, shape.width() - 1, Double.NaN);
+        Matrix good = ActivationRecords.integerRows(2, BAD_ROWS, shape.width());
+        send(site, partition, timestampMs, notANumber, true);
+        send("nobody-watches-this", partition, timestampMs, good, true);
+        send(site, partition, timestampMs, ActivationRecords.integerRows(3, BAD_ROWS, shape.width() + 1), true);
+        badRows += 3L * BAD_ROWS;
+        rowsIn += 3L * BAD_ROWS;
+    }
+
+    /**
+     * Sends one record per site and partition that closes every window sent so far. Its own window stays open, and its rows
+     * are in no figure.
+     */
+    void closeWindows() throws Exception {
+        long timestampMs = T0 + nextWindow * shape.windowMs();
+        for (int i = 0; i < shape.sites(); i++) {
+            for (int partition = 0; partition < shape.partitions(); partition++) {
+                Matrix row = ActivationRecords.integerRows(1, 1, shape.width());
+                send(shape.site(i), partition, timestampMs, row, false);
+            }
+        }
+        flush();
+    }
+
+    private void send(String site, int partition, long timestampMs, Matrix rows, boolean bad) {
+        ProducerRecord<byte[], byte[]> record =
+                new ProducerRecord<>(topic, partition, timestampMs, null, ActivationRecords.blob(rows));
+        record.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+        if (bad) {
+            record.headers().add(ROWS_HEADER, Integer.toString(rows.rows()).getBytes(StandardCharsets.UTF_8));
+        }
+        acknowledgements.add(producer.send(record));
+    }
+
+    private void flush() throws Exception {
+        producer.flush();
+        for (Future<RecordMetadata> acknowledgement : acknowledgements) {
+            acknowledgement.get();
+        }
+        acknowledgements.clear();
+    }
+
+    int windowsSent() {
+        return nextWindow;
+    }
+
+    Shape shape() {
+        return shape;
+    }
+
+    /** The fingerprint of every window sent so far, by {@code site@start}. */
+    Map<String, WindowPrint> expected() {
+        Map<String, WindowPrint> expected = new TreeMap<>();
+        truth.forEach((key, moment) -> expected.put(
+                key,
+                WindowPrint.of(
+                        Long.parseLong(key.substring(key.indexOf('@') + 1)),
+                        moment.rows(),
+                        moment.snapshot().state(),
+                        true)));
+        return expected;
+    }
+
+    long rowsIn() {
+        return rowsIn;
+    }
+
+    long lateRows() {
+        return lateRows;
+    }
+
+    long badRows() {
+        return badRows;
+    }
+
+    @Override
+    public void close() {
+        producer.close();
+    }
+}
