@@ -65,14 +65,7 @@ public final class Safetensors implements Closeable {
     public static Safetensors open(Path path) throws IOException {
         FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
         try {
-            long size = channel.size();
-            SafetensorsHeader.requireLengthField(size);
-            ByteBuffer length = read(channel, 0, SafetensorsHeader.LENGTH_BYTES);
-            int headerBytes = SafetensorsHeader.checkedLength(length.getLong(0), size);
-            byte[] json =
-                    read(channel, SafetensorsHeader.LENGTH_BYTES, headerBytes).array();
-            long dataStart = (long) SafetensorsHeader.LENGTH_BYTES + headerBytes;
-            return new Safetensors(SafetensorsHeader.parse(json, size - dataStart), dataStart, null, channel);
+            return open(channel);
         } catch (SafetensorsException e) {
             channel.close();
             throw new SafetensorsException(e.fault(), path + ": " + e.getMessage(), e);
@@ -80,6 +73,17 @@ public final class Safetensors implements Closeable {
             channel.close();
             throw e;
         }
+    }
+
+    /** Reads a file that is open; its position does not move, and {@link #close} closes it. */
+    public static Safetensors open(FileChannel channel) throws IOException {
+        long size = channel.size();
+        SafetensorsHeader.requireLengthField(size);
+        ByteBuffer length = read(channel, 0, SafetensorsHeader.LENGTH_BYTES);
+        int headerBytes = SafetensorsHeader.checkedLength(length.getLong(0), size);
+        byte[] json = read(channel, SafetensorsHeader.LENGTH_BYTES, headerBytes).array();
+        long dataStart = (long) SafetensorsHeader.LENGTH_BYTES + headerBytes;
+        return new Safetensors(SafetensorsHeader.parse(json, size - dataStart), dataStart, null, channel);
     }
 
     public Map<String, String> metadata() {

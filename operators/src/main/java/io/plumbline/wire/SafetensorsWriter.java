@@ -91,10 +91,7 @@ public final class SafetensorsWriter {
     /** The blob in memory; at most 2 GiB. */
     public byte[] toBytes() {
         byte[] header = header();
-        long total = header.length;
-        for (Pending tensor : tensors) {
-            total += tensor.bytes();
-        }
+        long total = bytes(header);
         if (total > Integer.MAX_VALUE - 8) {
             throw new IllegalStateException("a blob of " + total + " bytes does not fit memory; write it to a file");
         }
@@ -107,6 +104,27 @@ public final class SafetensorsWriter {
         return blob.array();
     }
 
+    /** Length of the blob; only the header is made for it. */
+    public long bytes() {
+        return bytes(header());
+    }
+
+    private long bytes(byte[] header) {
+        long total = header.length;
+        for (Pending tensor : tensors) {
+            total += tensor.bytes();
+        }
+        return total;
+    }
+
+    /**
+     * Writes the blob to a channel in pieces of at most 64 KiB, so that one of any size needs no more memory than that;
+     * tensors added raw are written at one go. The same bytes each time, as long as nothing is added or changed.
+     */
+    public void writeTo(WritableByteChannel channel) throws IOException {
+        write(header(), channel);
+    }
+
     /**
      * Writes the blob to a file that is either whole or not there: a temporary file beside it, flushed to the disk,
      * takes its place in one step. An older file stays in place when this fails.
@@ -114,7 +132,7 @@ public final class SafetensorsWriter {
      * @throws IOException with the path and the reason, for instance a full disk
      */
     public void writeTo(Path path) throws IOException {
-        AtomicFile.write(path, channel -> write(header(), channel));
+        AtomicFile.write(path, this::writeTo);
     }
 
     private SafetensorsWriter addDoubles(String name, DType dtype, double[] values, long... shape) {

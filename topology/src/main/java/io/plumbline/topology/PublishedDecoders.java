@@ -1,9 +1,11 @@
 package io.plumbline.topology;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
 import java.util.HashMap;
 import java.util.Map;
@@ -31,10 +33,9 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
     }
 
     private PublishedDecoders(Properties kafka, String topic, Map<String, WatchedSite> sites) {
-        Map<String, String> parents = new HashMap<>();
-        sites.forEach((site, watched) ->
-                parents.put(site, watched.explainer().decoder().sha256()));
-        subscriber = DecoderSubscriber.start(kafka, topic, parents, new DecoderListener() {
+        Map<String, Decoder> trained = new HashMap<>();
+        sites.forEach((site, watched) -> trained.put(site, watched.explainer().decoder()));
+        subscriber = DecoderSubscriber.start(kafka, topic, DecoderSubscription.of(trained), new DecoderListener() {
             @Override
             public void onDecoder(PublishedDecoder published) {
                 active.put(published.site(), new Active(published.decoder(), published.version()));

@@ -2,40 +2,131 @@ package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
-import io.plumbline.wire.Tensor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
 
-/** The safetensors blob of a decoder that travels. */
+/**
+ * The safetensors blob of a decoder that travels, never in memory as a whole: one pass over the weights hashes it, another
+ * cuts it into chunks.
+ *
+ * <p><b>Memory:</b> one chunk and 64 KiB beside the decoder, which is held and not copied.
+ */
 final class DecoderArtefact {
 
-    private DecoderArtefact() {}
+    static final String WEIGHTS = "W_dec";
+    static final String BIAS = "b_dec";
 
-    static byte[] encode(Decoder decoder, DType dtype, Map<String, String> lineage) {
+    private final SafetensorsWriter writer;
+    private final long bytes;
+
+    private DecoderArtefact(SafetensorsWriter writer) {
+        this.writer = writer;
+        this.bytes = writer.bytes();
+    }
+
+    static DecoderArtefact of(Decoder decoder, DType dtype, Map<String, String> lineage) {
         SafetensorsWriter writer = SafetensorsWriter.create();
         lineage.forEach(writer::metadata);
-        writer.add("W_dec", dtype, decoder.weights());
-        writer.addVector("b_dec", dtype, decoder.bias());
-        return writer.toBytes();
+        writer.add(WEIGHTS, dtype, decoder.weights());
+        writer.addVector(BIAS, dtype, decoder.bias());
+        return new DecoderArtefact(writer);
     }
 
-    /** Throws {@link IllegalArgumentException} when the blob is not a decoder. */
-    static PublishedDecoder decode(DecoderManifest manifest, byte[] artefact) {
-        Safetensors blob = Safetensors.parse(artefact);
-        Tensor weights = blob.tensor("W_dec");
-        Decoder decoder = new Decoder(weights.toMatrix(), blob.tensor("b_dec").toDoubles());
-        return new PublishedDecoder(manifest, decoder, weights.dtype());
+    long bytes() {
+        return bytes;
     }
 
-    static String sha256(byte[] artefact) {
+    String sha256() {
+        MessageDigest digest = newSha256();
+        write(digest::update);
+        return HexFormat.of().formatHex(digest.digest());
+    }
+
+    /** Takes the records' values one after the other; each array is the taker's to keep. */
+    interface ChunkSink {
+        void accept(int index, byte[] value);
+    }
+
+    /** Cuts the blob; returns the number of chunks. */
+    int cut(long decoderVersion, ChunkSink sink) {
+        Cutter cutter = new Cutter(decoderVersion, bytes, sink);
+        write(cutter::take);
+        return cutter.index;
+    }
+
+    static MessageDigest newSha256() {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(artefact));
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }
+    }
+
+    private void write(Pieces pieces) {
+        try {
+            writer.writeTo(new PiecesChannel(pieces));
+        } catch (IOException e) {
+            throw new UncheckedIOException("nothing here is a file", e);
+        }
+    }
+
+    /** Fills one chunk after the other. */
+    private static final class Cutter {
+        private final long decoderVersion;
+        private final ChunkSink sink;
+        private long left;
+        private int index;
+        private ByteBuffer open = ByteBuffer.allocate(0);
+
+        private Cutter(long decoderVersion, long bytes, ChunkSink sink) {
+            this.decoderVersion = decoderVersion;
+            this.left = bytes;
+            this.sink = sink;
+        }
+
+        private void take(ByteBuffer piece) {
+            while (piece.hasRemaining()) {
+                if (!open.hasRemaining()) {
+                    int payload = (int) Math.min(DecoderChunk.PAYLOAD_BYTES, left);
+                    open = DecoderChunk.begin(decoderVersion, index, payload);
+                    left -= payload;
+                }
+                int count = Math.min(piece.remaining(), open.remaining());
+                open.put(piece.slice().limit(count));
+                piece.position(piece.position() + count);
+                if (!open.hasRemaining()) {
+                    sink.accept(index++, open.array());
+                }
+            }
+        }
+    }
+
+    private interface Pieces {
+        void take(ByteBuffer piece);
+    }
+
+    private record PiecesChannel(Pieces pieces) implements WritableByteChannel {
+
+        @Override
+        public int write(ByteBuffer source) {
+            int count = source.remaining();
+            pieces.take(source);
+            return count;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
     }
 }

@@ -1,21 +1,30 @@
 package io.plumbline.topology.emission;
 
-import java.nio.charset.StandardCharsets;
+import io.plumbline.topology.emission.DecoderSubscription.Parent;
+import java.io.IOException;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts decoders together from the records of the topic, in the order of one partition. Pure: no Kafka.
+ * Puts decoders together from the records of the topic, in the order of one partition. Pure but for the files in which
+ * unfinished versions wait: no Kafka.
  *
- * <p>A version is handed out only when its manifest stands after all its chunks, every chunk carries its version, the
- * length and SHA-256 fit, the parent is the expected one and the version is higher than the last. Anything else is a
- * named refusal, and what was handed out before stays valid.
+ * <p>A version is handed out only when its manifest stands after all its chunks, every chunk carries its version and the
+ * index of its key, length and SHA-256 fit, the parent is the expected one, the numbers are finite, and the version is
+ * higher than the last. Anything else is a named refusal, and what was handed out before stays valid.
  *
- * <p><b>Memory:</b> the chunks of at most one version per site.
+ * <p><b>Memory:</b> a decoder while it is handed out, nothing before. <b>Disk:</b> the chunks of at most one version per
+ * site and {@value #MOST_UNFINISHED} sites, within the {@link DecoderSubscription}'s caps.
  */
-final class DecoderAssembler {
+final class DecoderAssembler implements AutoCloseable {
+
+    /** Open files; a writer publishes one site after the other, so that more are junk. */
+    static final int MOST_UNFINISHED = 64;
 
     /** What one record came to. */
     sealed interface Step {
@@ -31,108 +40,165 @@ final class DecoderAssembler {
 
     private static final Step TAKEN = new Step.Taken();
 
-    /** Chunks of one version of one site. */
-    private static final class Pending {
-        private final long version;
-        private final TreeMap<Integer, byte[]> chunks = new TreeMap<>();
+    private final DecoderSubscription subscription;
 
-        private Pending(long version) {
-            this.version = version;
-        }
-    }
+    /** In the order in which they were begun. */
+    private final Map<String, PendingVersion> pending = new LinkedHashMap<>();
 
-    private final @Nullable Map<String, String> parents;
-    private final Map<String, Pending> pending = new HashMap<>();
-    private final Map<String, Long> versions = new HashMap<>();
+    private final Map<String, DecoderManifest> served = new HashMap<>();
+    private final Set<String> torn = new HashSet<>();
 
-    /** @param parents SHA-256 of the trained decoder by site; sites not in it are ignored. Null: take any */
-    DecoderAssembler(@Nullable Map<String, String> parents) {
-        this.parents = parents == null ? null : Map.copyOf(parents);
+    DecoderAssembler(DecoderSubscription subscription) {
+        this.subscription = subscription;
     }
 
     Step accept(byte @Nullable [] keyBytes, byte @Nullable [] value) {
         if (keyBytes == null) {
             return new Step.Refused("", 0, "a record without a key");
         }
-        String key = new String(keyBytes, StandardCharsets.UTF_8);
-        int separator = key.lastIndexOf(DecoderChunk.SEPARATOR);
-        String site = separator < 0 ? key : key.substring(0, separator);
-        if (value == null || (parents != null && !parents.containsKey(site))) {
+        DecoderKey key = DecoderKey.parse(keyBytes);
+        if (value == null || !subscription.follows(key.site())) {
             return TAKEN;
         }
         try {
-            return separator < 0
-                    ? manifest(DecoderManifest.decode(value), site)
-                    : chunk(site, DecoderChunk.decode(value));
+            return key.isManifest()
+                    ? manifest(key.site(), DecoderManifest.decode(value))
+                    : chunk(key, DecoderChunk.decode(value));
         } catch (IllegalArgumentException e) {
-            return new Step.Refused(site, 0, String.valueOf(e.getMessage()));
+            return new Step.Refused(key.site(), 0, String.valueOf(e.getMessage()));
         }
     }
 
-    private Step chunk(String site, DecoderChunk chunk) {
-        if (chunk.decoderVersion() <= versions.getOrDefault(site, 0L)) {
+    /**
+     * Whether a site's newest manifest was refused for want of chunks. Compaction does that to a reader when a newer
+     * version has taken their place, which then stands further on.
+     */
+    boolean awaitsNewer() {
+        return !torn.isEmpty();
+    }
+
+    private Step chunk(DecoderKey key, DecoderChunk chunk) {
+        String site = key.site();
+        long version = chunk.decoderVersion();
+        if (chunk.index() != key.chunk()) {
+            return new Step.Refused(
+                    site,
+                    version,
+                    "the record with the key of chunk %d holds chunk %d".formatted(key.chunk(), chunk.index()));
+        }
+        if (version <= servedVersion(site)) {
             return TAKEN;
         }
-        Pending open = pending.get(site);
-        if (open == null || open.version != chunk.decoderVersion()) {
-            open = new Pending(chunk.decoderVersion());
+        PendingVersion open = pending.get(site);
+        if (open == null || open.version() != version) {
+            forget(site);
+            open = new PendingVersion(version, subscription.largestArtefact(site), subscription.spoolFolder());
             pending.put(site, open);
         }
-        open.chunks.put(chunk.index(), chunk.payload());
+        open.take(chunk);
+        makeRoom(open);
         return TAKEN;
     }
 
-    private Step manifest(DecoderManifest manifest, String site) {
+    /** Gives up what was begun first, until the rest is within the caps. */
+    private void makeRoom(PendingVersion newest) {
+        Iterator<PendingVersion> eldest = pending.values().iterator();
+        while (exceedsCaps() && eldest.hasNext()) {
+            PendingVersion one = eldest.next();
+            if (one != newest) {
+                one.close();
+                eldest.remove();
+            }
+        }
+        if (exceedsCaps()) {
+            newest.giveUp("its chunks are more than the %d bytes that may wait for a manifest"
+                    .formatted(subscription.mostSpooled()));
+        }
+    }
+
+    private boolean exceedsCaps() {
+        return pending.size() > MOST_UNFINISHED || spooled() > subscription.mostSpooled();
+    }
+
+    private long spooled() {
+        return pending.values().stream().mapToLong(PendingVersion::spooled).sum();
+    }
+
+    private Step manifest(String site, DecoderManifest manifest) {
         long version = manifest.version();
         if (!manifest.site().equals(site)) {
             return new Step.Refused(site, version, "its manifest names site \"%s\"".formatted(manifest.site()));
         }
-        long last = versions.getOrDefault(site, 0L);
-        if (version <= last) {
-            return new Step.Refused(site, version, "version %d was already served".formatted(last));
+        if (version <= servedVersion(site)) {
+            // The one in service once more: a reader that had to begin again.
+            return manifest.equals(served.get(site))
+                    ? TAKEN
+                    : new Step.Refused(site, version, "version %d was already served".formatted(servedVersion(site)));
         }
-        if (parents != null && !manifest.parentSha256().equals(parents.get(site))) {
+        PendingVersion open = pending.get(site);
+        if (open != null && open.version() == version) {
+            pending.remove(site);
+        } else {
+            open = null;
+        }
+        try (PendingVersion closing = open) {
+            String reason = refusal(site, manifest, closing);
+            if (reason != null || closing == null) {
+                return new Step.Refused(site, version, String.valueOf(reason));
+            }
+            PublishedDecoder decoder = closing.decode(manifest, subscription.parent(site));
+            served.put(site, manifest);
+            torn.remove(site);
+            return new Step.Complete(decoder);
+        } catch (IllegalArgumentException e) {
+            return new Step.Refused(site, version, String.valueOf(e.getMessage()));
+        } catch (IOException e) {
             return new Step.Refused(
                     site,
                     version,
-                    "it was made from the trained decoder %s, the explainer held here has %s"
-                            .formatted(manifest.parentSha256(), parents.get(site)));
+                    "its chunks in %s cannot be read: %s; start the subscriber again to read it"
+                            .formatted(subscription.spoolFolder(), e));
         }
-        Pending open = pending.get(site);
-        if (open == null || open.version != version || open.chunks.size() != manifest.chunks()) {
-            int found = open == null || open.version != version ? 0 : open.chunks.size();
-            return new Step.Refused(
-                    site, version, "%d of its %d chunks are on the topic".formatted(found, manifest.chunks()));
-        }
-        pending.remove(site);
-        byte[] artefact = join(open, manifest);
-        String sha256 = DecoderArtefact.sha256(artefact);
-        if (!sha256.equals(manifest.sha256())) {
-            return new Step.Refused(
-                    site,
-                    version,
-                    "its bytes have sha256 %s, its manifest says %s".formatted(sha256, manifest.sha256()));
-        }
-        PublishedDecoder decoder = DecoderArtefact.decode(manifest, artefact);
-        versions.put(site, version);
-        return new Step.Complete(decoder);
     }
 
-    private static byte[] join(Pending open, DecoderManifest manifest) {
-        long length =
-                open.chunks.values().stream().mapToLong(chunk -> chunk.length).sum();
-        if (length != manifest.bytes() || open.chunks.lastKey() != manifest.chunks() - 1) {
-            throw new IllegalArgumentException(
-                    "chunks of version %d hold %d bytes up to index %d, its manifest says %d bytes in %d chunks"
-                            .formatted(
-                                    open.version, length, open.chunks.lastKey(), manifest.bytes(), manifest.chunks()));
+    private @Nullable String refusal(String site, DecoderManifest manifest, @Nullable PendingVersion open)
+            throws IOException {
+        Parent parent = subscription.parent(site);
+        if (parent != null && !manifest.parentSha256().equals(parent.sha256())) {
+            return "it was made from the trained decoder %s, the explainer held here has %s"
+                    .formatted(manifest.parentSha256(), parent.sha256());
         }
-        byte[] artefact = new byte[(int) length];
-        int at = 0;
-        for (byte[] chunk : open.chunks.values()) {
-            System.arraycopy(chunk, 0, artefact, at, chunk.length);
-            at += chunk.length;
+        if (manifest.bytes() > subscription.largestArtefact(site)) {
+            return "it has %d bytes, at most %d are taken for this site"
+                    .formatted(manifest.bytes(), subscription.largestArtefact(site));
         }
-        return artefact;
+        String incomplete = open == null ? PendingVersion.missing(0, manifest) : open.incomplete(manifest);
+        if (incomplete != null || open == null) {
+            torn.add(site);
+            return incomplete;
+        }
+        String sha256 = open.sha256();
+        return sha256.equals(manifest.sha256())
+                ? null
+                : "its bytes have sha256 %s, its manifest says %s".formatted(sha256, manifest.sha256());
+    }
+
+    private long servedVersion(String site) {
+        DecoderManifest manifest = served.get(site);
+        return manifest == null ? 0 : manifest.version();
+    }
+
+    private void forget(String site) {
+        PendingVersion open = pending.remove(site);
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    /** Deletes the files of unfinished versions. */
+    @Override
+    public void close() {
+        pending.values().forEach(PendingVersion::close);
+        pending.clear();
     }
 }

@@ -1,8 +1,6 @@
 package io.plumbline.topology.emission;
 
-import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 
 /**
  * A piece of a published decoder.
@@ -15,12 +13,14 @@ import java.nio.charset.StandardCharsets;
  *     13     …  bytes: 512 KiB less 1 KiB, the last chunk what is left
  * </pre>
  *
- * Big endian. The record key is {@code site#index}.
+ * Big endian. The record key is {@code site#index}, with the same index.
+ *
+ * @param payload a view of the record's bytes, not a copy
  */
-record DecoderChunk(long decoderVersion, int index, byte[] payload) {
+record DecoderChunk(long decoderVersion, int index, ByteBuffer payload) {
 
     private static final byte VERSION = 1;
-    private static final int HEADER_BYTES = 13;
+    static final int HEADER_BYTES = 13;
 
     /** With key and headers under 512 KiB, half of every default limit. */
     static final int PAYLOAD_BYTES = 511 * 1024;
@@ -32,28 +32,12 @@ record DecoderChunk(long decoderVersion, int index, byte[] payload) {
         return Math.toIntExact((bytes + PAYLOAD_BYTES - 1) / PAYLOAD_BYTES);
     }
 
-    /** The chunk with this index of {@code artefact}. */
-    static DecoderChunk cut(byte[] artefact, long decoderVersion, int index) {
-        int from = index * PAYLOAD_BYTES;
-        byte[] payload = new byte[Math.min(PAYLOAD_BYTES, artefact.length - from)];
-        System.arraycopy(artefact, from, payload, 0, payload.length);
-        return new DecoderChunk(decoderVersion, index, payload);
-    }
-
-    static byte[] key(String site, int index) {
-        return (site + SEPARATOR + index).getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** Stands between site and index in a chunk's key; configuration refuses it in a site's name. */
-    static final char SEPARATOR = '#';
-
-    byte[] encode() {
-        return ByteBuffer.allocate(HEADER_BYTES + payload.length)
+    /** A record's value with its header, and room for so many bytes behind it. */
+    static ByteBuffer begin(long decoderVersion, int index, int payloadBytes) {
+        return ByteBuffer.allocate(HEADER_BYTES + payloadBytes)
                 .put(VERSION)
                 .putLong(decoderVersion)
-                .putInt(index)
-                .put(payload)
-                .array();
+                .putInt(index);
     }
 
     /** Throws {@link IllegalArgumentException} when the bytes are not a chunk of this layout. */
@@ -62,23 +46,21 @@ record DecoderChunk(long decoderVersion, int index, byte[] payload) {
             throw new IllegalArgumentException("decoder chunk of %d bytes: at most %d expected"
                     .formatted(bytes.length, HEADER_BYTES + PAYLOAD_BYTES));
         }
-        ByteBuffer buffer = ByteBuffer.wrap(bytes);
-        try {
-            byte version = buffer.get();
-            if (version != VERSION) {
-                throw new IllegalArgumentException(
-                        "decoder chunk of layout %d, expected %d".formatted(version, VERSION));
-            }
-            long decoderVersion = buffer.getLong();
-            int index = buffer.getInt();
-            if (index < 0 || index >= LARGEST_COUNT) {
-                throw new IllegalArgumentException("decoder chunk with index " + index);
-            }
-            byte[] payload = new byte[buffer.remaining()];
-            buffer.get(payload);
-            return new DecoderChunk(decoderVersion, index, payload);
-        } catch (BufferUnderflowException e) {
-            throw new IllegalArgumentException("decoder chunk of %d bytes is cut short".formatted(bytes.length), e);
+        if (bytes.length < HEADER_BYTES) {
+            throw new IllegalArgumentException("decoder chunk of %d bytes is cut short: its header alone has %d"
+                    .formatted(bytes.length, HEADER_BYTES));
         }
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        byte version = buffer.get();
+        if (version != VERSION) {
+            throw new IllegalArgumentException("decoder chunk of layout %d, expected %d".formatted(version, VERSION));
+        }
+        long decoderVersion = buffer.getLong();
+        int index = buffer.getInt();
+        if (index < 0 || index >= LARGEST_COUNT) {
+            throw new IllegalArgumentException(
+                    "decoder chunk with index %d, expected 0 to %d".formatted(index, LARGEST_COUNT - 1));
+        }
+        return new DecoderChunk(decoderVersion, index, buffer.slice());
     }
 }

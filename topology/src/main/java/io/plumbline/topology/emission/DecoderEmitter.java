@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Publishes decoders: chunks, then the manifest, in one {@code process} call and so in one transaction; and a report of
  * every answer. Versions are counted in a change-logged store, exactly once as the decoders themselves.
+ *
+ * <p><b>Memory:</b> one chunk at a time beside the decoder, and what the producer buffers ({@code buffer.memory}, 32 MiB,
+ * once as batches and once as the values they were made of).
  */
 public final class DecoderEmitter implements Processor<String, AdaptationOutcome, byte[], byte[]> {
 
@@ -130,26 +133,23 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
         metadata.put("version", Long.toString(version));
         metadata.put("kind", kind);
         metadata.put("parent_sha256", parentSha256);
-        byte[] artefact = DecoderArtefact.encode(decoder, dtype, metadata);
-        int chunks = DecoderChunk.chunksOf(artefact.length);
+        DecoderArtefact artefact = DecoderArtefact.of(decoder, dtype, metadata);
         DecoderManifest manifest = new DecoderManifest(
                 DecoderManifest.SCHEMA,
                 site,
                 version,
                 kind,
                 parentSha256,
-                DecoderArtefact.sha256(artefact),
-                artefact.length,
-                chunks,
+                artefact.sha256(),
+                artefact.bytes(),
+                DecoderChunk.chunksOf(artefact.bytes()),
                 metadata);
-        for (int index = 0; index < chunks; index++) {
-            byte[] chunk = DecoderChunk.cut(artefact, version, index).encode();
-            forward(DecoderChunk.key(site, index), chunk, record, decoders);
-        }
+        int chunks = artefact.cut(
+                version, (index, chunk) -> forward(new DecoderKey(site, index).encode(), chunk, record, decoders));
         for (int surplus = chunks; current != null && surplus < current.chunks(); surplus++) {
-            forward(DecoderChunk.key(site, surplus), null, record, decoders);
+            forward(new DecoderKey(site, surplus).encode(), null, record, decoders);
         }
-        forward(site.getBytes(StandardCharsets.UTF_8), manifest.encode(), record, decoders);
+        forward(new DecoderKey(site, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
         Objects.requireNonNull(versions, "init was called").put(site, manifest.encode());
         return version;
     }

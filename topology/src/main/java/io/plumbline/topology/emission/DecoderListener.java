@@ -9,9 +9,18 @@ public interface DecoderListener {
     /** A version or record that was not trusted; the last decoder handed out stays valid. */
     default void onRefused(String site, long version, String reason) {}
 
-    /** Everything that was on the topic when the subscriber started has been read. Called once. */
+    /**
+     * Everything that was on the topic when the subscriber started has been read, and more where compaction had begun to
+     * replace it. Called once.
+     */
     default void onCaughtUp() {}
 
-    /** The broker cannot be reached or answers with an error; the subscriber keeps trying. */
+    /**
+     * The broker cannot be reached or answers with an error; the subscriber keeps trying, and what was handed out stays
+     * valid. Said once for each reason.
+     */
     default void onInterrupted(String reason) {}
+
+    /** The broker answers again after {@link #onInterrupted}. */
+    default void onResumed() {}
 }

@@ -9,7 +9,7 @@ import java.util.TreeMap;
  * What a reader must know of a published decoder before it trusts it. On the topic: JSON with snake-case keys.
  *
  * @param schema version of this record, 1
- * @param version grows by one with every publication for the site
+ * @param version grows by one with every publication for the site; 1 to 2^53 - 1
  * @param kind {@code adapted}, or {@code trained} for a revert
  * @param parentSha256 {@link io.plumbline.explainer.Decoder#sha256()} of the trained decoder it was made from
  * @param sha256 SHA-256 of the artefact, hexadecimal
@@ -30,6 +30,9 @@ public record DecoderManifest(
 
     static final int SCHEMA = 1;
 
+    /** JSON numbers are exact up to here in every language. */
+    static final long LARGEST_VERSION = (1L << 53) - 1;
+
     /** Artefacts above this are refused before anything is allocated for them. */
     static final long LARGEST_ARTEFACT = Integer.MAX_VALUE - 64L;
 
@@ -41,6 +44,10 @@ public record DecoderManifest(
         lineage = new TreeMap<>(Objects.requireNonNull(lineage, "lineage"));
         if (schema != SCHEMA) {
             throw new IllegalArgumentException("manifest of schema %d, expected %d".formatted(schema, SCHEMA));
+        }
+        if (version < 1 || version > LARGEST_VERSION) {
+            throw new IllegalArgumentException(
+                    "manifest of version %d: expected 1 to %d".formatted(version, LARGEST_VERSION));
         }
         if (bytes < 1 || bytes > LARGEST_ARTEFACT) {
             throw new IllegalArgumentException(

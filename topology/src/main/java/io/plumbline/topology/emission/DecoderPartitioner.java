@@ -11,9 +11,7 @@ public final class DecoderPartitioner implements StreamPartitioner<byte[], byte[
 
     @Override
     public Optional<Set<Integer>> partitions(String topic, byte[] key, byte[] value, int partitions) {
-        String name = new String(key, StandardCharsets.UTF_8);
-        int separator = name.lastIndexOf(DecoderChunk.SEPARATOR);
-        byte[] site = (separator < 0 ? name : name.substring(0, separator)).getBytes(StandardCharsets.UTF_8);
+        byte[] site = DecoderKey.parse(key).site().getBytes(StandardCharsets.UTF_8);
         return Optional.of(Set.of(Utils.toPositive(Utils.murmur2(site)) % partitions));
     }
 }

@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
@@ -35,14 +37,22 @@ import org.slf4j.LoggerFactory;
  * carry the manifest's version, their SHA-256 is the manifest's, and the manifest's parent is the trained decoder the
  * caller holds.
  *
- * <p>When the broker is away it keeps what was handed out and goes on reading where it stopped. One daemon thread; the
- * callback runs on it.
+ * <p><b>Memory:</b> the decoder handed over, 8 bytes a weight, beside the one in service; its chunks wait on the disk
+ * ({@link DecoderSubscription}).
+ *
+ * <p>When the broker is away it says so within some 15 s, keeps what was handed out and goes on reading where it stopped.
+ * One daemon thread; the callback runs on it.
  */
 public final class DecoderSubscriber implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DecoderSubscriber.class);
     private static final Duration POLL = Duration.ofMillis(250);
     private static final Duration TOPIC_WAIT = Duration.ofMillis(500);
+
+    /** After this much silence the broker is asked whether it is there. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+
+    private static final Duration ANSWER_WAIT = Duration.ofSeconds(10);
 
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final String topic;
@@ -52,6 +62,10 @@ public final class DecoderSubscriber implements AutoCloseable {
     private final CountDownLatch closeRequested = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "decoder-subscriber");
     private volatile boolean closing;
+
+    // The subscriber's thread alone.
+    private long lastAnswer = System.nanoTime();
+    private @Nullable String interruption;
 
     private DecoderSubscriber(
             KafkaConsumer<byte[], byte[]> consumer,
@@ -70,9 +84,20 @@ public final class DecoderSubscriber implements AutoCloseable {
      * @param kafka client properties; isolation, offsets and deserializers are set here
      * @param parents SHA-256 of the trained decoder held, by site; other sites are ignored. Null: every site, parent
      *     unchecked (to list what is there)
+     * @throws KafkaException when no client can be made of {@code kafka}
      */
     public static DecoderSubscriber start(
             Properties kafka, String topic, @Nullable Map<String, String> parents, DecoderListener listener) {
+        return start(
+                kafka,
+                topic,
+                parents == null ? DecoderSubscription.everything() : DecoderSubscription.ofParents(parents),
+                listener);
+    }
+
+    /** As above, with the caps of the subscription; the trained decoders themselves give the narrowest. */
+    public static DecoderSubscriber start(
+            Properties kafka, String topic, DecoderSubscription subscription, DecoderListener listener) {
         Properties properties = new Properties();
         properties.putAll(kafka);
         properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
@@ -83,32 +108,40 @@ public final class DecoderSubscriber implements AutoCloseable {
         properties.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
         KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        DecoderSubscriber subscriber = new DecoderSubscriber(consumer, topic, new DecoderAssembler(parents), listener);
+        DecoderSubscriber subscriber =
+                new DecoderSubscriber(consumer, topic, new DecoderAssembler(subscription), listener);
         subscriber.thread.setDaemon(true);
         subscriber.thread.start();
         return subscriber;
     }
 
     private void run() {
-        try (consumer) {
+        try (consumer;
+                assembler) {
             Map<TopicPartition, Long> end = assign();
             boolean caughtUp = false;
             while (!closing) {
                 try {
-                    for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+                    for (ConsumerRecord<byte[], byte[]> record : records) {
                         accept(record);
                     }
+                    if (!records.isEmpty() || brokerAnswered(end.keySet())) {
+                        resumed();
+                    }
                     if (!caughtUp && hasReached(end)) {
-                        caughtUp = true;
-                        listener.onCaughtUp();
+                        end = endOfWhatMatters(end);
+                        caughtUp = hasReached(end);
+                        if (caughtUp) {
+                            listener.onCaughtUp();
+                        }
                     }
                 } catch (WakeupException e) {
                     // close() was called; the loop condition ends it
                 } catch (InterruptException e) {
                     throw e;
                 } catch (KafkaException e) {
-                    LOG.warn("decoders topic {}: {}", topic, e.getMessage());
-                    listener.onInterrupted(String.valueOf(e.getMessage()));
+                    interrupted(e);
                     pause(); // some errors, such as a refused login, come back at once
                 }
             }
@@ -116,10 +149,49 @@ public final class DecoderSubscriber implements AutoCloseable {
             LOG.debug("closed while waiting for the topic");
         } catch (RuntimeException | Error e) {
             // Whatever it was, the caller must hear that no further decoder will come.
-            LOG.error("decoder subscriber of topic {} stopped", topic, e);
+            LOG.error("decoder subscriber of topic {} stopped; what was handed out stays valid", topic, e);
             listener.onInterrupted("stopped: " + e);
         } finally {
             stopped.countDown();
+        }
+    }
+
+    /**
+     * Asks the broker something when it has sent nothing for a while: a poll without an answer looks like one without
+     * news. Returns whether it was asked and answered; throws when it did not answer.
+     */
+    private boolean brokerAnswered(Set<TopicPartition> partitions) {
+        if (System.nanoTime() - lastAnswer < SILENCE.toNanos()) {
+            return false;
+        }
+        consumer.endOffsets(partitions, ANSWER_WAIT);
+        return true;
+    }
+
+    /**
+     * Where the topic ends now, if that is needed. Compaction can take chunks of the version that was the newest when we
+     * started away under our eyes; a newer one is then behind the old end, and without it we have not caught up.
+     */
+    private Map<TopicPartition, Long> endOfWhatMatters(Map<TopicPartition, Long> end) {
+        return assembler.awaitsNewer() ? consumer.endOffsets(end.keySet()) : end;
+    }
+
+    private void resumed() {
+        lastAnswer = System.nanoTime();
+        if (interruption != null) {
+            interruption = null;
+            LOG.info("decoders topic {}: the broker answers again", topic);
+            listener.onResumed();
+        }
+    }
+
+    /** Says so once, not at every try. */
+    private void interrupted(KafkaException e) {
+        String reason = "%s; the last decoders stay in service".formatted(e.getMessage());
+        if (!reason.equals(interruption)) {
+            interruption = reason;
+            LOG.warn("decoders topic {}: {}", topic, reason);
+            listener.onInterrupted(reason);
         }
     }
 
@@ -134,13 +206,14 @@ public final class DecoderSubscriber implements AutoCloseable {
                             .toList();
                     consumer.assign(all);
                     consumer.seekToBeginning(all);
-                    return consumer.endOffsets(all);
+                    Map<TopicPartition, Long> end = consumer.endOffsets(all);
+                    resumed();
+                    return end;
                 }
             } catch (WakeupException | InterruptException e) {
                 throw e;
             } catch (KafkaException e) {
-                LOG.warn("decoders topic {}: {}", topic, e.getMessage());
-                listener.onInterrupted(String.valueOf(e.getMessage()));
+                interrupted(e);
             }
             pause();
         }

@@ -12,14 +12,15 @@ public final class AssembledDecoders {
 
     /** Every complete version; fails at a record that is refused. */
     public static List<PublishedDecoder> of(List<TestRecord<byte[], byte[]>> records, Map<String, String> parents) {
-        DecoderAssembler assembler = new DecoderAssembler(parents);
         List<PublishedDecoder> complete = new ArrayList<>();
-        for (TestRecord<byte[], byte[]> record : records) {
-            DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
-            if (step instanceof DecoderAssembler.Step.Complete found) {
-                complete.add(found.decoder());
-            } else if (step instanceof DecoderAssembler.Step.Refused refused) {
-                throw new AssertionError(refused.toString());
+        try (DecoderAssembler assembler = new DecoderAssembler(DecoderSubscription.ofParents(parents))) {
+            for (TestRecord<byte[], byte[]> record : records) {
+                DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
+                if (step instanceof DecoderAssembler.Step.Complete found) {
+                    complete.add(found.decoder());
+                } else if (step instanceof DecoderAssembler.Step.Refused refused) {
+                    throw new AssertionError(refused.toString());
+                }
             }
         }
         return complete;

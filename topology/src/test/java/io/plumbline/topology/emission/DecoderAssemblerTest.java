@@ -12,14 +12,22 @@ import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.HostileBytes;
 import io.plumbline.topology.emission.DecoderAssembler.Step;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Decoders of two chunks: 4,200 features of 32 values in float32 are 525 KiB. */
 class DecoderAssemblerTest {
@@ -29,13 +37,30 @@ class DecoderAssemblerTest {
     private static final int FEATURES = 4_200;
     private static final int WIDTH = 32;
 
-    private final DecoderAssembler assembler = new DecoderAssembler(Map.of(SITE, PARENT));
+    @TempDir
+    private Path folder;
+
+    private DecoderAssembler assembler;
+
+    @BeforeEach
+    void start() {
+        assembler = new DecoderAssembler(
+                DecoderSubscription.ofParents(Map.of(SITE, PARENT)).spooledIn(folder));
+    }
+
+    @AfterEach
+    void nothingStaysOnTheDisk() throws IOException {
+        assembler.close();
+        try (Stream<Path> left = Files.list(folder)) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
 
     @Test
     void aDecoderComesWithTheNumberFormatItTravelledIn() {
         Decoder small = new Decoder(Matrix.identity(2), new double[2]);
         long version = 0;
-        for (DType dtype : List.of(DType.F64, DType.F32)) {
+        for (DType dtype : List.of(DType.F64, DType.F32, DType.F16, DType.BF16)) {
             version++;
             List<ProducerRecord<byte[], byte[]>> records =
                     DecoderRecords.of("decoders", SITE, version, PARENT, small, dtype);
@@ -99,14 +124,17 @@ class DecoderAssemblerTest {
     }
 
     @Test
-    void anOlderOrEqualVersionIsNotServedAgain() {
+    void anOlderVersionOrTheSameIsNotServedAgain() {
         assertServed(records(5), 5);
-        for (long old : new long[] {5, 4}) {
-            List<ProducerRecord<byte[], byte[]>> records = records(old);
-            assertTaken(records.get(0));
-            assertTaken(records.get(1));
-            assertRefused(records.get(2), "version 5 was already served");
-        }
+        List<ProducerRecord<byte[], byte[]>> older = records(4);
+        assertTaken(older.get(0));
+        assertTaken(older.get(1));
+        assertRefused(older.get(2), "version 5 was already served");
+        records(5).forEach(this::assertTaken);
+        List<ProducerRecord<byte[], byte[]>> impostor = DecoderRecords.of("decoders", SITE, 5, PARENT, decoder(77));
+        assertTaken(impostor.get(0));
+        assertTaken(impostor.get(1));
+        assertRefused(impostor.get(2), "version 5 was already served");
         assertServed(records(6), 6);
     }
 
@@ -121,7 +149,8 @@ class DecoderAssemblerTest {
 
     @Test
     void withoutParentsEverySiteIsTakenEachWithItsOwnVersions() {
-        DecoderAssembler any = new DecoderAssembler(null);
+        DecoderAssembler any =
+                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder));
         int complete = 0;
         for (String site : List.of("one", "two")) {
             for (ProducerRecord<byte[], byte[]> record : DecoderRecords.of("decoders", site, 1, site, decoder(1))) {
@@ -133,7 +162,8 @@ class DecoderAssemblerTest {
 
     @Test
     void chunksOfSitesMayStandAmongEachOther() {
-        DecoderAssembler any = new DecoderAssembler(null);
+        DecoderAssembler any =
+                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder));
         List<ProducerRecord<byte[], byte[]>> one = DecoderRecords.of("decoders", "one", 1, "p", decoder(1));
         List<ProducerRecord<byte[], byte[]>> two = DecoderRecords.of("decoders", "two", 1, "p", decoder(2));
         List<ProducerRecord<byte[], byte[]>> woven = new ArrayList<>();
@@ -164,30 +194,38 @@ class DecoderAssemblerTest {
     }
 
     @Test
-    void anArtefactThatIsNoDecoderIsRefused() {
-        byte[] artefact = {1, 2, 3};
-        DecoderManifest manifest =
-                new DecoderManifest(1, SITE, 1, "adapted", PARENT, DecoderArtefact.sha256(artefact), 3, 1, Map.of());
-        assembler.accept(key(SITE + "#0"), new DecoderChunk(1, 0, artefact).encode());
-        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE), manifest.encode()));
-        assertServed(records(2), 2);
+    void chunksAreTheBlobInOrder() {
+        Decoder decoder = decoder(1);
+        byte[] blob = SafetensorsWriter.create()
+                .metadata("rank", "2")
+                .add("W_dec", DType.F32, decoder.weights())
+                .addVector("b_dec", DType.F32, decoder.bias())
+                .toBytes();
+        DecoderArtefact artefact = DecoderArtefact.of(decoder, DType.F32, Map.of("rank", "2"));
+        assertEquals(blob.length, artefact.bytes());
+        List<DecoderChunk> chunks = new ArrayList<>();
+        ByteBuffer joined = ByteBuffer.allocate(blob.length);
+        int count = artefact.cut(1L << 40, (index, value) -> {
+            assertTrue(value.length < 512 * 1024);
+            assertEquals(chunks.size(), index);
+            DecoderChunk chunk = DecoderChunk.decode(value);
+            assertEquals(index, chunk.index());
+            assertEquals(1L << 40, chunk.decoderVersion());
+            chunks.add(chunk);
+            joined.put(chunk.payload());
+        });
+        assertEquals(2, count);
+        assertArrayEquals(blob, joined.array());
+        assertEquals(DecoderChunk.chunksOf(blob.length), chunks.size());
+        assertEquals(1, DecoderChunk.chunksOf(DecoderChunk.PAYLOAD_BYTES));
+        assertEquals(2, DecoderChunk.chunksOf(DecoderChunk.PAYLOAD_BYTES + 1));
     }
 
     @Test
-    void chunksComeBackAsTheyWereCut() {
-        byte[] artefact = new byte[DecoderChunk.PAYLOAD_BYTES + 10];
-        Arrays.fill(artefact, (byte) 3);
-        assertEquals(2, DecoderChunk.chunksOf(artefact.length));
-        DecoderChunk last =
-                DecoderChunk.decode(DecoderChunk.cut(artefact, 1L << 40, 1).encode());
-        assertEquals(1L << 40, last.decoderVersion());
-        assertEquals(1, last.index());
-        assertArrayEquals(new byte[] {3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, last.payload());
-        assertEquals(1, DecoderChunk.chunksOf(DecoderChunk.PAYLOAD_BYTES));
-        assertTrue(DecoderChunk.cut(artefact, 1, 0).encode().length < 512 * 1024);
-        HostileBytes.mutate(new DecoderChunk(4, 2, new byte[20]).encode(), DecoderChunk::decode);
+    void hostileChunksAreRefused() {
+        HostileBytes.mutate(DecoderChunk.begin(4, 2, 20).array(), DecoderChunk::decode);
         assertThrows(IllegalArgumentException.class, () -> DecoderChunk.decode(new byte[] {1, 2}));
-        byte[] farIndex = new DecoderChunk(1, Integer.MAX_VALUE, new byte[1]).encode();
+        byte[] farIndex = DecoderChunk.begin(1, Integer.MAX_VALUE, 1).array();
         assertThrows(IllegalArgumentException.class, () -> DecoderChunk.decode(farIndex));
     }
 
@@ -203,6 +241,8 @@ class DecoderAssemblerTest {
                 json.replace("\"bytes\":600000", "\"bytes\":9000000000000"),
                 json.replace("\"bytes\":600000", "\"bytes\":-1"),
                 json.replace("\"schema\":1", "\"schema\":2"),
+                json.replace("\"version\":9", "\"version\":0"),
+                json.replace("\"version\":9", "\"version\":" + Long.MAX_VALUE),
                 json.replace("\"sha256\"", "\"other\""))) {
             assertThrows(IllegalArgumentException.class, () -> DecoderManifest.decode(key(bad)), bad);
         }

@@ -117,15 +117,17 @@ class DecoderEmitterTest {
     void chunksAndManifestOfASiteShareAPartition() {
         DecoderPartitioner partitioner = new DecoderPartitioner();
         for (String site : List.of("a", "layer.2", "with#mark")) {
-            var manifest = partitioner.partitions("decoders", DecoderChunk.key(site, 0), null, 7);
+            var manifest = partitioner.partitions("decoders", new DecoderKey(site, 0).encode(), null, 7);
             for (int index = 1; index < 50; index++) {
                 assertEquals(
-                        manifest, partitioner.partitions("decoders", DecoderChunk.key(site, index), null, 7), site);
+                        manifest,
+                        partitioner.partitions("decoders", new DecoderKey(site, index).encode(), null, 7),
+                        site);
             }
         }
         assertEquals(
                 partitioner.partitions("decoders", "layer.2".getBytes(StandardCharsets.UTF_8), null, 7),
-                partitioner.partitions("decoders", DecoderChunk.key("layer.2", 12), null, 7));
+                partitioner.partitions("decoders", new DecoderKey("layer.2", 12).encode(), null, 7));
     }
 
     private void publish(Decoder decoder, DType dtype) {

@@ -2,7 +2,6 @@ package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,27 +22,24 @@ public final class DecoderRecords {
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder, DType dtype) {
         Map<String, String> lineage = Map.of("rank", "2");
-        byte[] artefact = DecoderArtefact.encode(decoder, dtype, lineage);
-        int chunks = DecoderChunk.chunksOf(artefact.length);
+        DecoderArtefact artefact = DecoderArtefact.of(decoder, dtype, lineage);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
-        for (int i = 0; i < chunks; i++) {
-            records.add(new ProducerRecord<>(
-                    topic,
-                    0,
-                    DecoderChunk.key(site, i),
-                    DecoderChunk.cut(artefact, version, i).encode()));
-        }
+        int chunks = artefact.cut(
+                version,
+                (index, chunk) ->
+                        records.add(new ProducerRecord<>(topic, 0, new DecoderKey(site, index).encode(), chunk)));
         DecoderManifest manifest = new DecoderManifest(
                 DecoderManifest.SCHEMA,
                 site,
                 version,
                 "adapted",
                 parentSha256,
-                DecoderArtefact.sha256(artefact),
-                artefact.length,
+                artefact.sha256(),
+                artefact.bytes(),
                 chunks,
                 lineage);
-        records.add(new ProducerRecord<>(topic, 0, site.getBytes(StandardCharsets.UTF_8), manifest.encode()));
+        records.add(
+                new ProducerRecord<>(topic, 0, new DecoderKey(site, DecoderKey.MANIFEST).encode(), manifest.encode()));
         return records;
     }
 }

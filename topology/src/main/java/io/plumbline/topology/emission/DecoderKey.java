@@ -1,0 +1,46 @@
+package io.plumbline.topology.emission;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The key of a record of the decoders topic: {@code site} for a manifest, {@code site#index} for a chunk.
+ *
+ * <p>Only a plain decimal after the last {@code #} makes a chunk's key; anything else belongs to a site that has the sign
+ * in its name, which our configuration refuses and another writer may have.
+ *
+ * @param chunk index of the chunk; {@link #MANIFEST} for a manifest
+ */
+record DecoderKey(String site, int chunk) {
+
+    static final int MANIFEST = -1;
+
+    /** Stands between site and index; configuration refuses it in a site's name. */
+    static final char SEPARATOR = '#';
+
+    /** More digits than an index can have, few enough for an int. */
+    private static final int LONGEST_INDEX = 9;
+
+    static DecoderKey parse(byte[] bytes) {
+        String key = new String(bytes, StandardCharsets.UTF_8);
+        int separator = key.lastIndexOf(SEPARATOR);
+        String index = separator < 0 ? "" : key.substring(separator + 1);
+        return isIndex(index)
+                ? new DecoderKey(key.substring(0, separator), Integer.parseInt(index))
+                : new DecoderKey(key, MANIFEST);
+    }
+
+    private static boolean isIndex(String text) {
+        return !text.isEmpty()
+                && text.length() <= LONGEST_INDEX
+                && text.chars().allMatch(digit -> digit >= '0' && digit <= '9')
+                && (text.length() == 1 || text.charAt(0) != '0');
+    }
+
+    boolean isManifest() {
+        return chunk == MANIFEST;
+    }
+
+    byte[] encode() {
+        return (isManifest() ? site : site + SEPARATOR + chunk).getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,122 @@
+package io.plumbline.topology.emission;
+
+import io.plumbline.explainer.Decoder;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link DecoderSubscriber} takes, and how much it may cost. Immutable.
+ *
+ * <p><b>Disk.</b> The chunks of a version wait for their manifest in a file without a name in {@code spoolFolder}: the
+ * artefact's length for each version that is being written, and never more than {@code mostSpooled} together; above it the
+ * version begun first is given up, and its manifest refused.
+ *
+ * <p><b>Heap.</b> 8 bytes a weight for a version that passed every check. Where the trained decoders are known, only their
+ * own shapes pass; where they are not, an artefact of n bytes can hold n/2 weights.
+ *
+ * @param parents the trained decoders held, by site; other sites are ignored. Null: every site, parent unchecked
+ * @param largestArtefact bytes above which a version is refused
+ * @param mostSpooled bytes of all unfinished versions together
+ * @param spoolFolder where they wait; a folder on a disk, since one in memory would not spare any
+ */
+public record DecoderSubscription(
+        @Nullable Map<String, Parent> parents, long largestArtefact, long mostSpooled, Path spoolFolder) {
+
+    /** Bytes of all unfinished versions together, unless told otherwise. */
+    public static final long DEFAULT_MOST_SPOOLED = 8L << 30;
+
+    /** Header and lineage of an artefact; what a manifest record can hold. */
+    private static final long LARGEST_HEADER = 1L << 20;
+
+    /**
+     * A trained decoder that is held.
+     *
+     * @param sha256 its {@link Decoder#sha256()}
+     * @param features 0 where the shape is not known
+     * @param dimension 0 where the shape is not known
+     */
+    public record Parent(String sha256, int features, int dimension) {
+
+        /** One pass over the weights. */
+        public static Parent of(Decoder trained) {
+            return new Parent(trained.sha256(), trained.features(), trained.dimension());
+        }
+
+        boolean knowsShape() {
+            return features > 0;
+        }
+
+        long largestArtefact() {
+            return knowsShape()
+                    ? Double.BYTES * ((long) features * dimension + dimension) + LARGEST_HEADER
+                    : Long.MAX_VALUE;
+        }
+    }
+
+    public DecoderSubscription {
+        parents = parents == null ? null : Map.copyOf(parents);
+        if (largestArtefact < 1 || mostSpooled < 1) {
+            throw new IllegalArgumentException(
+                    "largest artefact = %d bytes, most spooled = %d bytes: expected at least 1"
+                            .formatted(largestArtefact, mostSpooled));
+        }
+    }
+
+    /** Decoders made from these trained ones, by site; what is larger than they could be is refused unread. */
+    public static DecoderSubscription of(Map<String, Decoder> trained) {
+        Map<String, Parent> parents = new HashMap<>();
+        trained.forEach((site, decoder) -> parents.put(site, Parent.of(decoder)));
+        return standard(parents);
+    }
+
+    /** The same where only the SHA-256 of the trained decoders is at hand. */
+    public static DecoderSubscription ofParents(Map<String, String> sha256) {
+        Map<String, Parent> parents = new HashMap<>();
+        sha256.forEach((site, hash) -> parents.put(site, new Parent(hash, 0, 0)));
+        return standard(parents);
+    }
+
+    /** Every site, parent unchecked: to list what is there. */
+    public static DecoderSubscription everything() {
+        return standard(null);
+    }
+
+    private static DecoderSubscription standard(@Nullable Map<String, Parent> parents) {
+        return new DecoderSubscription(
+                parents,
+                DecoderManifest.LARGEST_ARTEFACT,
+                DEFAULT_MOST_SPOOLED,
+                Path.of(System.getProperty("java.io.tmpdir")));
+    }
+
+    /** The same with another cap on one version. */
+    public DecoderSubscription withLargestArtefact(long bytes) {
+        return new DecoderSubscription(parents, bytes, mostSpooled, spoolFolder);
+    }
+
+    /** The same with another cap on all unfinished versions together. */
+    public DecoderSubscription withMostSpooled(long bytes) {
+        return new DecoderSubscription(parents, largestArtefact, bytes, spoolFolder);
+    }
+
+    /** The same with another folder for unfinished versions. */
+    public DecoderSubscription spooledIn(Path folder) {
+        return new DecoderSubscription(parents, largestArtefact, mostSpooled, folder);
+    }
+
+    boolean follows(String site) {
+        return parents == null || parents.containsKey(site);
+    }
+
+    @Nullable
+    Parent parent(String site) {
+        return parents == null ? null : parents.get(site);
+    }
+
+    long largestArtefact(String site) {
+        Parent parent = parent(site);
+        return parent == null ? largestArtefact : Math.min(largestArtefact, parent.largestArtefact());
+    }
+}
