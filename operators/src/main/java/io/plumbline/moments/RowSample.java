@@ -1,18 +1,22 @@
 package io.plumbline.moments;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A uniform sample of rows without replacement: the {@code capacity} rows whose hashes are smallest (bottom-k sampling).
  *
- * <p>Because a row's hash says where it was read (topic, partition, offset, row), the sample depends on the rows alone:
- * merging the samples of any split gives exactly the sample of the whole, in any order, and a replay gives it again.
- * A row that arrives twice counts once. Two rows of equal hash are taken for the same one, which of n rows loses about
- * {@code n^2 2^-65}: none.
+ * <p>Because a row's hash says what was sent (the record's bytes, its event time, its request, the row's number in it) and
+ * not where it was read, the sample depends on the rows alone: merging the samples of any split gives exactly the sample of
+ * the whole, in any order, over any number of partitions, and a replay gives it again. A row that arrives twice counts
+ * once. Two rows of equal hash are taken for the same one, which of n rows loses about {@code n^2 2^-65}: none.
  *
  * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 100 more. <b>Cost.</b> Of N offered rows about
  * {@code k (1 + ln(N/k))} enter; ask {@link #threshold()} first and the rest cost one comparison.
@@ -36,10 +40,29 @@ public final class RowSample {
         return new RowSample(rows);
     }
 
-    /** The hash of a row: where it was read. Stable across JVMs and versions, since samples are stored and merged. */
-    public static long hash(String topic, int partition, long offset, int row) {
-        long place = SplitMix.mix(SplitMix.mix(topic) ^ partition);
-        return SplitMix.mix(SplitMix.mix(place ^ offset) ^ row);
+    /**
+     * The identity of a record: what was sent, wherever it was read. Two checksums of coprime polynomials, both of which the
+     * JDK computes with the processor's own instructions: 64 bits at several bytes a cycle, so that a record of a megabyte
+     * costs less than one row of its moment.
+     *
+     * @param value all bytes of the record
+     * @param timestampMs its event time: equal requests at two times are two
+     * @param request the name it gives its request, or null
+     */
+    public static long recordHash(byte[] value, long timestampMs, byte @Nullable [] request) {
+        CRC32 first = new CRC32();
+        CRC32C second = new CRC32C();
+        byte[] time = ByteBuffer.allocate(Long.BYTES).putLong(timestampMs).array();
+        for (byte[] bytes : request == null ? new byte[][] {value, time} : new byte[][] {value, time, request}) {
+            first.update(bytes);
+            second.update(bytes);
+        }
+        return first.getValue() << 32 | second.getValue();
+    }
+
+    /** The hash of a row of a record. Stable across JVMs and versions, since samples are stored and merged. */
+    public static long hash(long record, int row) {
+        return SplitMix.mix(SplitMix.mix(record) ^ row);
     }
 
     /** The number of a request, from its name. */
@@ -88,6 +111,11 @@ public final class RowSample {
         return List.copyOf(byHash.values());
     }
 
+    /** The hashes of the rows kept, ascending. */
+    public long[] hashes() {
+        return byHash.keySet().stream().mapToLong(Long::longValue).toArray();
+    }
+
     public int size() {
         return byHash.size();
     }
@@ -106,10 +134,25 @@ public final class RowSample {
      * @throws IllegalArgumentException if one row does not fit in a part
      */
     public List<byte[]> encode(int maxBytesPerPart) {
-        if (byHash.isEmpty()) {
+        return encodeWithout(new long[0], maxBytesPerPart);
+    }
+
+    /**
+     * As {@link #encode}, leaving out rows that are stored already: parts written at different times merge to the whole,
+     * since a row that has left the sample cannot enter it again.
+     *
+     * @param stored hashes of rows to leave out, ascending
+     */
+    public List<byte[]> encodeWithout(long[] stored, int maxBytesPerPart) {
+        List<SampledRow> rows = new ArrayList<>();
+        for (SampledRow row : byHash.values()) {
+            if (Arrays.binarySearch(stored, row.hash()) < 0) {
+                rows.add(row);
+            }
+        }
+        if (rows.isEmpty()) {
             return List.of();
         }
-        List<SampledRow> rows = rows();
         int rowsPerPart = RowSampleCodec.rowsPerPart(rows.get(0), maxBytesPerPart);
         List<byte[]> parts = new ArrayList<>();
         for (int from = 0; from < rows.size(); from += rowsPerPart) {
@@ -121,9 +164,10 @@ public final class RowSample {
     /**
      * Merges one part of an encoded sample. The part is checked as a whole first: either all of it is merged or none.
      *
+     * @return how many rows the part holds, kept or not
      * @throws IllegalArgumentException if the bytes are not such a part, or of another width
      */
-    public void mergeEncoded(byte[] part) {
+    public int mergeEncoded(byte[] part) {
         RowSampleCodec.Part decoded = RowSampleCodec.decode(part);
         Map.Entry<Long, SampledRow> first = byHash.firstEntry();
         if (first != null && !decoded.rows().isEmpty()) {
@@ -131,6 +175,7 @@ public final class RowSample {
         }
         shrinkTo(decoded.capacity());
         decoded.rows().forEach(this::offer);
+        return decoded.rows().size();
     }
 
     private void shrinkTo(int otherCapacity) {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One row kept for fitting and checking a decoder.
  *
- * @param hash names the row: a function of where it was read, the same after a replay
+ * @param hash names the row: a function of what was sent, the same in any partition and after a replay
  * @param request names the group of dependent rows it came with
  * @param activation what the encoder reads
  * @param target what the decoder should give, or null when that is the activation itself

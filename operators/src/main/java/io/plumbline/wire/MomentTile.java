@@ -53,19 +53,23 @@ public record MomentTile(int dimension, long rows, int index, int count, double[
 
     /** Cuts a state into tiles; each tile copies its stretch. */
     public static List<MomentTile> cut(int dimension, long rows, double[] state) {
+        List<MomentTile> tiles = new ArrayList<>();
+        for (int index = 0; index < tilesOf(dimension); index++) {
+            tiles.add(cut(dimension, rows, state, index));
+        }
+        return tiles;
+    }
+
+    /** Cuts one tile out of a state: at d = 4096 all of them together would be a second copy of 67 MB. */
+    public static MomentTile cut(int dimension, long rows, double[] state, int index) {
         if (state.length != stateLength(dimension)) {
             throw new IllegalArgumentException("a state of dimension %d has %d values, got %d"
                     .formatted(dimension, stateLength(dimension), state.length));
         }
-        int count = tilesOf(dimension);
-        List<MomentTile> tiles = new ArrayList<>(count);
-        for (int index = 0; index < count; index++) {
-            int from = index * VALUES_PER_TILE;
-            double[] values = new double[Math.min(VALUES_PER_TILE, state.length - from)];
-            System.arraycopy(state, from, values, 0, values.length);
-            tiles.add(new MomentTile(dimension, rows, index, count, values));
-        }
-        return tiles;
+        int from = index * VALUES_PER_TILE;
+        double[] values = new double[Math.min(VALUES_PER_TILE, state.length - from)];
+        System.arraycopy(state, from, values, 0, values.length);
+        return new MomentTile(dimension, rows, index, tilesOf(dimension), values);
     }
 
     /** Where {@link #values} begins in the state. */

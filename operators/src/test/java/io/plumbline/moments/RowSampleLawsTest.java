@@ -17,7 +17,11 @@ class RowSampleLawsTest extends MergeableLaws<RowSample> {
                 activation[j] = (float) batch.rows().get(i, j);
             }
             int place = batch.firstRow() + i;
-            sample.offer(RowSample.hash("activations", 0, place / 8, place % 8), place / 8, activation, null);
+            sample.offer(
+                    RowSample.hash(RowSample.requestHash("record " + place / 8), place % 8),
+                    place / 8,
+                    activation,
+                    null);
         }
     }
 

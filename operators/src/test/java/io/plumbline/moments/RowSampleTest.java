@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -59,7 +60,7 @@ class RowSampleTest {
     void everyStretchOfTheStreamIsSampledAlike() {
         RowSample sample = RowSample.ofCapacity(2000);
         for (int place = 0; place < 100_000; place++) {
-            long hash = RowSample.hash("activations", place % 3, place / 128, place % 128);
+            long hash = RowSample.hash(record(place / 128), place % 128);
             if (hash <= sample.threshold()) {
                 sample.offer(hash, place, new float[] {place}, null);
             }
@@ -73,21 +74,57 @@ class RowSampleTest {
     }
 
     @Test
-    void theHashOfAPlaceNeverChanges() {
+    void theHashOfARowNeverChanges() {
         // Samples are stored and merged across versions: these numbers are part of the format.
-        assertEquals(HASH_OF_A_PLACE, RowSample.hash("activations", 3, 41, 2));
+        long record = RowSample.recordHash(bytes("value"), 1_700_000_000_123L, bytes("request-17"));
+        assertEquals(HASH_OF_A_ROW, RowSample.hash(record, 2));
         assertEquals(HASH_OF_A_REQUEST, RowSample.requestHash("request-17"));
+    }
+
+    @Test
+    void whatWasSentAtAnotherTimeOrForAnotherRequestIsAnotherRow() {
         Set<Long> neighbours = new HashSet<>();
-        for (String topic : List.of("a", "b", "ab", "ba")) {
-            for (int partition = 0; partition < 5; partition++) {
-                for (long offset = 0; offset < 5; offset++) {
+        for (String value : List.of("a", "b", "ab", "ba")) {
+            for (long time = 0; time < 5; time++) {
+                for (String request : List.of("1", "2", "12")) {
                     for (int row = 0; row < 5; row++) {
-                        neighbours.add(RowSample.hash(topic, partition, offset, row));
+                        neighbours.add(RowSample.hash(RowSample.recordHash(bytes(value), time, bytes(request)), row));
                     }
                 }
+                neighbours.add(RowSample.hash(RowSample.recordHash(bytes(value), time, null), 0));
             }
         }
-        assertEquals(500, neighbours.size());
+        assertEquals(4 * 5 * (3 * 5 + 1), neighbours.size());
+    }
+
+    /** What a commit writes: rows that came since the last one. */
+    @Test
+    void partsWrittenAsTheSampleGrowsMergeToTheWhole() {
+        RowSample sample = RowSample.ofCapacity(50);
+        RowSample read = RowSample.ofCapacity(50);
+        long[] stored = new long[0];
+        int written = 0;
+        for (int commit = 0; commit < 12; commit++) {
+            for (int row = 0; row < 100; row++) {
+                sample.offer(RowSample.hash(record(commit), row), commit, new float[] {row}, null);
+            }
+            for (byte[] part : sample.encodeWithout(stored, 17 + 7 * (16 + 4))) {
+                written += read.mergeEncoded(part);
+            }
+            stored = sample.hashes();
+        }
+        assertEquals(hashes(sample), hashes(read));
+        // Of 50 rows 1/i are new at commit i: 50 H(12) = 155 on average, where all of them each time would be 600.
+        assertTrue(written > 100 && written < 220, written + " rows");
+        assertEquals(List.of(), sample.encodeWithout(stored, 1000));
+    }
+
+    private static long record(long number) {
+        return RowSample.recordHash(ByteBuffer.allocate(8).putLong(number).array(), 0, null);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     @Test
@@ -95,7 +132,7 @@ class RowSampleTest {
         RowSample sample = RowSample.ofCapacity(10);
         for (int i = 0; i < 10; i++) {
             float[] activation = {i, -0.0f, Float.MIN_VALUE};
-            sample.offer(RowSample.hash("t", 0, i, 0), i, activation, new float[] {i + 0.5f});
+            sample.offer(RowSample.hash(record(i), 0), i, activation, new float[] {i + 0.5f});
         }
         List<byte[]> parts = sample.encode(17 + 3 * (16 + 16));
         assertEquals(4, parts.size());
@@ -145,7 +182,7 @@ class RowSampleTest {
         RowSample small = RowSample.ofCapacity(3);
         RowSample truth = RowSample.ofCapacity(3);
         for (int row = 0; row < 40; row++) {
-            long hash = RowSample.hash("topic", 0, 7, row);
+            long hash = RowSample.hash(record(7), row);
             (row % 2 == 0 ? large : small).offer(hash, 1, new float[] {row}, null);
             truth.offer(hash, 1, new float[] {row}, null);
         }
@@ -178,7 +215,7 @@ class RowSampleTest {
         for (int request = 0; request < 40; request++) {
             for (int row = 0; row < 10 + request % 3; row++) {
                 long number = RowSample.requestHash("r" + request);
-                sample.offer(RowSample.hash("t", 0, request, row), number, new float[] {row}, null);
+                sample.offer(RowSample.hash(record(request), row), number, new float[] {row}, null);
             }
         }
         SampleSplit split = SampleSplit.of(sample.rows(), 0.25);
@@ -207,7 +244,7 @@ class RowSampleTest {
         assertThrows(IllegalArgumentException.class, () -> SampleSplit.of(sample.rows(), Double.NaN));
     }
 
-    private static final long HASH_OF_A_PLACE = 5960908130760063912L;
+    private static final long HASH_OF_A_ROW = 871604678881606251L;
     private static final long HASH_OF_A_REQUEST = 3102551718953096060L;
 
     private static Set<Long> requests(List<SampledRow> rows) {

@@ -231,7 +231,7 @@ class AdapterTopologyTest {
                 for (int j = 0; j < values.length; j++) {
                     values[j] = (float) rows.get(row, j);
                 }
-                sample.offer(RowSample.hash("t", 0, record, row), record, values, null);
+                sample.offer(RowSample.hash(RowSample.requestHash("record " + record), row), record, values, null);
             }
         }
         return sample;

@@ -1,6 +1,5 @@
 package io.plumbline.topology.ingest;
 
-import io.plumbline.topology.ingest.RecordReader.Place;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import java.util.Map;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -53,16 +52,15 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
     public void process(Record<byte @Nullable [], byte @Nullable []> record) {
         ProcessorContext<Object, Object> out = java.util.Objects.requireNonNull(context, "init was called");
         RecordMetadata metadata = out.recordMetadata().orElseThrow();
-        Place place = new Place(metadata.topic(), metadata.partition(), metadata.offset());
         try {
-            Ingested ingested = reader.read(record.key(), record.value(), record.headers(), place);
+            Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
             listener.onAccepted(ingested.site(), ingested.batch().rows());
             out.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
         } catch (Refused refused) {
             DeadLetter letter = refused.deadLetter();
             listener.onDeadLetter(letter.reason());
             out.forward(
-                    letter.record(record, place.topic(), place.partition(), place.offset(), largestDeadLetter),
+                    letter.record(record, metadata.topic(), metadata.partition(), metadata.offset(), largestDeadLetter),
                     deadLetters);
         }
     }

@@ -31,11 +31,8 @@ final class RecordReader {
         this.sites = Map.copyOf(sites);
     }
 
-    /** Where a record came from. */
-    record Place(String topic, int partition, long offset) {}
-
-    /** The checked batch, or {@link Refused} with the dead letter. */
-    Ingested read(byte @Nullable [] key, byte @Nullable [] value, Headers headers, Place place) throws Refused {
+    /** The checked batch, or {@link Refused} with the dead letter. What it says does not depend on where it was read. */
+    Ingested read(byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs) throws Refused {
         SiteShape shape = siteOf(key, headers);
         if (value == null) {
             throw new Refused(Reason.NULL_VALUE, "site %s: the record has no value".formatted(shape.site()));
@@ -47,8 +44,10 @@ final class RecordReader {
         if (targets != null) {
             checkFinite(shape, "targets", targets);
         }
-        return new Ingested(
-                shape.site(), requestOf(headers, place), batch, place.topic(), place.partition(), place.offset());
+        byte[] request = requestOf(headers);
+        long record = RowSample.recordHash(value, timestampMs, request);
+        long group = request == null ? record : RowSample.requestHash(new String(request, StandardCharsets.UTF_8));
+        return new Ingested(shape.site(), group, batch, record);
     }
 
     private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {
@@ -122,12 +121,9 @@ final class RecordReader {
         }
     }
 
-    private static long requestOf(Headers headers, Place place) {
+    private static byte @Nullable [] requestOf(Headers headers) {
         Header header = headers.lastHeader("request");
-        if (header != null && header.value() != null) {
-            return RowSample.requestHash(new String(header.value(), StandardCharsets.UTF_8));
-        }
-        return RowSample.requestHash("%s/%d/%d".formatted(place.topic(), place.partition(), place.offset()));
+        return header == null ? null : header.value();
     }
 
     /** A record that cannot be used, with the reason. */

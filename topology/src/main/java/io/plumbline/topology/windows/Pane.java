@@ -6,29 +6,38 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.MomentTile;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 
 /**
  * The second moment and the row sample of one site over one pane, being filled. One stream task owns it.
  *
  * <p>Rows are counted per tile, so that a pane put together from tiles knows whether every sender's tiles all arrived:
- * the counts of all tiles are then equal.
+ * the counts of all tiles are then equal. It also remembers what a {@link PaneStore} has not stored yet: tiles that
+ * changed, and sampled rows that came.
  *
- * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * 4 (d_in + d_out)} of sample.
+ * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of sample.
  */
 final class Pane {
 
     private final SecondMomentAccumulator moment;
     private final RowSample sample;
     private final long[] tileRows;
+    private final BitSet changedTiles = new BitSet();
     private long requests;
+
+    /** Hashes of the sampled rows that are stored, ascending, and how many rows the stored parts hold in all. */
+    private long[] storedRows = new long[0];
+
+    private int storedPartRows;
 
     Pane(int dimension, int sampleCapacity) {
         moment = SecondMomentAccumulator.ofDimension(dimension);
         sample = RowSample.ofCapacity(sampleCapacity);
         tileRows = new long[MomentTile.tilesOf(dimension)];
+        // The first write is whole: what is read back then has every tile.
+        changedTiles.set(0, tileRows.length);
     }
 
     /** Adds every row of a record, once. */
@@ -38,6 +47,7 @@ final class Pane {
         for (int tile = 0; tile < tileRows.length; tile++) {
             tileRows[tile] += targets.rows();
         }
+        changedTiles.set(0, tileRows.length);
         requests++;
         offerToSample(record);
     }
@@ -46,7 +56,7 @@ final class Pane {
         Matrix activations = record.batch().activations();
         Matrix targets = record.batch().targets();
         for (int row = 0; row < activations.rows(); row++) {
-            long hash = RowSample.hash(record.topic(), record.partition(), record.offset(), row);
+            long hash = RowSample.hash(record.record(), row);
             if (hash <= sample.threshold()) {
                 sample.offer(
                         hash,
@@ -72,12 +82,17 @@ final class Pane {
         }
         moment.addState(tile.index() == 0 ? tile.rows() : 0, tile.values(), tile.offset());
         tileRows[tile.index()] += tile.rows();
+        changedTiles.set(tile.index());
     }
 
-    /** Throws {@link IllegalArgumentException} when the bytes are no sample of this site's rows. */
-    void addSamplePart(byte[] part) {
+    /**
+     * Merges a part of a sample and returns how many rows it holds, kept or not.
+     *
+     * @throws IllegalArgumentException when the bytes are no sample of this site's rows
+     */
+    int addSamplePart(byte[] part) {
         RowSample read = RowSample.ofCapacity(sample.capacity());
-        read.mergeEncoded(part);
+        int rows = read.mergeEncoded(part);
         for (SampledRow row : read.rows()) {
             float[] target = row.target() == null ? row.activation() : row.target();
             if (target.length != moment.dimension()) {
@@ -86,6 +101,7 @@ final class Pane {
             }
         }
         sample.merge(read);
+        return rows;
     }
 
     void addRequests(long count) {
@@ -107,14 +123,52 @@ final class Pane {
         return Arrays.stream(tileRows).allMatch(rows -> rows == tileRows[0]);
     }
 
-    List<MomentTile> tiles() {
-        List<MomentTile> cut = MomentTile.cut(moment.dimension(), moment.rows(), moment.state());
-        List<MomentTile> counted = new ArrayList<>(cut.size());
-        for (MomentTile tile : cut) {
-            counted.add(new MomentTile(
-                    tile.dimension(), tileRows[tile.index()], tile.index(), tile.count(), tile.values()));
+    int tiles() {
+        return tileRows.length;
+    }
+
+    /** Copies one tile. */
+    MomentTile tile(int index) {
+        MomentTile cut = MomentTile.cut(moment.dimension(), moment.rows(), moment.state(), index);
+        return new MomentTile(cut.dimension(), tileRows[index], index, cut.count(), cut.values());
+    }
+
+    /** Indices of the tiles that changed since the last {@link #stored}. */
+    int[] changedTiles() {
+        return changedTiles.stream().toArray();
+    }
+
+    /** Whether the sampled rows should be written anew: the parts stored hold mostly rows that left the sample. */
+    boolean sampleIsScattered() {
+        return storedPartRows > 2 * sample.capacity();
+    }
+
+    /** Forgets which sampled rows are stored. */
+    void rewriteSample() {
+        storedRows = new long[0];
+        storedPartRows = 0;
+    }
+
+    /** The sampled rows that are not stored, in parts that become records. */
+    List<byte[]> newSampleParts() {
+        return sample.encodeWithout(storedRows, RowSample.RECORD_PART_BYTES);
+    }
+
+    /** Everything is stored now. */
+    void stored() {
+        changedTiles.clear();
+        long[] now = sample.hashes();
+        for (long hash : now) {
+            storedPartRows += Arrays.binarySearch(storedRows, hash) < 0 ? 1 : 0;
         }
-        return counted;
+        storedRows = now;
+    }
+
+    /** This pane was put together from what is stored, {@code partRows} sampled rows in all. */
+    void loaded(int partRows) {
+        changedTiles.clear();
+        storedRows = sample.hashes();
+        storedPartRows = partRows;
     }
 
     SecondMomentAccumulator moment() {

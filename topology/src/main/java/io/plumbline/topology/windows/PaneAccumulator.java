@@ -2,7 +2,6 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.MomentTile;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +60,8 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         Duration idleClose = settings.idleClose();
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
         processorContext.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::closeIdleSites);
+        processorContext.schedule(
+                PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> panes.forgetUnknown());
     }
 
     @Override
@@ -115,8 +116,11 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
 
     private void forwardPane(String site, long startMs, Pane pane) {
         int partition = context().taskId().partition();
-        for (MomentTile tile : pane.tiles()) {
-            forward(site, new PaneMessage.Tile(partition, startMs, settings.paneMs(), pane.requests(), tile), startMs);
+        for (int index = 0; index < pane.tiles(); index++) {
+            forward(
+                    site,
+                    new PaneMessage.Tile(partition, startMs, settings.paneMs(), pane.requests(), pane.tile(index)),
+                    startMs);
         }
         for (byte[] part : pane.sample().encode(RowSample.RECORD_PART_BYTES)) {
             forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);

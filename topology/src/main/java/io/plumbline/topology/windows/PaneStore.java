@@ -1,12 +1,12 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.RowSample;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -19,6 +19,8 @@ import org.apache.kafka.streams.query.Position;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The open panes and the small per-site state of one task: live objects in memory, written to a change-logged key-value
@@ -29,7 +31,15 @@ import org.jspecify.annotations.Nullable;
  * restoration writes past the live objects.
  *
  * <p><b>Memory</b> per pane: {@code 4 d (d + 3)} bytes live and once more as tiles in an in-memory inner store (not with
- * RocksDB), plus the row sample.
+ * RocksDB), plus the row sample, likewise.
+ *
+ * <p><b>Written</b> at a commit: of each pane that changed, the tiles that changed and the sampled rows that are new. Of a
+ * sample of k rows of which m rows each were offered between commits, all n commits together write {@code k (1 + ln n)}
+ * rows and not {@code k n}: the i-th adds a share of 1/i of the rows seen. Stored rows that have left the sample do no harm
+ * when read back; when they are most of what is stored the sample is written anew.
+ *
+ * <p><b>Sites that are not configured here</b> are kept all the same: in a rolling restart instances with an older and a
+ * newer configuration pass tasks to each other. What nobody claims is forgotten by {@link #forgetUnknown}.
  *
  * <p>Not thread-safe; its stream task is the only user.
  *
@@ -39,9 +49,15 @@ final class PaneStore<S> implements StateStore {
 
     private record PaneId(String site, long startMs) {}
 
+    private static final Logger LOG = LoggerFactory.getLogger(PaneStore.class);
+
+    /** A rolling restart is over by then; a pane nobody claims is deleted after one to two times as long. */
+    static final Duration FORGET_AFTER = Duration.ofHours(1);
+
     private final KeyValueStore<Bytes, byte[]> inner;
     private final SiteStateCodec<S> codec;
     private final Map<String, Integer> dimensions;
+    private final int widest;
     private final long paneMs;
     private final int sampleCapacity;
     private final Map<String, S> siteStates = new HashMap<>();
@@ -49,8 +65,11 @@ final class PaneStore<S> implements StateStore {
     private final Set<String> dirtySites = new HashSet<>();
     private final Map<PaneId, Pane> dirtyPanes = new HashMap<>();
 
-    /** How many sample parts of a pane the inner store holds, so that surplus ones can be deleted. */
+    /** How many sample parts of a pane the inner store holds; no entry: the pane was never written. */
     private final Map<PaneId, Integer> storedSampleParts = new HashMap<>();
+
+    /** Panes of sites that are not configured, seen by the last {@link #forgetUnknown}. */
+    private final Set<PaneId> unknownBefore = new HashSet<>();
 
     PaneStore(
             KeyValueStore<Bytes, byte[]> inner,
@@ -61,6 +80,8 @@ final class PaneStore<S> implements StateStore {
         this.inner = inner;
         this.codec = codec;
         this.dimensions = dimensions;
+        this.widest =
+                dimensions.values().stream().mapToInt(Integer::intValue).max().orElse(0);
         this.paneMs = paneMs;
         this.sampleCapacity = sampleCapacity;
     }
@@ -84,18 +105,27 @@ final class PaneStore<S> implements StateStore {
 
     /** The pane that starts at {@code startMs}, made when absent; marked dirty because it is asked for to be changed. */
     Pane paneToChange(String site, long startMs) {
-        Pane pane =
-                panes.computeIfAbsent(site, name -> new TreeMap<>()).computeIfAbsent(startMs, start -> newPane(site));
-        dirtyPanes.put(new PaneId(site, startMs), pane);
-        return pane;
-    }
-
-    Pane newPane(String site) {
         Integer dimension = dimensions.get(site);
         if (dimension == null) {
             throw new IllegalArgumentException("site %s is not configured".formatted(site));
         }
-        return new Pane(dimension, sampleCapacity);
+        return paneToChange(site, startMs, dimension);
+    }
+
+    /** The same, of a width that the site's tiles say where the site is not configured here. */
+    Pane paneToChange(String site, long startMs, int width) {
+        int dimension = dimensions.getOrDefault(site, width);
+        if (!knows(site) && dimension > widest) {
+            // A hostile width must not decide how much is allocated.
+            throw new IllegalArgumentException(
+                    "site %s is not configured and has %d dimensions, the widest configured site has %d"
+                            .formatted(site, dimension, widest));
+        }
+        return openPane(new PaneId(site, startMs), dimension);
+    }
+
+    Pane newPane(String site) {
+        return new Pane(Objects.requireNonNull(dimensions.get(site), site), sampleCapacity);
     }
 
     /** Open panes of a site by start; a live view. */
@@ -136,17 +166,13 @@ final class PaneStore<S> implements StateStore {
                             .putLong(pane.requests())
                             .putLong(paneMs)
                             .array());
-            for (MomentTile tile : pane.tiles()) {
-                inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, tile.index()), tile.encode());
+            for (int index : pane.changedTiles()) {
+                inner.put(
+                        PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, index),
+                        pane.tile(index).encode());
             }
-            List<byte[]> parts = pane.sample().encode(RowSample.RECORD_PART_BYTES);
-            for (int part = 0; part < parts.size(); part++) {
-                inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.SAMPLE, part), parts.get(part));
-            }
-            Integer before = storedSampleParts.put(id, parts.size());
-            for (int surplus = parts.size(); before != null && surplus < before; surplus++) {
-                inner.delete(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.SAMPLE, surplus));
-            }
+            storedSampleParts.put(id, writeSample(id, pane));
+            pane.stored();
         }
         for (String site : dirtySites) {
             inner.put(PaneKeys.site(site), codec.encode(site(site)));
@@ -155,40 +181,72 @@ final class PaneStore<S> implements StateStore {
         dirtySites.clear();
     }
 
+    /** Appends the new rows, or starts over; returns how many parts there are now. */
+    private int writeSample(PaneId id, Pane pane) {
+        int before = storedSampleParts.getOrDefault(id, 0);
+        int next = before;
+        if (pane.sampleIsScattered()) {
+            pane.rewriteSample();
+            next = 0;
+        }
+        for (byte[] part : pane.newSampleParts()) {
+            inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.SAMPLE, next++), part);
+        }
+        for (int surplus = next; surplus < before; surplus++) {
+            inner.delete(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.SAMPLE, surplus));
+        }
+        return next;
+    }
+
     /** Requests and length of a pane. */
     private static final int COUNTS_BYTES = 2 * Long.BYTES;
 
-    /** Replaces the live objects by what the inner store holds. State of sites no longer configured is left alone. */
+    /** Replaces the live objects by what the inner store holds, of sites not configured here too. */
     void reset() {
         siteStates.clear();
         panes.clear();
         dirtySites.clear();
         dirtyPanes.clear();
         storedSampleParts.clear();
+        unknownBefore.clear();
+        Map<PaneId, byte[]> counts = new HashMap<>();
+        Map<PaneId, Integer> partRows = new HashMap<>();
         try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
             while (all.hasNext()) {
                 KeyValue<Bytes, byte[]> entry = all.next();
                 PaneKeys key = PaneKeys.decode(entry.key);
-                if (!knows(key.site())) {
-                    continue;
-                }
+                PaneId id = new PaneId(key.site(), key.paneStartMs());
                 if (key.kind() == PaneKeys.SITE) {
                     siteStates.put(key.site(), codec.decode(entry.value));
+                } else if (key.part() == PaneKeys.COUNTS) {
+                    counts.put(id, entry.value); // says no width, so it cannot make a pane
                 } else {
-                    load(key, entry.value);
+                    partRows.merge(id, load(id, key, entry.value), Integer::sum);
                 }
             }
         }
+        dirtyPanes.forEach((id, pane) -> {
+            pane.loaded(partRows.getOrDefault(id, 0));
+            ByteBuffer stored = ByteBuffer.wrap(requireCounts(counts.get(id)));
+            pane.addRequests(stored.getLong());
+            requireSamePaneLength(id.site(), stored.getLong());
+        });
         dirtyPanes.clear();
     }
 
-    private void load(PaneKeys key, byte[] value) {
-        Pane pane = paneToChange(key.site(), key.paneStartMs());
-        PaneId id = new PaneId(key.site(), key.paneStartMs());
+    private static byte[] requireCounts(byte @Nullable [] value) {
+        byte[] counts = value == null ? new byte[0] : value;
+        StateVersion.requireLength("request count", COUNTS_BYTES, counts);
+        return counts;
+    }
+
+    /** Takes in a tile or a part of the sample; returns how many sampled rows it holds. */
+    private int load(PaneId id, PaneKeys key, byte[] value) {
         storedSampleParts.putIfAbsent(id, 0);
         switch (key.part()) {
             case PaneKeys.TILE -> {
                 MomentTile tile = MomentTile.decode(ByteBuffer.wrap(value));
+                Pane pane = openPane(id, tile.dimension());
                 if (tile.dimension() != pane.moment().dimension()) {
                     throw new IllegalStateException(
                             "site %s: its open panes have %d dimensions, its explainer now writes %d; let them close before changing the explainer, or choose another application_id"
@@ -198,19 +256,55 @@ final class PaneStore<S> implements StateStore {
                                             pane.moment().dimension()));
                 }
                 pane.addTile(tile);
-            }
-            case PaneKeys.COUNTS -> {
-                StateVersion.requireLength("request count", COUNTS_BYTES, value);
-                ByteBuffer counts = ByteBuffer.wrap(value);
-                pane.addRequests(counts.getLong());
-                requireSamePaneLength(key.site(), counts.getLong());
+                return 0;
             }
             case PaneKeys.SAMPLE -> {
-                pane.addSamplePart(value);
+                // Both kinds of store hand out entries in the order of their keys: the tiles came before.
+                Pane pane = dirtyPanes.get(id);
+                if (pane == null) {
+                    throw new IllegalStateException(
+                            "the state store holds a row sample of site %s without its moment; reset the application's state"
+                                    .formatted(key.site()));
+                }
                 storedSampleParts.merge(id, key.index() + 1, Math::max);
+                return pane.addSamplePart(value);
             }
             default -> throw new IllegalStateException("pane part of unknown kind " + key.part());
         }
+    }
+
+    /** What is stored was allocated before: no width is refused here. */
+    private Pane openPane(PaneId id, int width) {
+        int dimension = dimensions.getOrDefault(id.site(), width);
+        Pane pane = panes.computeIfAbsent(id.site(), name -> new TreeMap<>())
+                .computeIfAbsent(id.startMs(), start -> new Pane(dimension, sampleCapacity));
+        dirtyPanes.put(id, pane);
+        return pane;
+    }
+
+    /**
+     * Deletes open panes of sites that are not configured and were not at the last call either. The per-site state stays:
+     * a few bytes that keep a site which comes back from reopening a window it has closed.
+     */
+    void forgetUnknown() {
+        Map<PaneId, Pane> unknown = new HashMap<>();
+        panes.forEach((site, ofSite) -> {
+            if (!knows(site)) {
+                ofSite.forEach((startMs, pane) -> unknown.put(new PaneId(site, startMs), pane));
+            }
+        });
+        unknown.forEach((id, pane) -> {
+            if (unknownBefore.contains(id)) {
+                LOG.warn(
+                        "site {} is not configured any more: its open pane from {} ms was deleted from the state, with {} rows that are in no window",
+                        id.site(),
+                        id.startMs(),
+                        pane.rows());
+                remove(id.site(), id.startMs());
+            }
+        });
+        unknownBefore.clear();
+        unknownBefore.addAll(unknown.keySet());
     }
 
     private void requireSamePaneLength(String site, long storedMs) {

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.SortedMap;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -43,6 +44,8 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         store = panes;
         hookStore = processorContext.getStateStore(hook.name());
         hook.beforeCommit(processorContext.taskId(), panes::writeDirty);
+        processorContext.schedule(
+                PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> panes.forgetUnknown());
     }
 
     @Override
@@ -54,11 +57,6 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
             return;
         }
         String site = new String(key, StandardCharsets.UTF_8);
-        if (!panes().knows(site)) {
-            // A site taken out of the configuration while its last panes were under way.
-            skip(site, "the site is not configured");
-            return;
-        }
         try {
             take(site, PaneMessage.decode(value));
         } catch (IllegalArgumentException e) {
@@ -90,12 +88,17 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         } else if (message instanceof PaneMessage.SamplePart part) {
             requirePane(part.paneStartMs(), part.paneMs());
             if (!isLate(progress, part.paneStartMs())) {
-                panes.paneToChange(site, part.paneStartMs()).addSamplePart(part.part());
+                samplePane(site, part.paneStartMs()).addSamplePart(part.part());
             }
         } else if (message instanceof PaneMessage.Progress step) {
             progress.update(step);
             panes.touch(site);
-            closeWindows(site, progress, step.silent() ? ClosedBy.IDLE : ClosedBy.EVENT_TIME);
+            if (!panes.knows(site)) {
+                // Added or removed by a rolling restart, and not done here yet: who knows the site closes its windows.
+                LOG.debug("site {} is not configured here; its panes are kept and its windows not closed", site);
+            } else {
+                closeWindows(site, progress, step.silent() ? ClosedBy.IDLE : ClosedBy.EVENT_TIME);
+            }
         }
         Objects.requireNonNull(hookStore, "init was called").put(CommitHook.TOKEN, CommitHook.TOKEN.get());
     }
@@ -109,11 +112,20 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
             }
             return;
         }
-        Pane pane = panes().paneToChange(site, message.paneStartMs());
+        Pane pane =
+                panes().paneToChange(site, message.paneStartMs(), message.tile().dimension());
         pane.addTile(message.tile());
         if (first) {
             pane.addRequests(message.requests());
         }
+    }
+
+    /** The tiles of a pane come before its sample, and say how wide a site is that is not configured here. */
+    private Pane samplePane(String site, long paneStartMs) {
+        Pane open = panes().panes(site).get(paneStartMs);
+        return open == null
+                ? panes().paneToChange(site, paneStartMs)
+                : panes().paneToChange(site, paneStartMs, open.moment().dimension());
     }
 
     private void requirePane(long startMs, long paneMs) {

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
-import io.plumbline.topology.ingest.RecordReader.Place;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -20,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class RecordReaderTest {
 
-    private static final Place PLACE = new Place("activations", 1, 42);
+    private static final long TIME = 1_700_000_000_000L;
     private static final byte[] SAE = bytes("sae");
     private static final byte[] TRANSCODER = bytes("transcoder");
 
@@ -30,13 +29,12 @@ class RecordReaderTest {
     @Test
     void theHeaderNamesTheSiteBeforeTheKeyDoes() throws Refused {
         byte[] value = ActivationRecords.blob(Matrix.zeros(2, 3));
-        assertEquals("sae", reader.read(SAE, value, new RecordHeaders(), PLACE).site());
+        assertEquals("sae", reader.read(SAE, value, new RecordHeaders(), TIME).site());
         RecordHeaders headers = new RecordHeaders();
         headers.add("site", SAE);
-        Ingested read = reader.read(bytes("any key"), value, headers, PLACE);
+        Ingested read = reader.read(bytes("any key"), value, headers, TIME);
         assertEquals("sae", read.site());
         assertEquals(2, read.batch().rows());
-        assertEquals(42, read.offset());
     }
 
     @Test
@@ -44,15 +42,25 @@ class RecordReaderTest {
         byte[] value = ActivationRecords.blob(Matrix.zeros(1, 3));
         RecordHeaders headers = new RecordHeaders();
         headers.add("request", bytes("chat-1"));
-        long here = reader.read(SAE, value, headers, PLACE).request();
-        long there =
-                reader.read(SAE, value, headers, new Place("activations", 0, 7)).request();
-        assertEquals(here, there);
-        long alone = reader.read(SAE, value, new RecordHeaders(), PLACE).request();
-        long other = reader.read(SAE, value, new RecordHeaders(), new Place("activations", 1, 43))
-                .request();
+        long here = reader.read(SAE, value, headers, TIME).request();
+        long later = reader.read(SAE, value, headers, TIME + 1).request();
+        assertEquals(here, later);
+        long alone = reader.read(SAE, value, new RecordHeaders(), TIME).request();
+        long other = reader.read(SAE, value, new RecordHeaders(), TIME + 1).request();
         assertNotEquals(alone, other);
         assertNotEquals(here, alone);
+    }
+
+    /** Which partition a record took, and by which key, must not decide whether its rows are sampled. */
+    @Test
+    void aRecordIsTheSameUnderAnyKey() throws Refused {
+        byte[] value = ActivationRecords.blob(Matrix.zeros(1, 3));
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("site", SAE);
+        Ingested one = reader.read(bytes("1"), value, headers, TIME);
+        Ingested two = reader.read(bytes("2"), value, headers, TIME);
+        assertEquals(one.record(), two.record());
+        assertEquals(one.request(), two.request());
     }
 
     @Test
@@ -77,7 +85,7 @@ class RecordReaderTest {
                 TRANSCODER,
                 ActivationRecords.blob(rows, poisoned));
         Ingested read =
-                reader.read(TRANSCODER, ActivationRecords.blob(rows, Matrix.zeros(2, 2)), new RecordHeaders(), PLACE);
+                reader.read(TRANSCODER, ActivationRecords.blob(rows, Matrix.zeros(2, 2)), new RecordHeaders(), TIME);
         assertEquals(2, read.batch().targetRows().columns());
     }
 
@@ -110,7 +118,7 @@ class RecordReaderTest {
     }
 
     private void assertRefused(Reason reason, String words, byte[] key, byte[] value) {
-        Refused refused = assertThrows(Refused.class, () -> reader.read(key, value, new RecordHeaders(), PLACE), words);
+        Refused refused = assertThrows(Refused.class, () -> reader.read(key, value, new RecordHeaders(), TIME), words);
         assertEquals(reason, refused.deadLetter().reason(), refused.getMessage());
         assertTrue(refused.getMessage().contains(words), refused.getMessage());
         assertTrue(

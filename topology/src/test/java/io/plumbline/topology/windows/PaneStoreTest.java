@@ -1,16 +1,26 @@
 package io.plumbline.topology.windows;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.MomentTile;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.Test;
@@ -20,6 +30,7 @@ class PaneStoreTest {
     private static final String SITE = "blocks.7";
     private static final int WIDTH = 5;
     private static final long PANE_MS = 10_000;
+    private static final int CAPACITY = 16;
 
     private final KeyValueStore<Bytes, byte[]> inner =
             Stores.inMemoryKeyValueStore("panes").get();
@@ -60,16 +71,126 @@ class PaneStoreTest {
         assertTrue(message.contains("have 5 dimensions") && message.contains("writes 6"), message);
     }
 
+    @Test
+    void aCommitWritesTheTilesThatChangedAndTheRowsThatCame() {
+        int width = 600; // 3 tiles
+        PaneStore<SiteClock> store = store(width, PANE_MS);
+        SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(width);
+        moment.add(ActivationRecords.integerRows(1, 4, width));
+        Pane pane = store.paneToChange(SITE, 0);
+        for (MomentTile tile : MomentTile.cut(width, 4, moment.state())) {
+            pane.addTile(tile);
+        }
+        store.writeDirty();
+        List<Integer> before = storedParts(PaneKeys.TILE).values().stream()
+                .map(Arrays::hashCode)
+                .toList();
+        store.paneToChange(SITE, 0).addTile(MomentTile.cut(width, 4, moment.state(), 1));
+        store.writeDirty();
+        List<Integer> after = storedParts(PaneKeys.TILE).values().stream()
+                .map(Arrays::hashCode)
+                .toList();
+        assertEquals(3, after.size());
+        assertEquals(before.get(0), after.get(0));
+        assertNotEquals(before.get(1), after.get(1));
+        PaneStore<SiteClock> restored = store(width, PANE_MS);
+        restored.reset();
+        assertFalse(restored.panes(SITE).get(0L).isComplete(), "tile 1 counts 8 rows, the others 4");
+    }
+
+    /** 24 commits of 40 rows each, of which 16 are kept: what is stored merges to what is live, and stays small. */
+    @Test
+    void aSampleIsAppendedToAndWrittenAnewBeforeItIsMostlyHistory() {
+        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        int mostRows = 0;
+        for (int commit = 0; commit < 24; commit++) {
+            Matrix rows = ActivationRecords.integerRows(commit, 40, WIDTH);
+            store.paneToChange(SITE, 0).add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), commit));
+            store.writeDirty();
+            int stored = storedParts(PaneKeys.SAMPLE).values().stream()
+                    .mapToInt(part -> (part.length - 17) / (16 + 4 * WIDTH))
+                    .sum();
+            mostRows = Math.max(mostRows, stored);
+            PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
+            restored.reset();
+            assertArrayEquals(
+                    store.panes(SITE).get(0L).sample().hashes(),
+                    restored.panes(SITE).get(0L).sample().hashes(),
+                    "commit " + commit);
+        }
+        assertTrue(mostRows > 20 && mostRows <= 3 * CAPACITY, mostRows + " rows stored at most");
+        store.remove(SITE, 0);
+        assertEquals(0, inner.approximateNumEntries(), "nothing is left of a removed pane");
+    }
+
+    /** A restored pane goes on where the other instance stopped, and neither forgets nor repeats stored rows. */
+    @Test
+    void aRestoredPaneAppendsToWhatIsStored() {
+        PaneStore<SiteClock> first = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> second = store(WIDTH, PANE_MS);
+        RowSample truth = RowSample.ofCapacity(CAPACITY);
+        for (int commit = 0; commit < 10; commit++) {
+            Matrix rows = ActivationRecords.integerRows(commit, 6, WIDTH);
+            PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
+            owner.reset();
+            owner.paneToChange(SITE, 0).add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), commit));
+            owner.writeDirty();
+            for (int row = 0; row < rows.rows(); row++) {
+                truth.offer(RowSample.hash(commit, row), commit, new float[WIDTH], null);
+            }
+        }
+        first.reset();
+        assertArrayEquals(truth.hashes(), first.panes(SITE).get(0L).sample().hashes());
+        assertEquals(60, first.panes(SITE).get(0L).rows());
+    }
+
+    @Test
+    void panesOfASiteThatIsNotConfiguredOutliveARollingRestartAndNotMuchMore() {
+        write();
+        PaneStore<SiteClock> other = new PaneStore<>(inner, SiteClock.CODEC, Map.of("new", WIDTH), PANE_MS, CAPACITY);
+        other.reset();
+        other.forgetUnknown();
+        PaneStore<SiteClock> back = store(WIDTH, PANE_MS);
+        back.reset();
+        assertEquals(4, back.panes(SITE).get(0L).rows(), "the first look only notes them");
+        other.forgetUnknown();
+        assertTrue(other.panes(SITE).isEmpty());
+        back.reset();
+        assertTrue(back.panes(SITE).isEmpty());
+        back.forgetUnknown();
+        back.forgetUnknown();
+        assertEquals(0, inner.approximateNumEntries());
+    }
+
+    @Test
+    void aSiteThatIsNotConfiguredCannotAskForMoreThanTheWidestThatIs() {
+        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        assertEquals(0, store.paneToChange("new", 0, WIDTH).rows());
+        assertThrows(IllegalArgumentException.class, () -> store.paneToChange("wide", 0, WIDTH + 1));
+    }
+
+    private Map<Integer, byte[]> storedParts(byte kind) {
+        Map<Integer, byte[]> parts = new TreeMap<>();
+        try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
+            all.forEachRemaining(entry -> {
+                PaneKeys key = PaneKeys.decode(entry.key);
+                if (key.kind() == PaneKeys.PANE && key.part() == kind) {
+                    parts.put(key.index(), entry.value);
+                }
+            });
+        }
+        return parts;
+    }
+
     private Matrix write() {
         Matrix rows = ActivationRecords.integerRows(1, 4, WIDTH);
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
-        store.paneToChange(SITE, 0)
-                .add(new Ingested(SITE, 1, new ActivationBatch(rows, null, null), "activations", 0, 0));
+        store.paneToChange(SITE, 0).add(new Ingested(SITE, 1, new ActivationBatch(rows, null, null), 7));
         store.writeDirty();
         return rows;
     }
 
     private PaneStore<SiteClock> store(int dimension, long paneMs) {
-        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), paneMs, 16);
+        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), paneMs, CAPACITY);
     }
 }
