@@ -6,6 +6,7 @@ import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.emission.DecoderPartitioner;
+import io.plumbline.topology.ingest.Repeats;
 import java.util.Map;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -32,6 +33,16 @@ public final class AdapterTopology {
             Map<String, WatchedSite> sites,
             ActiveDecoders activeDecoders,
             AdaptationListener listener) {
+        return build(config, sites, activeDecoders, listener, new Repeats());
+    }
+
+    /** @param repeats counts what is read again and again */
+    public static Topology build(
+            MonitorConfig config,
+            Map<String, WatchedSite> sites,
+            ActiveDecoders activeDecoders,
+            AdaptationListener listener,
+            Repeats repeats) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         ByteArraySerializer out = new ByteArraySerializer();
@@ -45,7 +56,8 @@ public final class AdapterTopology {
                 topics.adaptationRequests());
         topology.addProcessor(
                 "adapt",
-                AdapterProcessor.supplier(sites, config.adaptations(), activeDecoders, listener, changelog),
+                repeats.counting(
+                        AdapterProcessor.supplier(sites, config.adaptations(), activeDecoders, listener, changelog)),
                 "adaptation-requests");
         topology.addProcessor(
                 "emit",

@@ -6,6 +6,7 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
@@ -48,6 +49,17 @@ public final class MonitorTopology {
             Topics.Prepared prepared,
             ActiveDecoders activeDecoders,
             Listeners listeners) {
+        return build(config, sites, prepared, activeDecoders, listeners, new Repeats());
+    }
+
+    /** @param repeats counts what is read again and again */
+    public static Topology build(
+            MonitorConfig config,
+            Map<String, WatchedSite> sites,
+            Topics.Prepared prepared,
+            ActiveDecoders activeDecoders,
+            Listeners listeners,
+            Repeats repeats) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -65,19 +77,19 @@ public final class MonitorTopology {
         topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
         topology.addProcessor(
                 "ingest",
-                IngestProcessor.supplier(
+                repeats.counting(IngestProcessor.supplier(
                         mapValues(sites, MonitorTopology::shape),
                         listeners.ingest(),
                         "accumulate",
                         "dead-letters",
-                        prepared.largestDeadLetter()),
+                        prepared.largestDeadLetter())),
                 "activations");
         topology.addProcessor("accumulate", windows.accumulator(), "ingest");
         topology.addSink("dead-letters", topics.deadLetters(), out, out, "ingest");
         topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
-        topology.addProcessor("compose", windows.composer(), "moments");
+        topology.addProcessor("compose", repeats.counting(windows.composer()), "moments");
         topology.addProcessor(
                 "assess",
                 WindowAssessor.supplier(

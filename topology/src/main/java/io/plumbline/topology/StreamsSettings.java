@@ -1,5 +1,6 @@
 package io.plumbline.topology;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,20 @@ public final class StreamsSettings {
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "1");
         properties.putAll(config.adapterProperties());
         return properties;
+    }
+
+    /**
+     * The longest time that may pass between two commits of one application while it works: what the group waits for a
+     * member that does not ask for more ({@code max.poll.interval.ms}), and a commit interval.
+     */
+    public static Duration longestTurn(Properties properties) {
+        StreamsConfig config = new StreamsConfig(properties);
+        Object poll = config.getMainConsumerConfigs("", "", 0).get(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
+        Object wait = poll == null
+                ? ConsumerConfig.configDef().defaultValues().get(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG)
+                : poll;
+        return Duration.ofMillis(
+                Long.parseLong(String.valueOf(wait)) + config.getLong(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG));
     }
 
     /** One sentence for each application whose properties Kafka Streams refuses; none: both can be made. Asks no broker. */

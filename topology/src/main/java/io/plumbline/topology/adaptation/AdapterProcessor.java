@@ -39,6 +39,7 @@ public final class AdapterProcessor
     private final Map<String, WatchedSite> sites;
     private final ActiveDecoders activeDecoders;
     private final AdaptationListener listener;
+    private final Attempts attempts;
     private @Nullable ProcessorContext<String, AdaptationOutcome> context;
     private @Nullable KeyValueStore<String, byte[]> parts;
 
@@ -46,7 +47,9 @@ public final class AdapterProcessor
             Map<String, Refit> refits,
             Map<String, WatchedSite> sites,
             ActiveDecoders activeDecoders,
-            AdaptationListener listener) {
+            AdaptationListener listener,
+            Attempts attempts) {
+        this.attempts = attempts;
         this.listener = listener;
         this.refits = refits;
         this.sites = sites;
@@ -70,13 +73,14 @@ public final class AdapterProcessor
                     site,
                     new Refit(site, watched.explainer(), watched.settings().rank(), one));
         });
+        Attempts attempts = new Attempts();
         StoreBuilder<KeyValueStore<String, byte[]>> store = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(PARTS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
         return new ProcessorSupplier<>() {
             @Override
             public Processor<byte[], byte[], String, AdaptationOutcome> get() {
-                return new AdapterProcessor(refits, sites, activeDecoders, listener);
+                return new AdapterProcessor(refits, sites, activeDecoders, listener, attempts);
             }
 
             @Override
@@ -124,9 +128,7 @@ public final class AdapterProcessor
     }
 
     private void skip(String site, String reason) {
-        RecordMetadata place = Objects.requireNonNull(context, "init was called")
-                .recordMetadata()
-                .orElseThrow();
+        RecordMetadata place = place();
         LOG.warn(
                 "site \"{}\": the record at {}-{}, offset {} is no adaptation message and was skipped: {}",
                 site,
@@ -137,7 +139,22 @@ public final class AdapterProcessor
         listener.onForeign();
     }
 
+    private RecordMetadata place() {
+        return Objects.requireNonNull(context, "init was called")
+                .recordMetadata()
+                .orElseThrow();
+    }
+
     private AdaptationOutcome adapt(String site, Refit refit, AdaptationMessage.Adapt request) {
+        if (attempts.begin(place()) > Attempts.MOST) {
+            AdaptationReport given = refit.failed(
+                    request,
+                    "begun %d times and interrupted each time; given up so that the next request is answered. A refit must be shorter than max.poll.interval.ms and than transaction.timeout.ms of the adapter: raise both, or lower sample.rows"
+                            .formatted(Attempts.MOST),
+                    System.nanoTime());
+            LOG.warn("site {}, window up to {} ms: {}", site, request.windowEndMs(), given.reason());
+            return new AdaptationOutcome.Keep(given);
+        }
         RowSample sample = RowSample.ofCapacity(Math.min(Math.max(1, request.sampleCapacity()), LARGEST_SAMPLE));
         for (int index = 0; index < request.parts(); index++) {
             byte[] stored = parts().delete(key(site, index));

@@ -2,7 +2,9 @@ package io.plumbline.topology.metrics;
 
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -49,6 +51,9 @@ public final class Metrics implements AutoCloseable {
     public static final String MOMENTS = "moments";
 
     public static final String ADAPTATION_REQUESTS = "adaptation_requests";
+
+    /** And the user's, as a label of {@link #observe(Standstills)}. */
+    public static final String ACTIVATIONS = "activations";
 
     private static final Logger log = LoggerFactory.getLogger(Metrics.class);
 
@@ -191,6 +196,36 @@ public final class Metrics implements AutoCloseable {
             KafkaStreamsMetrics kafka = new KafkaStreamsMetrics(streams);
             bound.add(kafka);
             kafka.bindTo(meters);
+        });
+    }
+
+    /** Adds where an application stands still. */
+    public void observe(Standstills standstills) {
+        guarded(() -> {
+            Tag application = Tag.of("application", standstills.application());
+            Gauge.builder("plumbline.stall.limit", standstills, Standstills::limitSeconds)
+                    .description(
+                            "Longest time that may rightly pass between two commits: the poll interval and a commit interval")
+                    .baseUnit("seconds")
+                    .tags(List.of(application))
+                    .strongReference(true)
+                    .register(meters);
+            for (String topic : standstills.labels()) {
+                List<Tag> tags = List.of(application, Tag.of("topic", topic));
+                Gauge.builder("plumbline.stalled", standstills, all -> all.stalledSeconds(topic))
+                        .description(
+                                "Time for which records have waited at an unmoved committed offset, the worst partition of the topic")
+                        .baseUnit("seconds")
+                        .tags(tags)
+                        .strongReference(true)
+                        .register(meters);
+                Gauge.builder("plumbline.offset.repeats", standstills, all -> all.repeats(topic))
+                        .description(
+                                "Times in a row this process began again at the offset where a partition of the topic still stands")
+                        .tags(tags)
+                        .strongReference(true)
+                        .register(meters);
+            }
         });
     }
 

@@ -10,11 +10,14 @@ import io.plumbline.topology.Topics;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.metrics.LateProbe;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.MonitorServer;
 import io.plumbline.topology.metrics.PipelineMetrics;
 import io.plumbline.topology.metrics.Probe;
+import io.plumbline.topology.metrics.ProgressWatch;
+import io.plumbline.topology.metrics.Standstills;
 import io.plumbline.topology.metrics.StreamsProbes;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -121,20 +124,51 @@ public final class PlumblineRuntime implements AutoCloseable {
         Probe allAlive = Optional::empty;
         Probe allReady = Optional::empty;
         if (role.monitors()) {
+            Repeats repeats = new Repeats();
             Topology topology = MonitorTopology.build(
-                    config, sites, prepared, decoders, new MonitorTopology.Listeners(pipeline, pipeline, pipeline));
-            KafkaStreams streams = streams("monitor", topology, StreamsSettings.monitor(config), config, metrics);
-            allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(StreamsSettings.monitor(config))));
-            allReady = allReady.and(StreamsProbes.ready("monitor", streams));
+                    config,
+                    sites,
+                    prepared,
+                    decoders,
+                    new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
+                    repeats);
+            Properties properties = StreamsSettings.monitor(config);
+            KafkaStreams streams = streams("monitor", topology, properties, config, metrics);
+            Map<String, String> topics = Map.of(
+                    Metrics.ACTIVATIONS, config.topics().activations(),
+                    Metrics.MOMENTS, config.topics().moments());
+            Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
+            allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
+            allReady = allReady.and(StreamsProbes.ready("monitor", streams)).and(moving);
         }
         if (role.adapts()) {
-            Topology topology = AdapterTopology.build(config, sites, decoders, new AdaptationMetrics(metrics));
-            KafkaStreams streams = streams("adapter", topology, StreamsSettings.adapter(config), config, metrics);
-            allAlive = allAlive.and(StreamsProbes.alive("adapter", streams, threads(StreamsSettings.adapter(config))));
-            allReady = allReady.and(StreamsProbes.ready("adapter", streams));
+            Repeats repeats = new Repeats();
+            Topology topology = AdapterTopology.build(config, sites, decoders, new AdaptationMetrics(metrics), repeats);
+            Properties properties = StreamsSettings.adapter(config);
+            KafkaStreams streams = streams("adapter", topology, properties, config, metrics);
+            Map<String, String> topics =
+                    Map.of(Metrics.ADAPTATION_REQUESTS, config.topics().adaptationRequests());
+            Probe moving = watch("adapter", topics, properties, repeats, config, metrics);
+            allAlive = allAlive.and(StreamsProbes.alive("adapter", streams, threads(properties)));
+            allReady = allReady.and(StreamsProbes.ready("adapter", streams)).and(moving);
         }
         alive.become(allAlive);
         ready.become(allReady);
+    }
+
+    /** Watches whether the application's committed offsets move. */
+    private Probe watch(
+            String name,
+            Map<String, String> topics,
+            Properties properties,
+            Repeats repeats,
+            MonitorConfig config,
+            Metrics metrics) {
+        Standstills standstills = Standstills.of(name, topics, StreamsSettings.longestTurn(properties), repeats);
+        metrics.observe(standstills);
+        String group = properties.getProperty(StreamsConfig.APPLICATION_ID_CONFIG);
+        own(ProgressWatch.start(config.subscriberProperties(), group, standstills));
+        return standstills.moving();
     }
 
     /** First of all, so that a port in use is found before anything runs. */

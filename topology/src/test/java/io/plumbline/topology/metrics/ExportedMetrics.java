@@ -1,9 +1,11 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.topology.ingest.Repeats;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -118,6 +120,11 @@ final class ExportedMetrics {
             metrics.decoderReverted(site);
         }
         metrics.deadLettered("non_finite");
+        metrics.observe(Standstills.of(
+                "adapter",
+                Map.of(Metrics.ADAPTATION_REQUESTS, "adaptation-requests"),
+                Duration.ofSeconds(901),
+                new Repeats()));
         for (Stage stage : Stage.values()) {
             metrics.took(stage, 36_000_000);
         }

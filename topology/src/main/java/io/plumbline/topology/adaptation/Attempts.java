@@ -1,0 +1,35 @@
+package io.plumbline.topology.adaptation;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
+
+/**
+ * How often each request was begun. One that takes longer than the group or its transaction waits for is aborted and read
+ * again, for ever if nobody counts.
+ *
+ * <p>Kept in memory, since an abort takes back whatever is written: it outlives tasks, threads and transactions, and ends
+ * with the process. Another process begins its own count, so a request that two adapters throw at each other is begun
+ * {@link #MOST} times by each; one that ends its process is a crash loop that whoever restarts it sees. The newest {@value
+ * #REMEMBERED} requests are known. Thread-safe.
+ */
+final class Attempts {
+
+    /** A broker or an instance that goes away in the middle of a refit explains one attempt more, rarely two. */
+    static final int MOST = 3;
+
+    private static final int REMEMBERED = 256;
+
+    private record Place(String topic, int partition, long offset) {}
+
+    private final Map<Place, Integer> begun = new LinkedHashMap<>();
+
+    /** Counts an attempt at the request at this place, and returns which one it is: 1 is the first. */
+    synchronized int begin(RecordMetadata place) {
+        int attempt = begun.merge(new Place(place.topic(), place.partition(), place.offset()), 1, Integer::sum);
+        if (begun.size() > REMEMBERED) {
+            begun.remove(begun.keySet().iterator().next());
+        }
+        return attempt;
+    }
+}
