@@ -35,8 +35,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
-import org.apache.kafka.common.errors.RetriableException;
-import org.apache.kafka.common.errors.TransactionAbortableException;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
@@ -187,17 +185,13 @@ public final class PlumblineRuntime implements AutoCloseable {
             String name, Topology topology, Properties properties, MonitorConfig config, Metrics metrics) {
         KafkaStreams streams = inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, properties));
         streams.setUncaughtExceptionHandler(error -> {
-            if (passes(error)) {
-                LOG.warn(
-                        "a thread of the {} gave up waiting for the broker ({}); another goes on from the last commit, nothing is lost",
-                        name,
-                        rootMessage(error));
-                return StreamThreadExceptionResponse.REPLACE_THREAD;
+            StreamThreadExceptionResponse response = LostThread.response(name, error);
+            if (response == StreamThreadExceptionResponse.REPLACE_THREAD) {
+                return response;
             }
-            LOG.error("the {} stops: {}", name, error.getMessage(), error);
-            failure.compareAndSet(null, "the %s stopped: %s".formatted(name, rootMessage(error)));
+            failure.compareAndSet(null, "the %s stopped: %s".formatted(name, LostThread.rootMessage(error)));
             failed.countDown();
-            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+            return response;
         });
         metrics.observe(streams);
         started.push(() -> streams.close(GOOD_BYE));
@@ -214,33 +208,12 @@ public final class PlumblineRuntime implements AutoCloseable {
         } catch (StreamsException e) {
             throw new StartException(
                     "state.directory = %s cannot be used: %s; name a folder this user may write to, one for each instance"
-                            .formatted(directory, rootMessage(e)));
+                            .formatted(directory, LostThread.rootMessage(e)));
         }
     }
 
     private static int threads(Properties properties) {
         return Integer.parseInt(String.valueOf(properties.get(StreamsConfig.NUM_STREAM_THREADS_CONFIG)));
-    }
-
-    /**
-     * Whether waiting helps: the broker was away for longer than a client waits ({@code max.block.ms}, 60 s). The thread is
-     * lost all the same, since its transaction is; what was not committed is read again.
-     */
-    static boolean passes(Throwable error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RetriableException || cause instanceof TransactionAbortableException) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static String rootMessage(Throwable error) {
-        Throwable root = error;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return root.getMessage() == null ? root.getClass().getName() : root.getMessage();
     }
 
     /** Where /metrics, /healthz and /readyz are served. */

@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  * A program of the test's class path in a JVM of its own, to be killed. What it prints goes to a file; lines that begin
  * with {@link #EVENT} are what it tells the test.
  */
-final class ChildJvm implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
 
     /** Begin of a line that a child prints for its parent. */
     static final String EVENT = "event: ";
@@ -39,7 +39,7 @@ final class ChildJvm implements AutoCloseable {
      *
      * @param properties system properties as {@code name=value}
      */
-    static ChildJvm start(Path log, Class<?> type, List<String> properties, List<String> arguments) {
+    public static ChildJvm start(Path log, Class<?> type, List<String> properties, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx384m",
@@ -60,7 +60,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** SIGKILL, now. */
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         assertTrue(process.isAlive(), () -> "ended before it was killed: " + tail());
         process.destroyForcibly();
         assertTrue(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS));
@@ -68,7 +68,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** Waits until it killed itself with SIGKILL at the point it was told. */
-    void awaitKilled() throws InterruptedException {
+    public void awaitKilled() throws InterruptedException {
         assertTrue(
                 process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS),
                 () -> "did not come to the point where it kills itself: " + tail());
@@ -76,19 +76,36 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** SIGTERM: it closes what it has and leaves. */
-    void leave() throws InterruptedException {
+    public void leave() throws InterruptedException {
         process.destroy();
         assertTrue(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS), () -> "did not leave: " + tail());
         assertTrue(events().contains("left"), () -> "it did not leave in good order, exit code %d: %s"
                 .formatted(process.exitValue(), tail()));
     }
 
-    boolean isAlive() {
+    /** SIGSTOP: no thread of it runs, its connections stay open. */
+    public void pause() throws Exception {
+        signal("STOP");
+    }
+
+    /** SIGCONT. */
+    public void resume() throws Exception {
+        signal("CONT");
+    }
+
+    private void signal(String name) throws Exception {
+        Process sent = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                .inheritIO()
+                .start();
+        assertEquals(0, sent.waitFor());
+    }
+
+    public boolean isAlive() {
         return process.isAlive();
     }
 
     /** What it told so far. */
-    List<String> events() {
+    public List<String> events() {
         try {
             return new String(Files.readAllBytes(log), StandardCharsets.UTF_8)
                     .lines()
@@ -101,7 +118,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** Waits until the events so far satisfy {@code enough}. */
-    void await(String what, Predicate<List<String>> enough) throws InterruptedException {
+    public void await(String what, Predicate<List<String>> enough) throws InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!enough.test(events()) && process.isAlive() && System.nanoTime() < deadline) {

@@ -6,11 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** A broker that notices a dead client within seconds. */
-final class FaultBroker {
+public final class FaultBroker {
 
     private FaultBroker() {}
 
-    static EmbeddedBroker start(Path directory) {
+    public static EmbeddedBroker start(Path directory) {
         return EmbeddedBroker.start(directory, EmbeddedBroker.freePort(), settings());
     }
 
@@ -18,7 +18,7 @@ final class FaultBroker {
      * Under the {@code streams} protocol the session is the broker's setting, and 45 s by default: a monitor that starts
      * again after SIGKILL gets its tasks back only when that of its dead self is over.
      */
-    static Map<String, String> settings() {
+    public static Map<String, String> settings() {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500");
         settings.put("group.streams.min.session.timeout.ms", "6000");

@@ -34,7 +34,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  * }
  * </pre>
  */
-final class FaultCase implements AutoCloseable {
+public final class FaultCase implements AutoCloseable {
 
     private final String name;
     private final String prefix;
@@ -57,13 +57,14 @@ final class FaultCase implements AutoCloseable {
     }
 
     /** Makes the topics and the files of the sites. The folder is to be the case's own. */
-    static FaultCase open(String name, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers, Path folder)
+    public static FaultCase open(
+            String name, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers, Path folder)
             throws Exception {
         return open(name, shape, setup, bootstrapServers, folder, 1);
     }
 
     /** @param replication of the topics the case makes */
-    static FaultCase open(
+    public static FaultCase open(
             String name, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers, Path folder, int replication)
             throws Exception {
         Files.createDirectories(folder);
@@ -75,12 +76,12 @@ final class FaultCase implements AutoCloseable {
         return new FaultCase(name, prefix, setup, folder, client, new Traffic(shape, prefix + "activations", client));
     }
 
-    Traffic traffic() {
+    public Traffic traffic() {
         return traffic;
     }
 
     /** Starts monitor {@code instance}, with the state folder of that number. */
-    ChildJvm start(int instance, String... properties) {
+    public ChildJvm start(int instance, String... properties) {
         Path log = folder.resolve("monitor-%d-%d.log".formatted(instance, children.size()));
         ChildJvm child = ChildJvm.start(
                 log,
@@ -92,18 +93,18 @@ final class FaultCase implements AutoCloseable {
     }
 
     /** Starts a monitor that will kill itself at the n-th passing of a point, see {@link KillPoint}. */
-    ChildJvm startToBeKilledAt(int instance, String point, int turn) {
+    public ChildJvm startToBeKilledAt(int instance, String point, int turn) {
         return start(instance, "%s=%s:%d".formatted(KillPoint.PROPERTY, point, turn));
     }
 
     /** SIGKILL; its state is wiped where the setup says so. */
-    void kill(int instance, ChildJvm child) throws Exception {
+    public void kill(int instance, ChildJvm child) throws Exception {
         child.kill();
         killed(instance);
     }
 
     /** Waits until it killed itself. */
-    void awaitKilled(int instance, ChildJvm child) throws Exception {
+    public void awaitKilled(int instance, ChildJvm child) throws Exception {
         child.awaitKilled();
         killed(instance);
     }
@@ -116,17 +117,17 @@ final class FaultCase implements AutoCloseable {
     }
 
     /** Waits until there are so many committed windows. */
-    void awaitWindows(int count) {
+    public void awaitWindows(int count) {
         List<ConsumerRecord<byte[], byte[]>> unused = client.await(prefix + "prints", found -> found.size() >= count);
     }
 
     /** How many windows are committed by now. */
-    int committedWindows() {
+    public int committedWindows() {
         return client.readAll(prefix + "prints").size();
     }
 
     /** Closes the last windows, waits for all of them, and compares them with the truth. */
-    FaultMatrix.Line finish() throws Exception {
+    public FaultMatrix.Line finish() throws Exception {
         traffic.closeWindows();
         Map<String, WindowPrint> expected = traffic.expected();
         awaitWindows(expected.size());

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What each case did and found. Printed at the end; a case that lost, doubled or tore anything fails on the spot. */
-final class FaultMatrix {
+public final class FaultMatrix {
 
     /**
      * One case.
@@ -22,7 +22,7 @@ final class FaultMatrix {
      * @param lateRows rows counted as late
      * @param deadLetterRows rows in committed dead letters
      */
-    record Line(
+    public record Line(
             String name,
             int kills,
             int expected,
@@ -39,7 +39,7 @@ final class FaultMatrix {
     private final List<Line> lines = new ArrayList<>();
 
     /** Keeps the line, and asserts what every case must hold. */
-    void add(Line line) {
+    public void add(Line line) {
         lines.add(line);
         assertTrue(line.expected() > 0, line::toString);
         assertEquals(0, line.lost(), () -> "windows lost: " + line);
@@ -52,16 +52,16 @@ final class FaultMatrix {
                 () -> "rows in = rows in windows + late + dead-lettered: " + line);
     }
 
-    List<Line> lines() {
+    public List<Line> lines() {
         return lines;
     }
 
-    int windows() {
+    public int windows() {
         return lines.stream().mapToInt(Line::found).sum();
     }
 
     /** A table of all cases, with the sums in its last line. */
-    String table() {
+    public String table() {
         StringBuilder table = new StringBuilder();
         table.append(
                         "| case | kills | windows | lost | twice | wrong | rows in | in windows | late | dead-lettered | s |\n")

@@ -10,6 +10,7 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.runtime.LostThread;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.WindowListener;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +34,7 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.ThreadMetadata;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.apache.kafka.streams.processor.StateRestoreListener;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
@@ -72,6 +74,10 @@ final class FaultedMonitor {
         KafkaStreams streams = new KafkaStreams(topology, properties);
         streams.setUncaughtExceptionHandler(error -> {
             error.printStackTrace();
+            if (LostThread.response("monitor", error) == StreamThreadExceptionResponse.REPLACE_THREAD) {
+                tell("thread replaced: " + error.getMessage());
+                return StreamThreadExceptionResponse.REPLACE_THREAD;
+            }
             Runtime.getRuntime().halt(3);
             throw new IllegalStateException(error);
         });

@@ -11,20 +11,20 @@ import java.util.Map;
  * @param protocol {@code classic} or {@code streams}
  * @param kafka further properties
  */
-record MonitorSetup(String store, boolean wipe, int threads, String protocol, Map<String, String> kafka) {
+public record MonitorSetup(String store, boolean wipe, int threads, String protocol, Map<String, String> kafka) {
 
-    static MonitorSetup of(String store, String state, int threads, String protocol) {
+    public static MonitorSetup of(String store, String state, int threads, String protocol) {
         return new MonitorSetup(store, state.equals("wiped"), threads, protocol, Map.of());
     }
 
-    MonitorSetup with(String property, String value) {
+    public MonitorSetup with(String property, String value) {
         Map<String, String> more = new LinkedHashMap<>(kafka);
         more.put(property, value);
         return new MonitorSetup(store, wipe, threads, protocol, more);
     }
 
     /** Properties that let a dead monitor be noticed within seconds. */
-    Map<String, String> properties() {
+    public Map<String, String> properties() {
         Map<String, String> properties = new LinkedHashMap<>(Map.of(
                 "num.stream.threads", Integer.toString(threads),
                 "group.protocol", protocol,

@@ -26,7 +26,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
  *
  * <p>Used by one thread at a time.
  */
-final class Traffic implements AutoCloseable {
+public final class Traffic implements AutoCloseable {
 
     /** A multiple of every window length used here. */
     static final long T0 = 1_700_000_000_000L;
@@ -42,13 +42,13 @@ final class Traffic implements AutoCloseable {
      *
      * @param recordsPerWindow of each site
      */
-    record Shape(int sites, int width, int partitions, long windowMs, int recordsPerWindow) {
+    public record Shape(int sites, int width, int partitions, long windowMs, int recordsPerWindow) {
 
-        static Shape small() {
+        public static Shape small() {
             return new Shape(4, 24, 2, 1_000, 40);
         }
 
-        String site(int index) {
+        public String site(int index) {
             return "site-" + index;
         }
     }
@@ -71,7 +71,7 @@ final class Traffic implements AutoCloseable {
     }
 
     /** Sends the next so many windows and waits until the broker has them. */
-    void send(int windows) throws Exception {
+    public void send(int windows) throws Exception {
         int end = nextWindow + windows;
         for (; nextWindow < end; nextWindow++) {
             sendWindow(nextWindow);
@@ -121,7 +121,7 @@ final class Traffic implements AutoCloseable {
      * Sends one record per site and partition that closes every window sent so far. Its own window stays open, and its rows
      * are in no figure.
      */
-    void closeWindows() throws Exception {
+    public void closeWindows() throws Exception {
         long timestampMs = T0 + nextWindow * shape.windowMs();
         for (int i = 0; i < shape.sites(); i++) {
             for (int partition = 0; partition < shape.partitions(); partition++) {
@@ -150,16 +150,16 @@ final class Traffic implements AutoCloseable {
         acknowledgements.clear();
     }
 
-    int windowsSent() {
+    public int windowsSent() {
         return nextWindow;
     }
 
-    Shape shape() {
+    public Shape shape() {
         return shape;
     }
 
     /** The fingerprint of every window sent so far, by {@code site@start}. */
-    Map<String, WindowPrint> expected() {
+    public Map<String, WindowPrint> expected() {
         Map<String, WindowPrint> expected = new TreeMap<>();
         truth.forEach((key, moment) -> expected.put(
                 key,
@@ -171,15 +171,15 @@ final class Traffic implements AutoCloseable {
         return expected;
     }
 
-    long rowsIn() {
+    public long rowsIn() {
         return rowsIn;
     }
 
-    long lateRows() {
+    public long lateRows() {
         return lateRows;
     }
 
-    long badRows() {
+    public long badRows() {
         return badRows;
     }
 

@@ -18,18 +18,18 @@ class LostThreadTest {
     void brokerThatWasAwayPasses() {
         TimeoutException timeout =
                 new TimeoutException("Topic panes-changelog not present in metadata after 60000 ms.");
-        assertTrue(PlumblineRuntime.passes(new StreamsException(
+        assertTrue(LostThread.passes(new StreamsException(
                 "Error encountered trying to add offsets to a transaction",
                 new KafkaException(
                         "Cannot execute transactional method because we are in an error state",
                         new TransactionAbortableException("aborted after exhausting retries", timeout)))));
-        assertTrue(PlumblineRuntime.passes(timeout));
+        assertTrue(LostThread.passes(timeout));
     }
 
     @Test
     void mistakesDoNotPass() {
-        assertFalse(PlumblineRuntime.passes(new StreamsException(new TopicAuthorizationException("activations"))));
-        assertFalse(PlumblineRuntime.passes(
+        assertFalse(LostThread.passes(new StreamsException(new TopicAuthorizationException("activations"))));
+        assertFalse(LostThread.passes(
                 new ProcessorStateException("panes", new IllegalArgumentException("state of version 7"))));
     }
 }
