@@ -1,0 +1,91 @@
+package io.plumbline.topology.scale;
+
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ReluEncoder;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.wire.ActivationBatch;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/** Sites with random explainers, made in memory: many, or wide ones, without files. */
+final class RandomSites {
+
+    private static final int BASELINE_ROWS = 64;
+
+    private RandomSites() {}
+
+    /** Everything of a configuration but the sites; topics get {@code prefix}. */
+    record Setting(String bootstrapServers, String prefix, String window, int sampleRows, String store, String kafka) {
+
+        /** The configuration that watches {@code names} at {@code rank}. */
+        MonitorConfig of(List<String> names, int rank, Path folder) {
+            StringBuilder yaml = new StringBuilder("""
+                    application_id: %2$sapp
+                    kafka: {bootstrap.servers: "%1$s"%6$s}
+                    topics:
+                      {activations: %2$sactivations, moments: %2$smoments, window_reports: %2$sreports,
+                       adaptation_requests: %2$srequests, adaptation_reports: %2$sadaptations, decoders: %2$sdecoders,
+                       dead_letters: %2$sletters}
+                    window: {%3$s}
+                    sample: {rows: %4$d}
+                    state: {store: %5$s, directory: state}
+                    http: {port: 0}
+                    sites:
+                    """.formatted(
+                            bootstrapServers, prefix, window, sampleRows, store, kafka.isEmpty() ? "" : ", " + kafka));
+            for (String name : names) {
+                yaml.append("  %s: {explainer: e, baseline: b, rank: %d, threshold: {share: 0.9}, adaptation: off}%n"
+                        .formatted(name, rank));
+            }
+            return MonitorConfig.parse(yaml.toString(), prefix + "config", folder);
+        }
+    }
+
+    /** A site for every one of the configuration; the same for the same name. */
+    static Map<String, WatchedSite> watched(MonitorConfig config, int width, int features) {
+        Map<String, WatchedSite> sites = new LinkedHashMap<>();
+        for (SiteSettings settings : config.sites().values()) {
+            sites.put(settings.site(), watched(settings, width, features));
+        }
+        return sites;
+    }
+
+    private static WatchedSite watched(SiteSettings settings, int width, int features) {
+        Explainer explainer = explainer(width, features, settings.site().hashCode());
+        return WatchedSite.of(settings, explainer, baseline(explainer, settings.rank()));
+    }
+
+    static Explainer explainer(int width, int features, long seed) {
+        Random random = new Random(seed);
+        return new Explainer(
+                "standard",
+                ReluEncoder.of(gaussian(features, width, random), new double[features]),
+                new Decoder(gaussian(features, width, random), new double[width]),
+                Path.of("in-memory"));
+    }
+
+    static Baseline baseline(Explainer explainer, int rank) {
+        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank), List.of());
+        Matrix rows = ActivationRecords.integerRows(17, BASELINE_ROWS, explainer.targetWidth());
+        return builder.add(new ActivationBatch(rows, null, null)).build();
+    }
+
+    private static Matrix gaussian(int rows, int columns, Random random) {
+        Matrix matrix = Matrix.zeros(rows, columns);
+        double scale = 1.0 / Math.sqrt(columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            matrix.values()[i] = (float) (scale * random.nextGaussian());
+        }
+        return matrix;
+    }
+}

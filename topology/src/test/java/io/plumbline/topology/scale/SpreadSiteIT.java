@@ -1,0 +1,185 @@
+package io.plumbline.topology.scale;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The key of a record need not be its site: the same integer rows over any number of partitions and instances are the same
+ * reports, byte for byte, through the whole topology. With random keys partitions get unequal shares and are read at
+ * unequal speed; a window that did not wait for the slowest would miss rows. The row sample is smaller than a window here,
+ * so that FVU depends on which rows are in it.
+ */
+class SpreadSiteIT {
+
+    private static final long T0 = 1_700_000_000_000L;
+    private static final int WINDOWS = 8;
+    private static final int RECORDS_PER_SECOND = 96;
+    private static final int ROWS = 3;
+    private static final int SITES = 4;
+    private static final int WIDTH = 24;
+    private static final int FEATURES = 40;
+    private static final long ADVANCE_MS = 1_000;
+    private static final long SIZE_MS = 2_000;
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedBroker broker;
+    private static BrokerClient client;
+    private static Map<String, WatchedSite> sites;
+    private static Map<String, String> ofOnePartition;
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = EmbeddedBroker.start(folder.resolve("broker"));
+        client = new BrokerClient(broker.bootstrapServers());
+        sites = RandomSites.watched(config(1), WIDTH, FEATURES);
+        ofOnePartition = reports(1, 1);
+    }
+
+    @AfterAll
+    static void stop() {
+        broker.close();
+    }
+
+    @ParameterizedTest(name = "{0} partitions, {1} instances")
+    @CsvSource({"2, 1", "4, 2", "8, 3"})
+    void anyPartitioningGivesTheSameReports(int partitions, int instances) throws Exception {
+        assertEquals(ofOnePartition, reports(partitions, instances));
+    }
+
+    @Test
+    void theReportsAreThoseOfTheRowsThatWereSent() throws Exception {
+        TreeMap<String, SecondMomentAccumulator> truth = new TreeMap<>();
+        records(1, truth);
+        assertEquals(truth.keySet(), ofOnePartition.keySet());
+        for (Map.Entry<String, SecondMomentAccumulator> window : truth.entrySet()) {
+            String site = window.getKey().substring(0, window.getKey().indexOf('@'));
+            GapAssessment expected =
+                    sites.get(site).geometry().assess(window.getValue().snapshot());
+            JsonNode report = new ObjectMapper().readTree(ofOnePartition.get(window.getKey()));
+            assertEquals(expected.rows(), report.get("rows").asLong(), window.getKey());
+            assertEquals(
+                    expected.secondMomentShift(),
+                    report.get("second_moment_shift").asDouble(),
+                    window.getKey());
+            assertEquals(
+                    expected.faithfulnessGap(), report.get("faithfulness_gap").asDouble(), window.getKey());
+            assertTrue(report.get("reconstruction_fvu").asDouble() > 0, report.toString());
+        }
+    }
+
+    /** Reports of complete windows by site and start, as they lie on the topic. */
+    private static Map<String, String> reports(int partitions, int instances) throws Exception {
+        MonitorConfig config = config(partitions);
+        client.createTopic(config.topics().activations(), partitions, Map.of("retention.ms", "-1"));
+        TreeMap<String, SecondMomentAccumulator> truth = new TreeMap<>();
+        client.send(records(partitions, truth));
+        List<MonitorInstance> started = new ArrayList<>();
+        try {
+            for (int i = 0; i < instances; i++) {
+                started.add(
+                        MonitorInstance.start(config, sites, folder.resolve("state-%d-%d".formatted(partitions, i))));
+            }
+            List<ConsumerRecord<byte[], byte[]>> reports =
+                    client.await(config.topics().windowReports(), found -> found.size() >= truth.size());
+            TreeMap<String, String> found = new TreeMap<>();
+            for (ConsumerRecord<byte[], byte[]> report : reports) {
+                JsonNode json = new ObjectMapper().readTree(report.value());
+                found.put(
+                        json.get("site").asText() + "@"
+                                + json.get("window_start_ms").asLong(),
+                        new String(report.value(), StandardCharsets.UTF_8));
+            }
+            assertEquals(truth.size(), reports.size(), "each window once");
+            for (MonitorInstance instance : started) {
+                assertEquals(List.of(), instance.failures);
+                assertEquals(0, instance.lateRows.get());
+            }
+            return found;
+        } finally {
+            started.forEach(MonitorInstance::close);
+        }
+    }
+
+    private static MonitorConfig config(int partitions) {
+        return new RandomSites.Setting(
+                        broker.bootstrapServers(),
+                        "spread-%d-".formatted(partitions),
+                        "size: 2s, advance: 1s, grace: 0s, idle_close: off, minimum_rows: 16",
+                        20,
+                        "memory",
+                        "commit.interval.ms: 1000, main.consumer.max.poll.records: 40")
+                .of(List.of("hot", "site-1", "site-2", "site-3"), 4, folder);
+    }
+
+    /**
+     * The same rows whatever the partitions, half of them of one site. At the end every site says on every partition that
+     * time went on, in rows of windows that never close.
+     *
+     * @param truth gets the moments of all windows that close
+     */
+    private static List<ProducerRecord<byte[], byte[]>> records(
+            int partitions, Map<String, SecondMomentAccumulator> truth) {
+        String topic = config(partitions).topics().activations();
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+        SplittableRandom keys = new SplittableRandom(4);
+        long end = T0 + WINDOWS * ADVANCE_MS;
+        for (int i = 0; i < WINDOWS * RECORDS_PER_SECOND; i++) {
+            int index = i % 2 == 0 ? 0 : i % SITES;
+            String site = index == 0 ? "hot" : "site-" + index;
+            long timestamp = T0 + i * ADVANCE_MS / RECORDS_PER_SECOND;
+            Matrix rows = ActivationRecords.integerRows(i, ROWS, WIDTH);
+            for (long start = timestamp / ADVANCE_MS * ADVANCE_MS - SIZE_MS + ADVANCE_MS;
+                    start <= timestamp;
+                    start += ADVANCE_MS) {
+                truth.computeIfAbsent(site + "@" + start, window -> SecondMomentAccumulator.ofDimension(WIDTH))
+                        .add(rows);
+            }
+            byte[] key = ByteBuffer.allocate(8).putLong(keys.nextLong()).array();
+            records.add(record(topic, null, timestamp, key, site, rows));
+        }
+        for (String site : config(partitions).sites().keySet()) {
+            for (int partition = 0; partition < partitions; partition++) {
+                Matrix rows = ActivationRecords.integerRows(partition, 1, WIDTH);
+                records.add(record(topic, partition, end + 2 * SIZE_MS, null, site, rows));
+            }
+        }
+        return records;
+    }
+
+    private static ProducerRecord<byte[], byte[]> record(
+            String topic, Integer partition, long timestamp, byte[] key, String site, Matrix rows) {
+        ProducerRecord<byte[], byte[]> record =
+                new ProducerRecord<>(topic, partition, timestamp, key, ActivationRecords.blob(rows));
+        record.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+        return record;
+    }
+}
