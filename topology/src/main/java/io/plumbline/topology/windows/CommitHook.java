@@ -2,13 +2,14 @@ package io.plumbline.topology.windows;
 
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Objects;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.processor.StateStoreContext;
 import org.apache.kafka.streams.processor.TaskId;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.state.KeyValueBytesStoreSupplier;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -21,33 +22,61 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Made of documented behaviour only: a store with caching keeps writes in the record cache and passes them to the
  * underlying store when the task commits, before the producer is flushed. So the underlying store here keeps nothing; its
- * {@code put} is the hook. A processor that changed its live state puts {@link #TOKEN}; the next commit calls back. An
+ * {@code put} is the hook. A processor that changed its live state raises its {@link Signal}; the next commit calls back. An
  * early eviction from the cache calls back early, which is harmless.
  *
  * <p>{@code StateStore.flush} and {@code commit} do not do: since Kafka 2.6 they run after the transaction, and not at all
  * under exactly-once while the task runs. An exception in the callback fails the task, which aborts the transaction.
  *
+ * <p><b>A callback belongs to one store object, not to a task's id.</b> Without a store on disk Kafka Streams locks no task: a
+ * thread that its group gave up on, because it was busy for longer than {@code max.poll.interval.ms} or the machine
+ * slept, may still hold a task that another thread of this process has taken over. By id it would write the
+ * successor's panes from the wrong thread, and take the successor's callback away when it closes.
+ *
  * <p>One instance per store name and topology; thread-safe.
  */
 final class CommitHook {
 
-    /** The one key and value of the hook store: "this task has something to write". */
-    static final Bytes TOKEN = Bytes.wrap(new byte[] {1});
+    /** The one key and value written to the hook store: "this task has something to write". */
+    private static final Bytes TOKEN = Bytes.wrap(new byte[] {1});
+
+    /** A key that is only read: never in the cache, so the read reaches the store beneath it. */
+    private static final Bytes CLAIM = Bytes.wrap(new byte[] {2});
+
+    /** Hands a callback down to the store through the layers that Kafka Streams puts around it. */
+    private static final ThreadLocal<Runnable> CLAIMING = new ThreadLocal<>();
 
     private final String name;
-    private final Map<TaskId, Runnable> callbacks = new ConcurrentHashMap<>();
 
     CommitHook(String name) {
         this.name = name;
     }
 
-    String name() {
-        return name;
+    /** What a processor holds of its hook. */
+    static final class Signal {
+
+        private final KeyValueStore<Bytes, byte[]> store;
+
+        private Signal(KeyValueStore<Bytes, byte[]> store) {
+            this.store = store;
+        }
+
+        /** Says that there is something to write: the next commit of this task calls back. */
+        void raise() {
+            store.put(TOKEN, TOKEN.get());
+        }
     }
 
-    /** Runs {@code callback} before each commit of {@code task} in which the token was put. */
-    void beforeCommit(TaskId task, Runnable callback) {
-        callbacks.put(task, callback);
+    /** To be called from {@code Processor.init}: has {@code callback} run before each commit for which the signal was raised. */
+    Signal beforeCommit(ProcessorContext<?, ?> context, Runnable callback) {
+        KeyValueStore<Bytes, byte[]> store = context.getStateStore(name);
+        CLAIMING.set(callback);
+        try {
+            byte[] unused = store.get(CLAIM);
+        } finally {
+            CLAIMING.remove();
+        }
+        return new Signal(store);
     }
 
     /** The store to add to the topology and to connect to the processor. */
@@ -77,6 +106,7 @@ final class CommitHook {
     private final class HookStore implements KeyValueStore<Bytes, byte[]> {
 
         private @Nullable TaskId task;
+        private @Nullable Runnable callback;
         private boolean open;
 
         @Override
@@ -93,11 +123,11 @@ final class CommitHook {
 
         @Override
         public void put(Bytes key, byte @Nullable [] value) {
-            Runnable callback = task == null ? null : callbacks.get(task);
-            if (callback == null) {
+            Runnable registered = callback;
+            if (registered == null) {
                 throw new IllegalStateException("%s: task %s wrote its token before registering".formatted(name, task));
             }
-            callback.run();
+            registered.run();
         }
 
         @Override
@@ -118,6 +148,9 @@ final class CommitHook {
 
         @Override
         public byte @Nullable [] get(Bytes key) {
+            if (key.equals(CLAIM)) {
+                callback = Objects.requireNonNull(CLAIMING.get(), "read outside beforeCommit");
+            }
             return null;
         }
 
@@ -142,9 +175,7 @@ final class CommitHook {
         @Override
         public void close() {
             open = false;
-            if (task != null) {
-                callbacks.remove(task);
-            }
+            callback = null;
         }
 
         @Override

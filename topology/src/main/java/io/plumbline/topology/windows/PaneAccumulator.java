@@ -6,12 +6,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
-import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +33,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
 
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable PaneStore<SiteClock> store;
-    private @Nullable KeyValueStore<Bytes, byte[]> hookStore;
+    private CommitHook.@Nullable Signal changed;
     private Duration checkInterval = IDLE_CHECK;
     private long lastCheckMs;
 
@@ -54,8 +52,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         PaneStore<SiteClock> panes = processorContext.getStateStore(storeName);
         panes.reset();
         store = panes;
-        hookStore = processorContext.getStateStore(hook.name());
-        hook.beforeCommit(processorContext.taskId(), panes::writeDirty);
+        changed = hook.beforeCommit(processorContext, panes::writeDirty);
         lastCheckMs = processorContext.currentSystemTimeMs();
         Duration idleClose = settings.idleClose();
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
@@ -169,7 +166,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     }
 
     private void signalCommitHook() {
-        Objects.requireNonNull(hookStore, "init was called").put(CommitHook.TOKEN, CommitHook.TOKEN.get());
+        Objects.requireNonNull(changed, "init was called").raise();
     }
 
     private ProcessorContext<byte[], byte[]> context() {

@@ -4,13 +4,11 @@ import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.SortedMap;
-import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
-import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +25,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
 
     private @Nullable ProcessorContext<String, ClosedWindow> context;
     private @Nullable PaneStore<SiteProgress> store;
-    private @Nullable KeyValueStore<Bytes, byte[]> hookStore;
+    private CommitHook.@Nullable Signal changed;
 
     WindowComposer(WindowSettings settings, CommitHook hook, String storeName, WindowListener listener) {
         this.settings = settings;
@@ -42,8 +40,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         PaneStore<SiteProgress> panes = processorContext.getStateStore(storeName);
         panes.reset();
         store = panes;
-        hookStore = processorContext.getStateStore(hook.name());
-        hook.beforeCommit(processorContext.taskId(), panes::writeDirty);
+        changed = hook.beforeCommit(processorContext, panes::writeDirty);
         processorContext.schedule(
                 PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> panes.forgetUnknown());
     }
@@ -100,7 +97,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
                 closeWindows(site, progress, step.silent() ? ClosedBy.IDLE : ClosedBy.EVENT_TIME);
             }
         }
-        Objects.requireNonNull(hookStore, "init was called").put(CommitHook.TOKEN, CommitHook.TOKEN.get());
+        Objects.requireNonNull(changed, "init was called").raise();
     }
 
     private void addTile(String site, SiteProgress progress, PaneMessage.Tile message) {
