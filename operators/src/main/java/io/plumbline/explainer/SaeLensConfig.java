@@ -64,7 +64,9 @@ record SaeLensConfig(
                     "%s: %d bytes, expected at most %d for a configuration".formatted(file, bytes, LARGEST_BYTES));
         }
         try {
-            if (!(JSON.readTree(Files.readAllBytes(file)) instanceof ObjectNode document)) {
+            // As text: from bytes Jackson would guess UTF-16 and UTF-32, and fail otherwise than over its syntax.
+            String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+            if (!(JSON.readTree(text) instanceof ObjectNode document)) {
                 throw new ExplainerFormatException("not a JSON object");
             }
             return of(document);

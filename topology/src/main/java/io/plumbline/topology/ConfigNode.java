@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConfigNode {
 
+    private static final int LONGEST_VALUE_SHOWN = 200;
+
     private final String path;
     private final JsonNode node;
     private final List<String> problems;
@@ -200,7 +202,7 @@ final class ConfigNode {
     }
 
     void problem(String key, @Nullable Object value, String expected) {
-        problems.add("%s = %s: %s".formatted(pathOf(key), value, expected));
+        problems.add("%s = %s: %s".formatted(pathOf(key), cut(String.valueOf(value)), expected));
     }
 
     private JsonNode at(String key) {
@@ -210,12 +212,17 @@ final class ConfigNode {
 
     private String pathOf(String key) {
         // A site's name holds dots itself; quoting it keeps the path readable.
-        String name = key.contains(".") ? "\"" + key + "\"" : key;
+        String name = key.contains(".") ? "\"" + cut(key) + "\"" : cut(key);
         return path.isEmpty() ? name : path + "." + name;
     }
 
     private static String show(JsonNode value) {
-        return value.isValueNode() ? value.asText() : value.toString();
+        return cut(value.isValueNode() ? value.asText() : value.toString());
+    }
+
+    /** A value in the wrong place may be the rest of the file. */
+    private static String cut(String text) {
+        return text.length() <= LONGEST_VALUE_SHOWN ? text : text.substring(0, LONGEST_VALUE_SHOWN) + "…";
     }
 
     private static String plain(double number) {

@@ -8,6 +8,7 @@ import io.plumbline.topology.windows.WindowSettings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,6 +56,9 @@ public record MonitorConfig(
 
     private static final String DEFAULT_FILE = "default-config.yaml";
 
+    /** Room for a thousand sites. What is larger is no configuration, and is not read into memory to find that out. */
+    private static final long LARGEST_FILE = 1 << 20;
+
     public MonitorConfig {
         // Copies that keep the order of the file, which is the order of every table.
         kafka = Collections.unmodifiableMap(new LinkedHashMap<>(kafka));
@@ -72,7 +76,18 @@ public record MonitorConfig(
         if (Files.isDirectory(file)) {
             throw new ConfigException(file.toString(), List.of("is a folder, not a configuration file"));
         }
-        String yaml = Files.readString(file, StandardCharsets.UTF_8);
+        long bytes = Files.size(file);
+        if (bytes > LARGEST_FILE) {
+            throw new ConfigException(
+                    file.toString(),
+                    List.of("%d bytes: expected a configuration of at most %d".formatted(bytes, LARGEST_FILE)));
+        }
+        String yaml;
+        try {
+            yaml = Files.readString(file, StandardCharsets.UTF_8);
+        } catch (CharacterCodingException e) {
+            throw new ConfigException(file.toString(), List.of("is not text in UTF-8"));
+        }
         Path folder = file.toAbsolutePath().getParent();
         return parse(yaml, file.toString(), folder == null ? Path.of("") : folder);
     }

@@ -5,13 +5,17 @@ import java.util.Collection;
 /** The name someone probably meant: the one at the smallest edit distance. */
 final class Nearest {
 
+    /** Nobody mistypes more than that: the rest would cost time and say nothing. */
+    private static final int LONGEST_WORD = 80;
+
     private Nearest() {}
 
     static String to(String typed, Collection<String> names) {
+        String word = typed.length() <= LONGEST_WORD ? typed : typed.substring(0, LONGEST_WORD);
         String nearest = "";
         int least = Integer.MAX_VALUE;
         for (String name : names) {
-            int distance = editDistance(typed, name);
+            int distance = editDistance(word, name);
             if (distance < least) {
                 least = distance;
                 nearest = name;

@@ -1,0 +1,74 @@
+package io.plumbline.topology;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A configuration file that is none, or of someone who means harm. */
+class HostileConfigTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aFileTooLargeForAConfigurationIsRefusedUnread() throws IOException {
+        Path file = folder.resolve("large.yaml");
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength(1L << 40);
+        }
+        assertRefused(file, "1099511627776 bytes: expected a configuration of at most 1048576");
+    }
+
+    @Test
+    void aFileThatIsNotTextIsRefusedBySayingSo() throws IOException {
+        Path file = Files.write(folder.resolve("weights.yaml"), new byte[] {(byte) 0xff, (byte) 0xfe, 0, 1});
+        assertRefused(file, "is not text in UTF-8");
+    }
+
+    @Test
+    void aValueInTheWrongPlaceIsShownByItsBeginningOnly() throws IOException {
+        Path file =
+                write("limits: {rows_per_record: \"" + "x".repeat(100_000) + "\"}\n" + "y".repeat(100_000) + ": 1\n");
+        ConfigException refusal = assertThrows(ConfigException.class, () -> MonitorConfig.load(file));
+        for (String problem : refusal.problems()) {
+            assertTrue(problem.length() < 1_000, "a sentence of %d characters".formatted(problem.length()));
+        }
+    }
+
+    @Test
+    void aliasesAreNotExpanded() throws IOException {
+        StringBuilder bomb = new StringBuilder("a0: &a0 [lol]\n");
+        for (int level = 1; level <= 30; level++) {
+            bomb.append("a%d: &a%d [%s]\n".formatted(level, level, ("*a" + (level - 1) + ",").repeat(9)));
+        }
+        assertRefused(write(bomb.append("limits: *a30\n").toString()), "limits = a30: expected a mapping");
+    }
+
+    @Test
+    void bracketsInBracketsEndAtADepth() throws IOException {
+        assertRefused(write("sites: " + "[".repeat(200_000)), "nesting depth");
+        assertRefused(write("- ".repeat(200_000)), "nesting depth");
+    }
+
+    @Test
+    void aNameNobodyMeantCostsNoTime() {
+        assertEquals("threshold", Nearest.to("treshold" + " ".repeat(1 << 20), java.util.List.of("rank", "threshold")));
+    }
+
+    private Path write(String yaml) throws IOException {
+        return Files.writeString(folder.resolve("plumbline.yaml"), yaml, StandardCharsets.UTF_8);
+    }
+
+    private static void assertRefused(Path file, String words) {
+        ConfigException refusal = assertThrows(ConfigException.class, () -> MonitorConfig.load(file));
+        assertTrue(refusal.getMessage().contains(words), refusal.getMessage());
+    }
+}

@@ -1,0 +1,39 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.calibration.DriftState;
+import io.plumbline.topology.fuzz.FuzzTarget;
+import io.plumbline.topology.fuzz.Part;
+import java.util.List;
+
+/** What this stage and the adapter read of others. */
+public final class AssessmentTargets {
+
+    private AssessmentTargets() {}
+
+    public static List<FuzzTarget> all() {
+        return List.of(
+                FuzzTarget.of(
+                        "adaptation message",
+                        Part.BYTES,
+                        List.of(
+                                new AdaptationMessage.SamplePart(60_000, 1, new byte[] {1, 2, 3}).encode(),
+                                new AdaptationMessage.Adapt(60_000, 0, 512, 4096, 2).encode(),
+                                new AdaptationMessage.Revert(60_000).encode()),
+                        8,
+                        bytes -> AdaptationMessage.decode(bytes).encode()),
+                FuzzTarget.of(
+                        "site memory",
+                        Part.BYTES,
+                        List.of(
+                                SiteMemory.initial().encode(),
+                                new SiteMemory(new DriftState(true, 3, 5), 60_000, true).encode()),
+                        8,
+                        bytes -> SiteMemory.decode(bytes).encode()),
+                FuzzTarget.of(
+                        "drift state",
+                        Part.BYTES,
+                        List.of(DriftState.INITIAL.encode(), new DriftState(true, 64, -1).encode()),
+                        8,
+                        bytes -> DriftState.decode(bytes).encode()));
+    }
+}

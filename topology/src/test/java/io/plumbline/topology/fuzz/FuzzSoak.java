@@ -1,0 +1,40 @@
+package io.plumbline.topology.fuzz;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import io.plumbline.topology.fuzz.Fuzz.Report;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The long form: a million inputs, of another seed each day unless {@code -Dplumbline.fuzz.seed} names one. */
+class FuzzSoak {
+
+    private static final int INPUTS = Integer.getInteger("plumbline.fuzz.inputs", 1_000_000);
+
+    @TempDir
+    private static Path folder;
+
+    @TestFactory
+    List<DynamicTest> everyInputIsTakenOrRefusedWithASentence() throws IOException {
+        long seed = Long.getLong(
+                "plumbline.fuzz.seed", LocalDate.now(ZoneOffset.UTC).toEpochDay());
+        List<FuzzTarget> all = FuzzTargets.all(folder);
+        List<DynamicTest> tests = new ArrayList<>();
+        for (FuzzTarget target : all) {
+            tests.add(dynamicTest(target.name(), () -> {
+                Report report = Fuzz.run(target, seed, FuzzTargets.share(target, all, INPUTS));
+                System.out.println(report);
+                assertTrue(report.valid() >= target.corpus().size() && report.valid() < report.inputs(), report + "");
+            }));
+        }
+        return tests;
+    }
+}

@@ -1,0 +1,93 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.moments.RowSample;
+import io.plumbline.topology.fuzz.FuzzTarget;
+import io.plumbline.topology.fuzz.Part;
+import io.plumbline.wire.MomentTile;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.common.utils.Bytes;
+
+/** What this stage reads of others: the moments topic and the state stores. */
+public final class WindowTargets {
+
+    private static final int DIMENSION = 3;
+    private static final int CAPACITY = 8;
+
+    /** Progress names the number of partitions: ten bytes each are kept. */
+    private static final long LARGEST_PROGRESS = 192 * 1024 + 10L * PaneMessage.LARGEST_PARTITIONS;
+
+    private WindowTargets() {}
+
+    public static List<FuzzTarget> all() {
+        return List.of(
+                FuzzTarget.of("pane message", Part.BYTES, messages(), 32, WindowTargets::takeMessage)
+                        .weighing(8)
+                        .allowing(LARGEST_PROGRESS),
+                FuzzTarget.of("site clock", Part.BYTES, List.of(clock()), 8, SiteClock.CODEC::decode),
+                FuzzTarget.of("site progress", Part.BYTES, List.of(progress()), 16, WindowTargets::takeProgress),
+                FuzzTarget.of(
+                        "pane key",
+                        Part.BYTES,
+                        List.of(
+                                PaneKeys.site("Schicht ä").get(),
+                                PaneKeys.pane("layer.2", -5, PaneKeys.TILE, 3).get()),
+                        16,
+                        bytes -> PaneKeys.decode(Bytes.wrap(bytes))));
+    }
+
+    /** Decodes a message and does with it what the composer does. */
+    private static void takeMessage(byte[] bytes) {
+        PaneMessage message = PaneMessage.decode(bytes);
+        Pane pane = new Pane(DIMENSION, CAPACITY);
+        if (message instanceof PaneMessage.Tile tile) {
+            pane.addTile(tile.tile());
+            pane.addRequests(tile.requests());
+            pane.isComplete();
+        } else if (message instanceof PaneMessage.SamplePart part) {
+            pane.addSamplePart(part.part());
+        } else if (message instanceof PaneMessage.Progress progress) {
+            SiteProgress site = new SiteProgress();
+            site.update(progress);
+            site.frontierMs();
+        }
+    }
+
+    private static void takeProgress(byte[] bytes) {
+        SiteProgress progress = SiteProgress.CODEC.decode(bytes);
+        progress.frontierMs();
+        SiteProgress.CODEC.encode(progress);
+    }
+
+    private static List<byte[]> messages() {
+        List<byte[]> messages = new ArrayList<>();
+        for (MomentTile tile : MomentTile.cut(DIMENSION, 7, new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9})) {
+            messages.add(new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, tile).encode());
+        }
+        RowSample sample = RowSample.ofCapacity(CAPACITY);
+        for (int row = 0; row < 4; row++) {
+            sample.offer(RowSample.hash(7, row), 1, new float[] {row, 1, 2}, null);
+        }
+        for (byte[] part : sample.encode(1_000)) {
+            messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode());
+        }
+        messages.add(new PaneMessage.Progress(3, 4, 1_700_000_000_000L, false).encode());
+        messages.add(new PaneMessage.Progress(0, 4, SiteClock.NEVER, true).encode());
+        return messages;
+    }
+
+    private static byte[] clock() {
+        SiteClock clock = new SiteClock();
+        clock.advanceTo(25_000);
+        clock.closeUpTo(20_000);
+        return SiteClock.CODEC.encode(clock);
+    }
+
+    private static byte[] progress() {
+        SiteProgress progress = new SiteProgress();
+        progress.update(new PaneMessage.Progress(0, 3, 20_000, false));
+        progress.update(new PaneMessage.Progress(2, 3, 30_000, true));
+        progress.closeWindowsUpTo(10_000);
+        return SiteProgress.CODEC.encode(progress);
+    }
+}
