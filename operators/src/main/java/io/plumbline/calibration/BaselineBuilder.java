@@ -166,6 +166,7 @@ public final class BaselineBuilder {
                     geometry.withBaseline(others, otherReconstructions.matrix()).assess(own);
             assessment.statistics().forEach((name, value) -> append(values, name, value));
             append(values, RECONSTRUCTION_FVU, window.errors.fvu(own));
+            append(values, NullSample.ROWS, (double) own.rows());
         }
         Map<String, double[]> statistics = new LinkedHashMap<>();
         values.forEach((name, list) -> statistics.put(

@@ -61,6 +61,7 @@ public record DriftPolicy(int needed, int memory) {
             return undecided(state, "the statistic is undefined in this window");
         }
         double threshold = ((Threshold.Level.Known) level).value();
+        Basis basis = ((Threshold.Level.Known) level).basis();
         double clearLevel = Math.min(threshold, ((Threshold.Level.Known) clear).value());
         boolean againstStanding = state.drifted() ? value <= clearLevel : value > threshold;
         DriftState next = state.remembering(againstStanding, memory);
@@ -70,8 +71,8 @@ public record DriftPolicy(int needed, int memory) {
             transition = next.drifted() ? Transition.BECAME_DRIFTED : Transition.BECAME_ALIGNED;
         }
         DriftVerdict verdict = next.drifted()
-                ? new DriftVerdict.Drifted(value, threshold)
-                : new DriftVerdict.Aligned(value, threshold);
+                ? new DriftVerdict.Drifted(value, threshold, basis)
+                : new DriftVerdict.Aligned(value, threshold, basis);
         return new Outcome(next, verdict, transition);
     }
 }

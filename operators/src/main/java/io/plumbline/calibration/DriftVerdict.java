@@ -1,6 +1,7 @@
 package io.plumbline.calibration;
 
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** What one window says about its site. */
 public sealed interface DriftVerdict {
@@ -12,7 +13,7 @@ public sealed interface DriftVerdict {
     String reason(String statistic);
 
     /** The site is as the baseline has it, or not yet for long enough above the threshold. */
-    record Aligned(double value, double threshold) implements DriftVerdict {
+    record Aligned(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
         @Override
         public String label() {
             return "aligned";
@@ -20,12 +21,12 @@ public sealed interface DriftVerdict {
 
         @Override
         public String reason(String statistic) {
-            return compared(statistic, value, threshold);
+            return compared(statistic, value, threshold, basis);
         }
     }
 
     /** The site has drifted and not come back below the clear level. */
-    record Drifted(double value, double threshold) implements DriftVerdict {
+    record Drifted(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
         @Override
         public String label() {
             return "drifted";
@@ -33,7 +34,7 @@ public sealed interface DriftVerdict {
 
         @Override
         public String reason(String statistic) {
-            return compared(statistic, value, threshold);
+            return compared(statistic, value, threshold, basis);
         }
     }
 
@@ -50,13 +51,14 @@ public sealed interface DriftVerdict {
         }
     }
 
-    private static String compared(String statistic, double value, double threshold) {
-        return String.format(
+    private static String compared(String statistic, double value, double threshold, @Nullable Basis basis) {
+        String comparison = String.format(
                 Locale.ROOT,
                 "%s = %.4g is %s the threshold %.4g",
                 statistic,
                 value,
                 value > threshold ? "above" : "not above",
                 threshold);
+        return basis == null ? comparison : comparison + ", " + basis.sentence();
     }
 }

@@ -1,5 +1,6 @@
 package io.plumbline.calibration;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,6 +13,9 @@ import java.util.Map;
  * @param statistics by name, one value per clean window in which it was defined, in the order of the windows
  */
 public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> statistics) {
+
+    /** Name of the series of the windows' own rows. */
+    static final String ROWS = "rows";
 
     public NullSample {
         if (rank < 1 || rowsPerWindow < 1) {
@@ -27,5 +31,18 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
     public double[] values(String statistic) {
         double[] values = statistics.get(statistic);
         return values == null ? new double[0] : values.clone();
+    }
+
+    /**
+     * Rows the windows have on average: more than they were filled to by half a request or so. Files written before this was
+     * kept give the latter.
+     */
+    public double meanRows() {
+        return Arrays.stream(values(ROWS)).average().orElse(rowsPerWindow);
+    }
+
+    /** One statistic, as a threshold takes it. */
+    public Threshold.Clean clean(String statistic) {
+        return new Threshold.Clean(rowsPerWindow, values(statistic));
     }
 }

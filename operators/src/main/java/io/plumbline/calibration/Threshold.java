@@ -2,6 +2,7 @@ package io.plumbline.calibration;
 
 import io.plumbline.geometry.FaithfulnessGap;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the level is found above which a statistic counts as drift. Sealed: every rule is a record here, and each answers
@@ -11,19 +12,48 @@ public sealed interface Threshold {
 
     /** A level, or why there is none. */
     sealed interface Level {
-        /** Values above it count. */
-        record Known(double value) implements Level {}
+        /** Values above it count. {@code basis} is null for a level someone wrote down. */
+        record Known(double value, @Nullable Basis basis) implements Level {}
 
         /** There is no level yet; {@code reason} says what to collect. */
         record Unknown(String reason) implements Level {}
     }
 
     /**
-     * The level for one statistic.
+     * One statistic in the baseline's own windows.
      *
-     * @param cleanValues the statistic in the baseline's own windows of the size and rank judged; may be empty
+     * @param rowsPerWindow rows those windows were filled to
+     * @param values one per window, in any order; may be empty
      */
-    Level level(int rank, int dimension, double[] cleanValues);
+    record Clean(int rowsPerWindow, double[] values) {
+
+        /** Where there is no baseline to ask. */
+        static final Clean NONE = new Clean(0, new double[0]);
+
+        int windows() {
+            return values.length;
+        }
+
+        /** The {@code fromTop}-th largest value, 1 for the largest. */
+        double fromTop(int fromTop) {
+            double[] sorted = values.clone();
+            Arrays.sort(sorted);
+            return sorted[sorted.length - fromTop];
+        }
+
+        String rule(int fromTop) {
+            String which = fromTop == 1 ? "the largest" : "number %d from the top".formatted(fromTop);
+            return "%s of %d clean windows of %d rows".formatted(which, windows(), rowsPerWindow);
+        }
+    }
+
+    /** The level for one statistic. */
+    Level level(int rank, int dimension, Clean clean);
+
+    /** Whether the level is taken from clean windows, and so depends on the rows of a window. */
+    default boolean isCalibrated() {
+        return false;
+    }
 
     /** A value in the statistic's own units: {@code threshold: 4.0}. */
     record Fixed(double value) implements Threshold {
@@ -34,8 +64,8 @@ public sealed interface Threshold {
         }
 
         @Override
-        public Level level(int rank, int dimension, double[] cleanValues) {
-            return new Level.Known(value);
+        public Level level(int rank, int dimension, Clean clean) {
+            return new Level.Known(value, null);
         }
     }
 
@@ -50,8 +80,8 @@ public sealed interface Threshold {
         }
 
         @Override
-        public Level level(int rank, int dimension, double[] cleanValues) {
-            return new Level.Known(share * new FaithfulnessGap(0.0, rank, dimension).largest());
+        public Level level(int rank, int dimension, Clean clean) {
+            return new Level.Known(share * new FaithfulnessGap(0.0, rank, dimension).largest(), null);
         }
     }
 
@@ -69,23 +99,76 @@ public sealed interface Threshold {
         }
 
         @Override
-        public Level level(int rank, int dimension, double[] cleanValues) {
-            int count = cleanValues.length;
+        public boolean isCalibrated() {
+            return true;
+        }
+
+        @Override
+        public Level level(int rank, int dimension, Clean clean) {
+            int count = clean.windows();
             // The small step down keeps (K+1) q = 19.000000000000004 from asking for the 20th.
-            int position = (int) Math.ceil((count + 1) * quantile - 1e-9);
+            int position = Math.max(1, (int) Math.ceil((count + 1) * quantile - 1e-9));
             if (position > count) {
                 return new Level.Unknown(
                         "quantile %s needs at least %d clean windows, the baseline has %d; add clean requests to it or ask for a lower quantile"
                                 .formatted(quantile, windowsNeeded(), count));
             }
-            double[] sorted = cleanValues.clone();
-            Arrays.sort(sorted);
-            return new Level.Known(sorted[Math.max(1, position) - 1]);
+            int fromTop = count + 1 - position;
+            return new Level.Known(
+                    clean.fromTop(fromTop), new Basis(count, fromTop / (count + 1.0), null, clean.rule(fromTop), null));
         }
 
         /** The least K for which the order statistic exists. */
         public int windowsNeeded() {
             return (int) Math.ceil(quantile / (1.0 - quantile) - 1e-9);
+        }
+    }
+
+    /**
+     * The lowest clean value that keeps a promise about false alarms, by the law in {@link AlarmLaw}: with K clean windows and a
+     * promise of a per window, the {@code ceil((K+1)(1-a))}-th smallest. Where K windows cannot keep the promise, the largest
+     * clean value, with what it keeps instead and how many windows are missing in {@link Basis#shortfall()}: too few windows
+     * weaken the promise and never silence the site.
+     */
+    record FalseAlarms(AlarmBudget budget, AlarmLaw law) implements Threshold {
+
+        private static final double DAY_MS = 86_400_000.0;
+
+        @Override
+        public boolean isCalibrated() {
+            return true;
+        }
+
+        @Override
+        public Level level(int rank, int dimension, Clean clean) {
+            int windows = clean.windows();
+            if (windows == 0) {
+                return new Level.Unknown("there is no clean window to take a threshold from; %s needs %d"
+                        .formatted(budget.sentence(), law.windowsNeeded(budget)));
+            }
+            int kept = law.atOrAbove(budget, windows);
+            int fromTop = Math.max(1, kept);
+            Double alarmsPerDay = budget instanceof AlarmBudget.PerTime
+                    ? Double.valueOf(DAY_MS / law.millisecondsBetween(law.alarmsPerWindow(windows, fromTop)))
+                    : null;
+            return new Level.Known(
+                    clean.fromTop(fromTop),
+                    new Basis(
+                            windows,
+                            law.perWindow(windows, fromTop),
+                            alarmsPerDay,
+                            clean.rule(fromTop),
+                            kept == 0 ? shortfall(clean) : null));
+        }
+
+        private String shortfall(Clean clean) {
+            int needed = law.windowsNeeded(budget);
+            return "asked for %s, which needs %d clean windows: collect %d more, %s rows"
+                    .formatted(
+                            budget.sentence(),
+                            needed,
+                            needed - clean.windows(),
+                            Amounts.number((double) (needed - clean.windows()) * clean.rowsPerWindow()));
         }
     }
 }

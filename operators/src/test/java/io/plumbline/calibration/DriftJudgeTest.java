@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 class DriftJudgeTest {
 
     private static final int RANK = 1;
+    private static final Threshold MEDIAN = new Threshold.QuantileOfCleanWindows(0.5);
     private static final Threshold HALF = new Threshold.ShareOfLargestGap(0.5);
 
     /** The site explains the first of two directions. */
@@ -62,7 +63,8 @@ class DriftJudgeTest {
 
     @Test
     void aShareOfAStatisticThatIsNoGapIsUnknown() {
-        DriftJudge judge = new DriftJudge(baseline(), "residual_energy", HALF, HALF, DriftPolicy.immediate(), 1);
+        DriftJudge judge =
+                new DriftJudge(baseline(List.of()), "residual_energy", HALF, HALF, DriftPolicy.immediate(), 1);
         assertInstanceOf(Level.Unknown.class, judge.level(window(2, true)));
         assertInstanceOf(
                 DriftVerdict.Undecided.class,
@@ -70,21 +72,70 @@ class DriftJudgeTest {
     }
 
     @Test
-    void quantilesComeFromTheCleanWindowsNearestInSizeWithinAFactorOfTwo() {
-        Threshold median = new Threshold.QuantileOfCleanWindows(0.5);
-        DriftJudge judge = judge(median, 1);
-        assertEquals(0.1, known(judge.level(window(10, false))));
-        assertEquals(0.1, known(judge.level(window(20, false))), "exactly twice the size");
-        assertEquals(0.4, known(judge.level(window(26, false))), "nearer to 40 by ratio");
-        assertEquals(0.4, known(judge.level(window(80, false))));
+    void betweenCalibratedSizesTheLevelIsALineInOneOverTheRootOfTheRows() {
+        DriftJudge judge = judge(MEDIAN, 1);
+        assertEquals(0.4, known(judge.level(window(10, false))));
+        assertEquals(0.1, known(judge.level(window(40, false))));
+        double expected = 0.1 + 0.3 * (1 / Math.sqrt(18) - 1 / Math.sqrt(40)) / (1 / Math.sqrt(10) - 1 / Math.sqrt(40));
+        assertEquals(expected, known(judge.level(window(18, false))), 1e-12);
+        String reason =
+                judge.judge(DriftState.INITIAL, window(18, false)).verdict().reason("gap");
+        assertTrue(reason.contains("between number 3 from the top of 5 clean windows of 10 rows and"), reason);
+    }
+
+    @Test
+    void aLevelBetweenTwoSizesIsNeverBelowWhatSamplingAdds() {
+        // The root of a square plus c/rows, as a gap that is not 0 on average has it.
+        for (double constant : new double[] {0.0, 0.3, 0.8}) {
+            DriftJudge judge = judge(
+                    MEDIAN, 1, List.of(sample(RANK, 16, floor(constant, 16)), sample(RANK, 400, floor(constant, 400))));
+            for (int rows = 16; rows <= 400; rows += 24) {
+                double level = known(judge.level(window(rows, false)));
+                assertTrue(level >= floor(constant, rows) - 1e-12, "%s at %d rows".formatted(constant, rows));
+            }
+        }
+    }
+
+    private static double floor(double constant, int rows) {
+        return Math.sqrt(constant * constant + 1.0 / rows);
+    }
+
+    @Test
+    void outsideTheCalibratedSizesTheLevelStaysOrRisesWithinAFactorOfTwo() {
+        DriftJudge judge = judge(MEDIAN, 1);
+        assertEquals(0.1, known(judge.level(window(80, false))), "floors only fall with rows");
         assertInstanceOf(Level.Unknown.class, judge.level(window(81, false)));
+        assertEquals(0.4 * Math.sqrt(10.0 / 6), known(judge.level(window(6, false))), 1e-12);
         assertInstanceOf(Level.Unknown.class, judge.level(window(4, false)));
     }
 
     @Test
+    void aLevelThatNoGapReachesIsUndecidedAndNotSilence() {
+        DriftJudge judge = judge(MEDIAN, 1, List.of(sample(RANK, 10, 1.2)));
+        assertEquals(1.2, known(judge.level(window(10, false))));
+        // 1.2 sqrt(10/6) = 1.55 is above sqrt 2, the largest gap.
+        Outcome outcome = judge.judge(DriftState.INITIAL, window(6, true));
+        String reason = assertInstanceOf(DriftVerdict.Undecided.class, outcome.verdict())
+                .reason();
+        assertTrue(reason.contains("1.549, is one no gap reaches"), reason);
+    }
+
+    @Test
+    void cleanWindowsCountWithTheRowsTheyHaveNotThoseTheyWereFilledTo() {
+        NullSample overfull = new NullSample(
+                RANK,
+                10,
+                Map.of(DriftJudge.DEFAULT_TRIGGER, new double[] {0.2, 0.2, 0.2}, NullSample.ROWS, new double[] {
+                    14, 16, 18
+                }));
+        DriftJudge judge = judge(MEDIAN, 1, List.of(overfull));
+        assertEquals(0.2 * Math.sqrt(1.6), known(judge.level(window(10, false))), 1e-12);
+        assertEquals(0.2, known(judge.level(window(16, false))), 1e-12);
+    }
+
+    @Test
     void aWindowFarFromEveryCalibratedSizeIsUndecidedWithTheSizesAndWhatToRun() {
-        Threshold median = new Threshold.QuantileOfCleanWindows(0.5);
-        Outcome outcome = judge(median, 1).judge(DriftState.INITIAL, window(81, true));
+        Outcome outcome = judge(MEDIAN, 1).judge(DriftState.INITIAL, window(81, true));
         assertEquals(
                 "the window has 81 rows and rank 1, the baseline's clean windows are of 10 rows, rank 1; 40 rows, rank 1; 20 rows, rank 2;"
                         + " none is of this rank and within a factor of two of its rows: run `plumbline baseline --rank 1 --window-rows 81`, or set a number",
@@ -96,7 +147,7 @@ class DriftJudgeTest {
     void betweenClearAndThresholdTheStandingStays() {
         GapAssessment window = window(2, true);
         DriftJudge judge = new DriftJudge(
-                baseline(),
+                baseline(List.of()),
                 DriftJudge.DEFAULT_TRIGGER,
                 new Threshold.Fixed(1.42),
                 new Threshold.Fixed(1.0),
@@ -118,17 +169,21 @@ class DriftJudgeTest {
     }
 
     private static DriftJudge judge(Threshold threshold, int minimumRows) {
-        return new DriftJudge(
-                baseline(), DriftJudge.DEFAULT_TRIGGER, threshold, threshold, DriftPolicy.immediate(), minimumRows);
+        return judge(threshold, minimumRows, List.of(sample(RANK, 10, 0.4), sample(RANK, 40, 0.1), sample(2, 20, 9)));
     }
 
-    private static Baseline baseline() {
-        return new Baseline(
-                "0".repeat(64),
-                CLEAN,
-                Matrix.identity(2),
-                0.1,
-                List.of(sample(RANK, 10, 0.1), sample(RANK, 40, 0.4), sample(2, 20, 9)));
+    private static DriftJudge judge(Threshold threshold, int minimumRows, List<NullSample> samples) {
+        return new DriftJudge(
+                baseline(samples),
+                DriftJudge.DEFAULT_TRIGGER,
+                threshold,
+                threshold,
+                DriftPolicy.immediate(),
+                minimumRows);
+    }
+
+    private static Baseline baseline(List<NullSample> samples) {
+        return new Baseline("0".repeat(64), CLEAN, Matrix.identity(2), 0.1, samples);
     }
 
     private static NullSample sample(int rank, int rows, double value) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class DriftPolicyTest {
 
-    private static final Threshold.Level LEVEL = new Threshold.Level.Known(4.0);
+    private static final Threshold.Level LEVEL = new Threshold.Level.Known(4.0, null);
 
     /** One letter per window: D drifted, A aligned, U undecided. "?" is a window that cannot be judged. */
     private static String verdicts(DriftPolicy policy, String values) {
@@ -43,12 +43,12 @@ class DriftPolicyTest {
     @Test
     void betweenClearLevelAndThresholdNothingChanges() {
         DriftPolicy policy = DriftPolicy.immediate();
-        assertEquals("AADDDDAA", verdicts(policy, "3.5 4 5 3.5 3.9 3.1 3 3.5", new Threshold.Level.Known(3.0)));
+        assertEquals("AADDDDAA", verdicts(policy, "3.5 4 5 3.5 3.9 3.1 3 3.5", new Threshold.Level.Known(3.0, null)));
     }
 
     @Test
     void aClearLevelAboveTheThresholdCountsAsTheThreshold() {
-        assertEquals("ADDA", verdicts(DriftPolicy.immediate(), "3 5 4.1 4", new Threshold.Level.Known(6.0)));
+        assertEquals("ADDA", verdicts(DriftPolicy.immediate(), "3 5 4.1 4", new Threshold.Level.Known(6.0, null)));
     }
 
     @Test

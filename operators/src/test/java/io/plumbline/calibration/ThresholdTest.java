@@ -2,16 +2,21 @@ package io.plumbline.calibration;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class ThresholdTest {
 
     private static double known(Threshold threshold, double... clean) {
-        return assertInstanceOf(Threshold.Level.Known.class, threshold.level(32, 384, clean))
+        return assertInstanceOf(
+                        Threshold.Level.Known.class, threshold.level(32, 384, new Threshold.Clean(2_048, clean)))
                 .value();
     }
 
@@ -37,10 +42,13 @@ class ThresholdTest {
     void quantileRefusesTooFewWindowsAndSaysHowManyItNeeds() {
         Threshold.QuantileOfCleanWindows threshold = new Threshold.QuantileOfCleanWindows(0.95);
         assertEquals(19, threshold.windowsNeeded());
-        String reason = assertInstanceOf(Threshold.Level.Unknown.class, threshold.level(32, 384, new double[18]))
+        String reason = assertInstanceOf(
+                        Threshold.Level.Unknown.class,
+                        threshold.level(32, 384, new Threshold.Clean(2_048, new double[18])))
                 .reason();
         assertTrue(reason.contains("at least 19 clean windows, the baseline has 18"), reason);
-        assertInstanceOf(Threshold.Level.Known.class, threshold.level(32, 384, new double[19]));
+        assertInstanceOf(
+                Threshold.Level.Known.class, threshold.level(32, 384, new Threshold.Clean(2_048, new double[19])));
     }
 
     @Test
@@ -58,6 +66,56 @@ class ThresholdTest {
         }
         // Exactly 2/20 on average; four standard deviations of 20,000 trials.
         assertEquals(0.1, (double) alarms / trials, 0.0085, "seed " + seed);
+    }
+
+    @Test
+    void aPromisePerWindowIsTheSameOrderStatistic() {
+        double[] hundred = new Random(8).doubles(100).toArray();
+        for (double rate : new double[] {0.5, 0.1, 0.05, 1.0 / 101}) {
+            assertEquals(
+                    known(new Threshold.QuantileOfCleanWindows(1.0 - rate), hundred),
+                    known(promise(new AlarmBudget.PerWindow(rate)), hundred),
+                    "rate " + rate);
+        }
+    }
+
+    @Test
+    void tooFewWindowsWeakenThePromiseAndSayWhatToCollect() {
+        double[] fifteen = new double[15];
+        fifteen[7] = 5.32;
+        Threshold asked = promise(new AlarmBudget.PerTime(1, Duration.ofDays(30)));
+        Threshold.Level.Known level = assertInstanceOf(
+                Threshold.Level.Known.class, asked.level(32, 384, new Threshold.Clean(2_048, fifteen)));
+        assertEquals(5.32, level.value());
+        Basis basis = Objects.requireNonNull(level.basis());
+        assertEquals(15, basis.cleanWindows());
+        assertEquals(1.0 / 16, basis.windowRate());
+        // 2 of 3: 2 E[p^2] - E[p^3] of the share p above the largest of fifteen, once a minute.
+        double rate = 4.0 / (16 * 17) - 6.0 / (16 * 17 * 18);
+        assertEquals(1_440 * rate, Objects.requireNonNull(basis.alarmsPerDay()), 1e-9);
+        assertEquals(
+                "the largest of 15 clean windows of 2048 rows: 1 clean window in 16 above it, at most 1 false alarm in 1.24 h;"
+                        + " asked for 1 false alarm in 30 d, which needs 414 clean windows: collect 399 more, 817152 rows",
+                basis.sentence());
+        assertInstanceOf(
+                Threshold.Level.Unknown.class, asked.level(32, 384, new Threshold.Clean(2_048, new double[0])));
+    }
+
+    @Test
+    void enoughWindowsKeepThePromiseWithoutAWordOfShortfall() {
+        double[] clean = new Random(8).doubles(1_000).toArray();
+        Threshold.Level.Known level = assertInstanceOf(
+                Threshold.Level.Known.class,
+                promise(new AlarmBudget.PerTime(1, Duration.ofDays(30)))
+                        .level(32, 384, new Threshold.Clean(2_048, clean)));
+        Basis basis = Objects.requireNonNull(level.basis());
+        assertNull(basis.shortfall());
+        assertTrue(Objects.requireNonNull(basis.alarmsPerDay()) <= 1.0 / 30, basis::sentence);
+        assertTrue(level.value() < Arrays.stream(clean).max().orElseThrow(), basis::sentence);
+    }
+
+    private static Threshold promise(AlarmBudget budget) {
+        return new Threshold.FalseAlarms(budget, AlarmLaw.tumbling(new DriftPolicy(2, 3), Duration.ofMinutes(1)));
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Holds a configuration against the files it names. Reads every explainer and baseline: seconds for large ones. */
@@ -35,17 +37,34 @@ public final class ConfigCheck {
             problems = List.copyOf(problems);
         }
 
-        /** The window sizes the baseline can judge by quantile at the site's rank; empty where the baseline is missing. */
-        public String calibration() {
-            if (baseline == null) {
-                return "";
+        /**
+         * What a calibrated threshold comes to at every size the baseline has clean windows of, and what it promises; empty
+         * where the threshold is a number or the baseline is missing.
+         */
+        public List<String> calibration() {
+            List<String> lines = new ArrayList<>();
+            if (baseline == null || !settings.threshold().isCalibrated()) {
+                return lines;
             }
-            List<String> sizes = new ArrayList<>();
             for (NullSample sample : baseline.samplesOf(settings.rank())) {
-                sizes.add("%d rows (%d clean windows)"
-                        .formatted(sample.rowsPerWindow(), sample.values(settings.trigger()).length));
+                Level level = settings.threshold()
+                        .level(settings.rank(), baseline.dimension(), sample.clean(settings.trigger()));
+                lines.add("windows of %d rows (%d clean windows): %s"
+                        .formatted(sample.rowsPerWindow(), sample.values(settings.trigger()).length, described(level)));
             }
-            return sizes.isEmpty() ? "no size" : String.join(", ", sizes);
+            return lines;
+        }
+
+        private String described(Level level) {
+            if (level instanceof Level.Known known && known.basis() != null) {
+                return String.format(
+                        Locale.ROOT,
+                        "%s above %.4g, %s",
+                        settings.trigger(),
+                        known.value(),
+                        known.basis().sentence());
+            }
+            return level instanceof Level.Unknown unknown ? "no threshold: " + unknown.reason() : "";
         }
 
         /**
@@ -156,40 +175,44 @@ public final class ConfigCheck {
         }
     }
 
+    /** How many rows a window will hold is not known here; that no window can be judged is. */
     private static void checkCalibration(SiteSettings settings, Baseline baseline, List<String> problems) {
         for (Threshold threshold : thresholds(settings)) {
-            if (threshold instanceof Threshold.QuantileOfCleanWindows quantile) {
-                checkQuantile(settings, baseline, quantile, problems);
+            if (threshold.isCalibrated()) {
+                checkCleanWindows(settings, baseline, threshold, problems);
             }
         }
     }
 
-    /** How many rows a window will hold is not known here; that no window can be judged is. */
-    private static void checkQuantile(
-            SiteSettings settings,
-            Baseline baseline,
-            Threshold.QuantileOfCleanWindows quantile,
-            List<String> problems) {
+    private static void checkCleanWindows(
+            SiteSettings settings, Baseline baseline, Threshold threshold, List<String> problems) {
         int mostWindows = 0;
-        int largestSize = 0;
+        double largestSize = 0;
         for (NullSample sample : baseline.samplesOf(settings.rank())) {
             int windows = sample.values(settings.trigger()).length;
             mostWindows = Math.max(mostWindows, windows);
-            if (windows >= quantile.windowsNeeded()) {
-                largestSize = Math.max(largestSize, sample.rowsPerWindow());
+            if (windows >= leastWindows(threshold)) {
+                largestSize = Math.max(largestSize, sample.meanRows());
             }
         }
-        String asked = "threshold: quantile %s of %s".formatted(quantile.quantile(), settings.trigger());
+        String asked = threshold instanceof Threshold.QuantileOfCleanWindows quantile
+                ? "threshold: quantile %s of %s".formatted(quantile.quantile(), settings.trigger())
+                : "threshold: a promise about false alarms of " + settings.trigger();
         if (largestSize == 0) {
             problems.add(("%s needs %d clean windows of rank %d, the baseline has %d;"
                             + " run `plumbline baseline --rank %d` with more rows, or set a number")
-                    .formatted(asked, quantile.windowsNeeded(), settings.rank(), mostWindows, settings.rank()));
+                    .formatted(asked, leastWindows(threshold), settings.rank(), mostWindows, settings.rank()));
         } else if (DriftJudge.LARGEST_SIZE_RATIO * largestSize < settings.minimumRows()) {
-            problems.add(("%s is calibrated for windows of up to %d rows and judges none larger than twice that, but"
+            problems.add(("%s is calibrated for windows of up to %.0f rows and judges none larger than twice that, but"
                             + " window.minimum_rows = %d; run `plumbline baseline --rank %d --window-rows N` with N the"
                             + " rows of your windows")
                     .formatted(asked, largestSize, settings.minimumRows(), settings.rank()));
         }
+    }
+
+    /** Below them there is no level. A promise that few windows cannot keep becomes a weaker one, which is no problem. */
+    private static int leastWindows(Threshold threshold) {
+        return threshold instanceof Threshold.QuantileOfCleanWindows quantile ? quantile.windowsNeeded() : 1;
     }
 
     private static List<Threshold> thresholds(SiteSettings settings) {

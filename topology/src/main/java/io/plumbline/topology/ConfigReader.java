@@ -94,7 +94,7 @@ final class ConfigReader {
         http.refuseUnknownKeys();
         Limits limits = limits(root.child("limits"));
 
-        SiteReader sites = new SiteReader(this, minimumRows, sampleRows, problems);
+        SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, problems);
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
         Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
         root.child("sites").children().forEach((site, node) -> {
@@ -114,7 +114,7 @@ final class ConfigReader {
             node.refuseUnknownKeys();
         });
         if (root.child("sites").keys().isEmpty()) {
-            root.problem("sites", "is empty: expected at least one site with explainer, baseline, rank and threshold");
+            root.problem("sites", "is empty: expected at least one site with explainer, baseline and rank");
         }
         root.refuseUnknownKeys();
         return new MonitorConfig(

@@ -3,12 +3,13 @@ package io.plumbline.topology;
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
-import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.wire.DType;
 import java.time.Duration;
 import java.util.List;
@@ -34,12 +35,14 @@ final class SiteReader {
     }
 
     private final ConfigReader reader;
+    private final WindowSettings window;
     private final int minimumRows;
     private final int sampleRows;
     private final List<String> problems;
 
-    SiteReader(ConfigReader reader, int minimumRows, int sampleRows, List<String> problems) {
+    SiteReader(ConfigReader reader, WindowSettings window, int minimumRows, int sampleRows, List<String> problems) {
         this.reader = reader;
+        this.window = window;
         this.minimumRows = minimumRows;
         this.sampleRows = sampleRows;
         this.problems = problems;
@@ -65,17 +68,13 @@ final class SiteReader {
                     "rank", rank, "expected at most sample.rows (%d), which a refit is made of".formatted(sampleRows));
         }
         String trigger = trigger(node);
-        Threshold threshold = threshold(node, "threshold", trigger, rank);
-        Threshold clear = node.has("clear") ? threshold(node, "clear", trigger, rank) : null;
-        if (threshold == null && problems.size() == before) {
-            node.problem("threshold", "is missing: expected a number, {share: 0.6} or {quantile: 0.95}");
-        }
-        if (threshold != null && clear != null) {
-            requireBelow(node, threshold, clear);
-        }
         DriftPolicy debounce = node.parsed("debounce", DriftPolicy.immediate(), SiteReader::debounce);
+        ThresholdReader thresholds =
+                new ThresholdReader(trigger, rank, new AlarmLaw(debounce, window.size(), window.advance(), 1));
+        Threshold threshold = thresholds.threshold(node);
+        Threshold clear = thresholds.clear(node, threshold);
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
-        if (threshold == null || problems.size() > before) {
+        if (problems.size() > before) {
             return null;
         }
         return new SiteSettings(
@@ -143,70 +142,6 @@ final class SiteReader {
             }
             return text;
         });
-    }
-
-    private @Nullable Threshold threshold(ConfigNode node, String key, String trigger, int rank) {
-        if (!node.has(key)) {
-            return null;
-        }
-        boolean isGap = DriftJudge.isGap(trigger);
-        if (node.isMapping(key)) {
-            ConfigNode form = node.child(key);
-            Threshold read = null;
-            if (form.has("share") == form.has("quantile")) {
-                node.problem(key, "takes either {share: 0.6} or {quantile: 0.95}");
-            } else if (form.has("share")) {
-                if (!isGap) {
-                    form.problem(
-                            "share",
-                            "is a share of the largest possible gap: expected it with a gap as trigger, not "
-                                    + trigger);
-                }
-                read = new Threshold.ShareOfLargestGap(form.parsed(
-                        "share", 0.5, text -> openUnit(text, "0.6 alerts at 60 % of the largest possible gap")));
-            } else {
-                read = new Threshold.QuantileOfCleanWindows(form.parsed(
-                        "quantile", 0.95, text -> openUnit(text, "0.95 is passed by 5 % of clean windows")));
-            }
-            form.refuseUnknownKeys();
-            return read;
-        }
-        double value = node.real(key, 1.0, 0.0, Double.MAX_VALUE);
-        double ceiling = Math.sqrt(2.0 * rank);
-        if (isGap && value >= ceiling) {
-            node.problem(
-                    key,
-                    value,
-                    "expected less than sqrt(2 rank) = %.4g: no gap of rank %d exceeds that, so this never fires"
-                            .formatted(ceiling, rank));
-        }
-        return new Threshold.Fixed(value);
-    }
-
-    private static void requireBelow(ConfigNode node, Threshold threshold, Threshold clear) {
-        if (threshold.getClass() != clear.getClass()) {
-            node.problem("clear", "has another form than threshold: expected both as numbers, shares or quantiles");
-        } else if (level(clear) > level(threshold)) {
-            node.problem("clear", level(clear), "expected at most the threshold, " + level(threshold));
-        }
-    }
-
-    private static double level(Threshold threshold) {
-        if (threshold instanceof Threshold.Fixed fixed) {
-            return fixed.value();
-        }
-        if (threshold instanceof Threshold.ShareOfLargestGap share) {
-            return share.share();
-        }
-        return ((Threshold.QuantileOfCleanWindows) threshold).quantile();
-    }
-
-    private static double openUnit(String text, String meaning) {
-        double number = ConfigNode.inRange(text, -Double.MAX_VALUE, Double.MAX_VALUE);
-        if (!(number > 0.0 && number < 1.0)) {
-            throw new IllegalArgumentException("expected a number between 0 and 1; " + meaning);
-        }
-        return number;
     }
 
     private static DriftPolicy debounce(String text) {

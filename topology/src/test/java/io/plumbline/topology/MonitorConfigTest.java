@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.Rotation;
+import io.plumbline.calibration.AlarmBudget;
+import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.topology.adaptation.AdaptationSettings;
@@ -230,12 +232,18 @@ class MonitorConfigTest {
                 "threshold: NaN               | expected a number of at least 0",
                 "threshold: {share: 1.5}      | threshold.share = 1.5: expected a number between 0 and 1",
                 "threshold: {quantile: 99}    | threshold.quantile = 99: expected a number between 0 and 1",
-                "threshold: {}                | takes either {share: 0.6} or {quantile: 0.95}",
+                "threshold: {}                | takes one of {false_alarms: 1 per 30d}",
+                "threshold: {share: 0.5, quantile: 0.5} | takes one of {false_alarms: 1 per 30d}",
+                "threshold: {false_alarms: monthly} | threshold.false_alarms = monthly: expected `N per DURATION`",
+                "threshold: {false_alarms: 1 per 30} | write 30s for seconds",
+                "threshold: {false_alarms: 0 per 1d} | expected 1 or more per positive duration",
+                "threshold: {false_alarms: 1 per 60s} | expected fewer alarms than windows, of which there is one every 1m",
+                "threshold: {false_alarm_rate: 2} | threshold.false_alarm_rate = 2: expected a number between 0 and 1",
                 "threshold: {shar: 0.5}       | did you mean share?",
-                "threshold:                   | threshold is missing",
                 "explainer:                   | explainer is missing: expected the folder",
                 "clear: 5.0                   | clear = 5.0: expected at most the threshold, 4.0",
                 "clear: {share: 0.2}          | clear has another form than threshold",
+                "clear: {false_alarm_rate: 0.2} | clear is a level to come back below, which raises no alarm",
                 "debounce: 2                  | debounce = 2: expected `j of n`",
                 "debounce: 3 of 2             | debounce = 3 of 2: expected `j of n` with j from 1 to n",
                 "debounce: 3 of 99            | n at most 64",
@@ -260,6 +268,30 @@ class MonitorConfigTest {
         ConfigException refused = refused(yaml + "    " + line.strip() + "\n");
         assertTrue(refused.getMessage().contains(sentence.strip()), refused.getMessage());
         assertTrue(refused.getMessage().contains("sites.\"layer.2\"."), refused.getMessage());
+    }
+
+    @Test
+    void promisesAboutFalseAlarmsKnowTheWindowsAndTheDebounce() {
+        MonitorConfig config = parse("""
+                kafka: {bootstrap.servers: "h:1"}
+                window: {size: 10m, advance: 5m}
+                sites:
+                  plain: {explainer: s, baseline: b, rank: 1, debounce: 2 of 3}
+                  week: {explainer: s, baseline: b, rank: 1, threshold: {false_alarms: 2 per 7d}, clear: {quantile: 0.5}}
+                  rate: {explainer: s, baseline: b, rank: 1, threshold: {false_alarm_rate: 0.01}, clear: 1.0}
+                """);
+        AlarmLaw immediate = new AlarmLaw(DriftPolicy.immediate(), Duration.ofMinutes(10), Duration.ofMinutes(5), 1);
+        assertEquals(
+                new Threshold.FalseAlarms(
+                        new AlarmBudget.PerTime(1, Duration.ofDays(30)),
+                        new AlarmLaw(new DriftPolicy(2, 3), Duration.ofMinutes(10), Duration.ofMinutes(5), 1)),
+                site(config, "plain").threshold());
+        assertEquals(
+                new Threshold.FalseAlarms(new AlarmBudget.PerTime(2, Duration.ofDays(7)), immediate),
+                site(config, "week").threshold());
+        assertEquals(
+                new Threshold.FalseAlarms(new AlarmBudget.PerWindow(0.01), immediate),
+                site(config, "rate").threshold());
     }
 
     @Test

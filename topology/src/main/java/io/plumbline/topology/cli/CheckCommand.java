@@ -57,11 +57,8 @@ final class CheckCommand implements Callable<Integer> {
             problems += site.problems().size();
         }
         for (ConfigCheck.Site site : sites) {
-            if (!site.calibration().isEmpty()) {
-                out.println(
-                        "%s: rank %d is calibrated for windows of %s; a quantile judges windows of half to twice such a size"
-                                .formatted(
-                                        site.settings().site(), site.settings().rank(), site.calibration()));
+            for (String size : site.calibration()) {
+                out.println("%s: %s".formatted(site.settings().site(), size));
             }
         }
         for (String problem : StreamsSettings.problems(monitor)) {

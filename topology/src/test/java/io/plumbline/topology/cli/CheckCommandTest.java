@@ -100,17 +100,32 @@ class CheckCommandTest {
     void calibratedSizesAreListedAndMustReachTheWindows() throws IOException {
         Shell fine = check("rank: 2, threshold: {quantile: 0.5}", "--offline");
         assertTrue(
-                fine.out().contains("layer.2: rank 2 is calibrated for windows of 64 rows (16 clean windows)"),
+                fine.out().contains("layer.2: windows of 64 rows (16 clean windows): faithfulness_gap above "),
                 fine.out());
         Path file = folder.resolve("plumbline.yaml");
-        Files.writeString(file, Files.readString(file).replace("minimum_rows: 64", "minimum_rows: 129"));
+        Files.writeString(file, Files.readString(file).replace("minimum_rows: 64", "minimum_rows: 251"));
         Shell shell = Shell.run("check", "--config", file, "--offline");
         assertEquals(2, shell.exitCode(), shell.out());
         assertTrue(
                 shell.err()
                         .contains(
-                                "calibrated for windows of up to 64 rows and judges none larger than twice that, but window.minimum_rows = 129"),
+                                "calibrated for windows of up to 125 rows and judges none larger than twice that, but window.minimum_rows = 251"),
                 shell.err());
+    }
+
+    @Test
+    void aPromiseThatTheCleanWindowsCannotKeepIsSaidAndRuns() throws IOException {
+        Shell shell = check("rank: 2", "--offline");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(
+                shell.out()
+                        .contains("the largest of 16 clean windows of 64 rows: 1 clean window in 17 above it, at most"
+                                + " 1 false alarm in 17 min; asked for 1 false alarm in 30 d, which needs 43199 clean"
+                                + " windows: collect 43183 more"),
+                shell.out());
+        Shell kept = check("rank: 2, threshold: {false_alarm_rate: 0.06}", "--offline");
+        assertTrue(kept.out().contains("1 clean window in 17 above it\n"), kept.out());
+        assertProblem("rank: 3", "a promise about false alarms of faithfulness_gap needs 1 clean windows of rank 3");
     }
 
     @Test

@@ -1,0 +1,157 @@
+package io.plumbline.calibration;
+
+import java.time.Duration;
+import org.apache.commons.math3.special.Beta;
+import org.apache.commons.math3.util.CombinatoricsUtils;
+
+/**
+ * How often a site that has not drifted raises an alarm, when each statistic's level is an order statistic of clean windows.
+ *
+ * <p><b>Assumption.</b> Disjoint windows and the clean windows are <em>exchangeable</em>: no order of them is likelier than
+ * another. Nothing is assumed about the distribution, and windows need not be independent. Traffic that changes with the hour
+ * breaks it unless the clean windows hold all hours alike.
+ *
+ * <p><b>One window.</b> With K clean windows and the level at the c-th largest of them, a new window lies above it with
+ * probability at most {@code c/(K+1)}, exactly that without ties (split conformal prediction: Vovk, Gammerman and Shafer,
+ * Algorithmic Learning in a Random World, 2005; Lei et al. 2018, doi:10.1080/01621459.2017.1307116). So K windows support
+ * {@code 1/(K+1)} at best.
+ *
+ * <p><b>Debounce, j of n, one statistic.</b> A site becomes drifted only in a window that is above, with j-1 others above among
+ * the n-1 before it. Windows share their clean windows, so their exceedances are not independent: i of m windows are above with
+ * the beta-binomial probability {@code C(m,i) B(c+i, K+1-c+m-i) / B(c, K+1-c)} (Gumbel and von Schelling, The distribution of
+ * the number of exceedances, Ann. Math. Statist. 21, 1950, 247-262), and the chance per window of becoming drifted is at most
+ * {@code sum_{i=j-1}^{n-1} C(n-1,i) B(c+i+1, K+n-c-i) / B(c, K+1-c)}. Multiplying {@code (c/(K+1))^j} instead would promise
+ * too much: with c = 1 and 2 of 2 half of the truth.
+ *
+ * <p><b>Several statistics</b> share the promise (Bonferroni): a window is above when any of m is, at most {@code m c/(K+1)}.
+ * <b>Hopping windows</b> overlap: of j windows above, only {@code j' = ceil(j / ceil(size/advance))} need be disjoint. In both
+ * cases the union bound over the choice of windows and statistics is used,
+ * {@code C(n-1, j'-1) prod_{i=1}^{j'} m (c+j'-1)/(K+i)}: given j' windows, each is among the {@code c+j'-1} largest of K+j' in
+ * its own statistic, and all ordered choices are equally likely. It errs on the safe side, the more so the larger the overlap.
+ *
+ * <p>Immutable; any number of threads.
+ *
+ * @param debounce j of n
+ * @param size length of a window
+ * @param advance distance between window starts, at most {@code size}
+ * @param statistics m, how many statistics share the promise
+ */
+public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance, int statistics) {
+
+    /** Far above any number of windows someone could keep; the search for what is needed ends here. */
+    private static final int MOST_WINDOWS = 1_000_000_000;
+
+    /** Room for rounding when a rate is compared with the one asked for: 1/20 is not more than 0.05. */
+    private static final double ROUNDING = 1.0 + 1e-9;
+
+    public AlarmLaw {
+        if (advance.toMillis() < 1 || advance.compareTo(size) > 0 || statistics < 1) {
+            throw new IllegalArgumentException(
+                    "windows of %s every %s judged by %d statistics: expected an advance of 1 ms up to the size, and 1 or more statistics"
+                            .formatted(size, advance, statistics));
+        }
+    }
+
+    /** One statistic, tumbling windows. */
+    public static AlarmLaw tumbling(DriftPolicy debounce, Duration size) {
+        return new AlarmLaw(debounce, size, size, 1);
+    }
+
+    /** The chance that a clean window is above the level of any statistic. */
+    public double perWindow(int cleanWindows, int atOrAbove) {
+        return Math.min(1.0, (double) statistics * atOrAbove / (cleanWindows + 1.0));
+    }
+
+    /**
+     * The chance that a clean window makes its site drifted: after debounce, so the expected false alarms per advance.
+     *
+     * @param cleanWindows K
+     * @param atOrAbove c: 1 for a level at the largest clean value, 2 for the second largest
+     */
+    public double alarmsPerWindow(int cleanWindows, int atOrAbove) {
+        if (atOrAbove < 1 || atOrAbove > cleanWindows) {
+            throw new IllegalArgumentException("the value number %d from the top of %d clean windows: expected 1 to %d"
+                    .formatted(atOrAbove, cleanWindows, cleanWindows));
+        }
+        double single = perWindow(cleanWindows, atOrAbove);
+        if (debounce.needed() == 1) {
+            return single;
+        }
+        boolean exact = statistics == 1 && advance.equals(size);
+        return Math.min(single, exact ? exceedances(cleanWindows, atOrAbove) : unionBound(cleanWindows, atOrAbove));
+    }
+
+    /** What was asked for, in the unit of {@link #rate}. */
+    double target(AlarmBudget budget) {
+        return budget instanceof AlarmBudget.PerTime time
+                ? time.perAdvance(advance)
+                : ((AlarmBudget.PerWindow) budget).rate();
+    }
+
+    /** What a level keeps to, in the unit the budget is in: windows above, or alarms per advance. */
+    double rate(AlarmBudget budget, int cleanWindows, int atOrAbove) {
+        return budget instanceof AlarmBudget.PerTime
+                ? alarmsPerWindow(cleanWindows, atOrAbove)
+                : perWindow(cleanWindows, atOrAbove);
+    }
+
+    /** The lowest level that keeps to the budget, counted from the largest clean value; 0 if even that one does not. */
+    int atOrAbove(AlarmBudget budget, int cleanWindows) {
+        double target = target(budget) * ROUNDING;
+        int kept = 0;
+        int broken = cleanWindows + 1;
+        while (broken - kept > 1) {
+            int middle = (kept + broken) >>> 1;
+            if (rate(budget, cleanWindows, middle) <= target) {
+                kept = middle;
+            } else {
+                broken = middle;
+            }
+        }
+        return kept;
+    }
+
+    /** The least number of clean windows with which the budget can be kept. */
+    public int windowsNeeded(AlarmBudget budget) {
+        double target = target(budget) * ROUNDING;
+        int tooFew = 0;
+        int enough = MOST_WINDOWS;
+        while (enough - tooFew > 1) {
+            int middle = (tooFew + enough) >>> 1;
+            if (rate(budget, middle, 1) <= target) {
+                enough = middle;
+            } else {
+                tooFew = middle;
+            }
+        }
+        return enough;
+    }
+
+    /** Milliseconds between two false alarms, on average at least. */
+    public double millisecondsBetween(double alarmsPerWindow) {
+        return advance.toMillis() / alarmsPerWindow;
+    }
+
+    private double exceedances(int cleanWindows, int atOrAbove) {
+        int others = debounce.memory() - 1;
+        double below = cleanWindows + 1.0 - atOrAbove;
+        double all = Beta.logBeta(atOrAbove, below);
+        double sum = 0.0;
+        for (int i = debounce.needed() - 1; i <= others; i++) {
+            sum += Math.exp(CombinatoricsUtils.binomialCoefficientLog(others, i)
+                    + Beta.logBeta(atOrAbove + i + 1.0, below + others - i)
+                    - all);
+        }
+        return sum;
+    }
+
+    private double unionBound(int cleanWindows, int atOrAbove) {
+        long overlapping = (size.toMillis() + advance.toMillis() - 1) / advance.toMillis();
+        int disjoint = (int) ((debounce.needed() + overlapping - 1) / overlapping);
+        double log = CombinatoricsUtils.binomialCoefficientLog(debounce.memory() - 1, disjoint - 1);
+        for (int i = 1; i <= disjoint; i++) {
+            log += Math.log(statistics * (atOrAbove + disjoint - 1.0) / (cleanWindows + i));
+        }
+        return Math.exp(log);
+    }
+}

@@ -1,0 +1,146 @@
+package io.plumbline.topology;
+
+import io.plumbline.calibration.AlarmBudget;
+import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.Threshold;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code threshold} and {@code clear} of a site. */
+final class ThresholdReader {
+
+    /** What a site is held to where nothing else is written. */
+    static final AlarmBudget DEFAULT_BUDGET = new AlarmBudget.PerTime(1, Duration.ofDays(30));
+
+    private static final Pattern ALARMS = Pattern.compile("(\\d{1,6})\\s+per\\s+(.+)");
+    private static final List<String> FORMS = List.of("false_alarms", "false_alarm_rate", "share", "quantile");
+    private static final String EXPECTED =
+            "takes one of {false_alarms: 1 per 30d}, {false_alarm_rate: 0.01}, {share: 0.6} and {quantile: 0.95}";
+
+    private final String trigger;
+    private final int rank;
+    private final AlarmLaw law;
+
+    ThresholdReader(String trigger, int rank, AlarmLaw law) {
+        this.trigger = trigger;
+        this.rank = rank;
+        this.law = law;
+    }
+
+    /** The promise of one false alarm in thirty days where the key is absent. */
+    Threshold threshold(ConfigNode site) {
+        return site.has("threshold") ? read(site, "threshold") : new Threshold.FalseAlarms(DEFAULT_BUDGET, law);
+    }
+
+    /** Null where the key is absent: the threshold itself. */
+    @Nullable
+    Threshold clear(ConfigNode site, Threshold threshold) {
+        if (!site.has("clear")) {
+            return null;
+        }
+        Threshold clear = read(site, "clear");
+        if (clear instanceof Threshold.FalseAlarms) {
+            site.problem(
+                    "clear",
+                    "is a level to come back below, which raises no alarm: expected {quantile: 0.9} or a number, or nothing for the threshold itself");
+        } else if (clear.getClass() != threshold.getClass() && !threshold.isCalibrated()) {
+            site.problem("clear", "has another form than threshold: expected both as numbers, shares or quantiles");
+        } else if (clear.getClass() == threshold.getClass() && level(clear) > level(threshold)) {
+            site.problem("clear", level(clear), "expected at most the threshold, " + level(threshold));
+        }
+        return clear;
+    }
+
+    private Threshold read(ConfigNode node, String key) {
+        if (!node.isMapping(key)) {
+            return number(node, key);
+        }
+        ConfigNode form = node.child(key);
+        List<String> given = FORMS.stream().filter(form::has).toList();
+        Threshold read =
+                given.size() == 1 ? calibrated(form, given.get(0)) : new Threshold.FalseAlarms(DEFAULT_BUDGET, law);
+        if (given.size() != 1) {
+            node.problem(key, EXPECTED);
+        }
+        form.refuseUnknownKeys();
+        return read;
+    }
+
+    private Threshold calibrated(ConfigNode form, String kind) {
+        return switch (kind) {
+            case "false_alarms" ->
+                new Threshold.FalseAlarms(form.parsed(kind, DEFAULT_BUDGET, this::alarmsPerTime), law);
+            case "false_alarm_rate" ->
+                new Threshold.FalseAlarms(
+                        new AlarmBudget.PerWindow(form.parsed(
+                                kind, 0.01, text -> openUnit(text, "0.01 is passed by 1 % of clean windows"))),
+                        law);
+            case "share" -> {
+                if (!DriftJudge.isGap(trigger)) {
+                    form.problem(
+                            kind,
+                            "is a share of the largest possible gap: expected it with a gap as trigger, not "
+                                    + trigger);
+                }
+                yield new Threshold.ShareOfLargestGap(form.parsed(
+                        kind, 0.5, text -> openUnit(text, "0.6 alerts at 60 % of the largest possible gap")));
+            }
+            default ->
+                new Threshold.QuantileOfCleanWindows(
+                        form.parsed(kind, 0.95, text -> openUnit(text, "0.95 is passed by 5 % of clean windows")));
+        };
+    }
+
+    private AlarmBudget alarmsPerTime(String text) {
+        Matcher matcher = ALARMS.matcher(text.strip());
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException("expected `N per DURATION`, such as 1 per 30d");
+        }
+        int alarms = Integer.parseInt(matcher.group(1));
+        Duration time = DurationText.parse(matcher.group(2));
+        if (alarms < 1 || time.isZero()) {
+            throw new IllegalArgumentException("expected 1 or more per positive duration, such as 1 per 30d");
+        }
+        if ((double) alarms * law.advance().toMillis() >= time.toMillis()) {
+            throw new IllegalArgumentException(
+                    "expected fewer alarms than windows, of which there is one every %s: 1 per 30d is usual"
+                            .formatted(DurationText.format(law.advance())));
+        }
+        return new AlarmBudget.PerTime(alarms, time);
+    }
+
+    private Threshold number(ConfigNode node, String key) {
+        double value = node.real(key, 1.0, 0.0, Double.MAX_VALUE);
+        double ceiling = Math.sqrt(2.0 * rank);
+        if (DriftJudge.isGap(trigger) && value >= ceiling) {
+            node.problem(
+                    key,
+                    value,
+                    "expected less than sqrt(2 rank) = %.4g: no gap of rank %d exceeds that, so this never fires"
+                            .formatted(ceiling, rank));
+        }
+        return new Threshold.Fixed(value);
+    }
+
+    private static double level(Threshold threshold) {
+        if (threshold instanceof Threshold.Fixed fixed) {
+            return fixed.value();
+        }
+        if (threshold instanceof Threshold.ShareOfLargestGap share) {
+            return share.share();
+        }
+        return ((Threshold.QuantileOfCleanWindows) threshold).quantile();
+    }
+
+    private static double openUnit(String text, String meaning) {
+        double number = ConfigNode.inRange(text, -Double.MAX_VALUE, Double.MAX_VALUE);
+        if (!(number > 0.0 && number < 1.0)) {
+            throw new IllegalArgumentException("expected a number between 0 and 1; " + meaning);
+        }
+        return number;
+    }
+}
