@@ -13,12 +13,15 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -86,6 +89,30 @@ public final class BrokerClient {
         }
         assertTrue(enough.test(records), "only %d records of %s".formatted(records.size(), topic));
         return records;
+    }
+
+    /** Gives a group a setting of its own. */
+    public void alterGroup(String group, String setting, String value) throws Exception {
+        try (Admin admin = Admin.create(properties())) {
+            admin.incrementalAlterConfigs(Map.of(
+                            new ConfigResource(ConfigResource.Type.GROUP, group),
+                            List.of(new AlterConfigOp(new ConfigEntry(setting, value), AlterConfigOp.OpType.SET))))
+                    .all()
+                    .get();
+        }
+    }
+
+    /** The sum of the end offsets of a topic. */
+    public long endOffsets(String topic) {
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(properties(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> all = consumer.partitionsFor(topic).stream()
+                    .map(info -> new TopicPartition(topic, info.partition()))
+                    .toList();
+            return consumer.endOffsets(all).values().stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
+        }
     }
 
     /** Every committed record of a topic, to where it ends now; waits for open transactions to be decided. */

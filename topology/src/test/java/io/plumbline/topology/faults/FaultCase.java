@@ -94,7 +94,7 @@ public final class FaultCase implements AutoCloseable {
 
     /** Starts a monitor that will kill itself at the n-th passing of a point, see {@link KillPoint}. */
     public ChildJvm startToBeKilledAt(int instance, String point, int turn) {
-        return start(instance, "%s=%s:%d".formatted(KillPoint.PROPERTY, point, turn));
+        return start(instance, KillPoint.Fault.KILL.at(point, turn));
     }
 
     /** SIGKILL; its state is wiped where the setup says so. */
@@ -119,6 +119,20 @@ public final class FaultCase implements AutoCloseable {
     /** Waits until there are so many committed windows. */
     public void awaitWindows(int count) {
         List<ConsumerRecord<byte[], byte[]>> unused = client.await(prefix + "prints", found -> found.size() >= count);
+    }
+
+    /** The group of the monitors. */
+    String group() {
+        return prefix + "app-monitor";
+    }
+
+    /** How many records the change-logs of the monitors' stores were given. */
+    long changelogRecords() throws Exception {
+        long records = 0;
+        for (String store : List.of("panes", "windows", "decisions")) {
+            records += client.endOffsets("%s-%s-changelog".formatted(group(), store));
+        }
+        return records;
     }
 
     /** How many windows are committed by now. */

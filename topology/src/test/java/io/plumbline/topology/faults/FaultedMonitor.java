@@ -25,6 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
@@ -81,9 +82,13 @@ final class FaultedMonitor {
             Runtime.getRuntime().halt(3);
             throw new IllegalStateException(error);
         });
+        AtomicBoolean ran = new AtomicBoolean();
         streams.setStateListener((now, before) -> {
             tell("state " + now);
-            if (now == KafkaStreams.State.REBALANCING) {
+            if (now == KafkaStreams.State.RUNNING) {
+                ran.set(true);
+            }
+            if (now == KafkaStreams.State.REBALANCING && ran.get()) {
                 KillPoint.passed("rebalancing");
             }
         });
@@ -132,6 +137,7 @@ final class FaultedMonitor {
     private static final class Printer extends ContextualProcessor<String, ClosedWindow, byte[], byte[]> {
         @Override
         public void process(Record<String, ClosedWindow> record) {
+            KillPoint.passed("print", context().taskId());
             ClosedWindow window = record.value();
             WindowPrint print = WindowPrint.of(
                     window.startMs(), window.moment().rows(), window.moment().state(), window.complete());
@@ -177,9 +183,7 @@ final class FaultedMonitor {
         }
 
         @Override
-        public void onWindowClosed(String site, long rows) {
-            KillPoint.passed("window-closed");
-        }
+        public void onWindowClosed(String site, long rows) {}
 
         @Override
         public void onReport(WindowReport report, long nanoseconds) {}

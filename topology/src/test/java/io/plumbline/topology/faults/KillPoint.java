@@ -3,37 +3,76 @@ package io.plumbline.topology.faults;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.streams.errors.TaskCorruptedException;
+import org.apache.kafka.streams.processor.TaskId;
 
 /**
- * Where a child kills itself with SIGKILL: the system property {@value #PROPERTY} is {@code point:n}, the n-th time it
- * passes the point. Points: {@code send-TOPIC}, before a record goes to a topic whose name ends so; {@code accumulated};
- * {@code window-closed}; {@code restore-STORE}, after a batch; {@code rebalancing}.
+ * Where and what befalls a child: the system property {@value #PROPERTY} is {@code point:n:what}, the n-th time the child
+ * passes the point.
+ *
+ * <p>Points: {@code send-TOPIC}, before a record goes to a topic whose name ends so; {@code accumulated}; {@code print};
+ * {@code restore-STORE}, after a batch; {@code rebalancing}, after it ran. What: see {@link Fault}.
  */
 final class KillPoint {
 
-    static final String PROPERTY = "fault.kill";
+    static final String PROPERTY = "fault.point";
 
-    private static final String POINT;
-    private static final long TURN;
-    private static final AtomicLong PASSED = new AtomicLong();
+    /** Longer than {@code max.poll.interval.ms} of a case that stalls. */
+    private static final long STALL_SECONDS = 12;
 
-    static {
-        String spec = System.getProperty(PROPERTY, "");
-        int colon = spec.lastIndexOf(':');
-        POINT = colon < 0 ? "" : spec.substring(0, colon);
-        TURN = colon < 0 ? 0 : Long.parseLong(spec.substring(colon + 1));
+    /** What can befall a child. */
+    enum Fault {
+        /** SIGKILL, by itself. */
+        KILL,
+        /** The thread stands still for {@value #STALL_SECONDS} s, all others go on. */
+        STALL,
+        /** An exception of the kind for which a lost thread is replaced. */
+        LOSE_THREAD,
+        /** The task is declared corrupted, closed dirty and brought back with the same store objects; at {@code print} only. */
+        CORRUPT;
+
+        /** The property that lets it happen. */
+        String at(String point, int turn) {
+            return "%s=%s:%d:%s".formatted(PROPERTY, point, turn, name());
+        }
     }
+
+    private record Plan(String point, long turn, Fault fault) {
+        static Plan parse(String text) {
+            String[] parts = text.split(":", -1);
+            return parts.length == 3
+                    ? new Plan(parts[0], Long.parseLong(parts[1]), Fault.valueOf(parts[2]))
+                    : new Plan("", 0, Fault.KILL);
+        }
+    }
+
+    private static final Plan PLAN = Plan.parse(System.getProperty(PROPERTY, ""));
+    private static final AtomicLong PASSED = new AtomicLong();
 
     private KillPoint() {}
 
     static void passed(String point) {
-        if (point.equals(POINT) && PASSED.incrementAndGet() == TURN) {
-            killMyself();
+        passed(point, null);
+    }
+
+    static void passed(String point, TaskId task) {
+        if (!point.equals(PLAN.point()) || PASSED.incrementAndGet() != PLAN.turn()) {
+            return;
+        }
+        FaultedMonitor.tell("%s at %s".formatted(PLAN.fault(), point));
+        switch (PLAN.fault()) {
+            case KILL -> killMyself();
+            case STALL -> stall();
+            case LOSE_THREAD -> throw new NetworkException("made for the test");
+            case CORRUPT -> throw new TaskCorruptedException(Set.of(task));
         }
     }
 
@@ -52,12 +91,22 @@ final class KillPoint {
         }
     }
 
+    private static void stall() {
+        try {
+            boolean unused = new CountDownLatch(1).await(STALL_SECONDS, TimeUnit.SECONDS);
+            FaultedMonitor.tell("goes on");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Sees every record a producer is given, of sinks and change-logs alike. */
     public static final class Sends implements ProducerInterceptor<byte[], byte[]> {
         @Override
         public ProducerRecord<byte[], byte[]> onSend(ProducerRecord<byte[], byte[]> record) {
-            if (POINT.startsWith("send-") && record.topic().endsWith(POINT.substring("send-".length()))) {
-                passed(POINT);
+            if (PLAN.point().startsWith("send-")
+                    && record.topic().endsWith(PLAN.point().substring("send-".length()))) {
+                passed(PLAN.point());
             }
             return record;
         }

@@ -4,13 +4,17 @@ import io.plumbline.topology.demo.EmbeddedBroker;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Exactly-once windows in the face of SIGKILL, the short form: child JVMs that run the monitor's own topology die where it
- * hurts, against a real broker. {@code MonitorFaultsSoak} is the whole matrix.
+ * Exactly-once windows, the short form: child JVMs that run the monitor's own topology are killed with SIGKILL where it
+ * hurts, against a real broker. Rows are integers, so that the float64 moments are exact in any order, and every window is
+ * compared by its rows and a hash of every bit of its moment. {@link MonitorFaultsSoak} is the whole matrix.
+ *
+ * <p>Seen to fail without the hook: with the panes written in {@code StateStore.commit} instead, the obvious place, only 19,
+ * 16 and 16 of 24 windows of three cases ever appeared; the rows of the others were lost with their offsets committed. The
+ * topology test driver cannot see that: it neither crashes nor restores.
  */
 class KilledMonitorIT {
 
@@ -18,11 +22,13 @@ class KilledMonitorIT {
     private static Path folder;
 
     private static EmbeddedBroker broker;
+    private static MonitorScenarios scenarios;
     private static final FaultMatrix MATRIX = new FaultMatrix();
 
     @BeforeAll
     static void startBroker() {
         broker = FaultBroker.start(folder.resolve("broker"));
+        scenarios = new MonitorScenarios(broker.bootstrapServers(), folder, MATRIX);
     }
 
     @AfterAll
@@ -31,28 +37,33 @@ class KilledMonitorIT {
         broker.close();
     }
 
-    @ParameterizedTest(name = "{0} store, state {1}, {2} threads, {3} protocol")
-    @CsvSource({"memory, wiped, 1, classic", "rocksdb, kept, 2, classic", "memory, wiped, 2, streams"})
-    void everyRowIsCountedOnceHoweverOftenTheMonitorIsKilled(String store, String state, int threads, String protocol)
-            throws Exception {
-        MonitorSetup setup = MonitorSetup.of(store, state, threads, protocol);
-        try (FaultCase run = FaultCase.open(
-                "mid-window",
-                Traffic.Shape.small(),
-                setup,
-                broker.bootstrapServers(),
-                folder.resolve("mid-window-%s-%s".formatted(store, protocol)))) {
-            ChildJvm monitor = run.start(0);
-            run.traffic().send(2);
-            run.awaitWindows(1);
-            run.kill(0, monitor);
-            run.traffic().send(2);
-            monitor = run.start(0);
-            run.awaitWindows(2 * run.traffic().shape().sites());
-            run.kill(0, monitor);
-            run.traffic().send(2);
-            run.start(0);
-            MATRIX.add(run.finish());
-        }
+    @Test
+    void everyRowIsCountedOnceWhenItIsKilledInMidWindow() throws Exception {
+        scenarios.midWindow(MonitorSetup.of("memory", "wiped", 1, "classic"));
+    }
+
+    @Test
+    void aPaneOfWhichOneTileWasSentIsSentWhole() throws Exception {
+        scenarios.betweenTiles(MonitorSetup.of("rocksdb", "kept", 2, "streams"));
+    }
+
+    @Test
+    void aRestoreCutOffIsDoneAgain() throws Exception {
+        scenarios.whileRestoring(MonitorSetup.of("memory", "kept", 2, "classic"));
+    }
+
+    @Test
+    void tasksOnTheMoveLoseNothing() throws Exception {
+        scenarios.whileRebalancing(MonitorSetup.of("rocksdb", "wiped", 1, "streams"));
+    }
+
+    @Test
+    void aStandbyTakesOverWithLittleToRead() throws Exception {
+        scenarios.standbyPromoted(MonitorSetup.of("memory", "wiped", 2, "classic"));
+    }
+
+    @Test
+    void aThreadGivenUpByItsGroupHarmsNoneThatTookOver() throws Exception {
+        scenarios.threadGivenUp(MonitorSetup.of("memory", "kept", 2, "classic"));
     }
 }
