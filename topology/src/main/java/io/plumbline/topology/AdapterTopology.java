@@ -1,6 +1,7 @@
 package io.plumbline.topology;
 
 import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.AdapterProcessor;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -43,10 +44,24 @@ public final class AdapterTopology {
             ActiveDecoders activeDecoders,
             AdaptationListener listener,
             Repeats repeats) {
-        TopicNames topics = config.topics();
+        return build(config.topics(), sites, config.adaptations(), activeDecoders, listener, repeats);
+    }
+
+    /** The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site. */
+    static DescribedTopology describe(MonitorConfig config, AdaptationListener listener) {
+        return build(config.topics(), Map.of(), Map.of(), site -> null, listener, new Repeats());
+    }
+
+    private static DescribedTopology build(
+            TopicNames topics,
+            Map<String, WatchedSite> sites,
+            Map<String, AdaptationSettings> adaptations,
+            ActiveDecoders activeDecoders,
+            AdaptationListener listener,
+            Repeats repeats) {
         Map<String, String> changelog = Topics.changelogSettings();
         ByteArraySerializer out = new ByteArraySerializer();
-        Topology topology = new Topology();
+        DescribedTopology topology = new DescribedTopology();
         topology.addSource(
                 AutoOffsetReset.earliest(),
                 "adaptation-requests",
@@ -56,8 +71,7 @@ public final class AdapterTopology {
                 topics.adaptationRequests());
         topology.addProcessor(
                 "adapt",
-                repeats.counting(
-                        AdapterProcessor.supplier(sites, config.adaptations(), activeDecoders, listener, changelog)),
+                repeats.counting(AdapterProcessor.supplier(sites, adaptations, activeDecoders, listener, changelog)),
                 "adaptation-requests");
         topology.addProcessor(
                 "emit",

@@ -1,7 +1,10 @@
 package io.plumbline.topology;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.plumbline.calibration.DriftPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -26,14 +29,18 @@ final class ConfigNode {
     private final List<String> problems;
     private final Set<String> known = new LinkedHashSet<>();
 
-    private ConfigNode(String path, JsonNode node, List<String> problems) {
+    /** What was read, defaults filled in. */
+    private final ObjectNode effective;
+
+    private ConfigNode(String path, JsonNode node, List<String> problems, ObjectNode effective) {
         this.path = path;
         this.node = node;
         this.problems = problems;
+        this.effective = effective;
     }
 
     static ConfigNode root(JsonNode node, List<String> problems) {
-        return new ConfigNode("", mapping("the file", node, problems), problems);
+        return new ConfigNode("", mapping("the file", node, problems), problems, JsonNodeFactory.instance.objectNode());
     }
 
     private static JsonNode mapping(String what, JsonNode node, List<String> problems) {
@@ -47,7 +54,9 @@ final class ConfigNode {
     }
 
     ConfigNode child(String key) {
-        return new ConfigNode(pathOf(key), mapping(pathOf(key), at(key), problems), problems);
+        JsonNode child = mapping(pathOf(key), at(key), problems);
+        ObjectNode shown = effective.get(key) instanceof ObjectNode there ? there : effective.putObject(key);
+        return new ConfigNode(pathOf(key), child, problems, shown);
     }
 
     /** The mapping under each key of this one, whatever the keys are; they count as known. */
@@ -77,6 +86,11 @@ final class ConfigNode {
         return at(key).isObject();
     }
 
+    /** Whether it holds a mapping or a list, where one value was expected. */
+    boolean isContainer(String key) {
+        return at(key).isContainerNode();
+    }
+
     /** True where the value is {@code off} or {@code false}. */
     boolean isOff(String key) {
         JsonNode value = at(key);
@@ -85,7 +99,15 @@ final class ConfigNode {
 
     String text(String key, String otherwise) {
         String text = textOrNull(key);
+        if (text == null) {
+            effective.put(key, otherwise);
+        }
         return text == null ? otherwise : text;
+    }
+
+    /** The tree of what was read so far, with the defaults of what the file leaves out; it reads as the same configuration. */
+    ObjectNode effective() {
+        return effective;
     }
 
     /** Reads a value that must be there; {@code otherwise} stands in after the complaint. */
@@ -173,6 +195,7 @@ final class ConfigNode {
     <T> T parsed(String key, T otherwise, Function<String, T> parser) {
         String text = has(key) ? textOrNull(key) : null;
         if (text == null) {
+            showDefault(key, otherwise);
             return otherwise;
         }
         try {
@@ -205,9 +228,31 @@ final class ConfigNode {
         problems.add("%s = %s: %s".formatted(pathOf(key), cut(String.valueOf(value)), expected));
     }
 
+    private void showDefault(String key, @Nullable Object value) {
+        if (value instanceof Integer || value instanceof Long) {
+            effective.put(key, ((Number) value).longValue());
+        } else if (value instanceof Double number) {
+            effective.put(key, number);
+        } else if (value instanceof Boolean flag) {
+            effective.put(key, flag);
+        } else if (value instanceof Duration duration) {
+            effective.put(key, DurationText.format(duration));
+        } else if (value instanceof DriftPolicy policy) {
+            effective.put(key, "%d of %d".formatted(policy.needed(), policy.memory()));
+        } else if (value instanceof Enum<?> choice) {
+            effective.put(key, choice.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+        } else if (value instanceof String text) {
+            effective.put(key, text);
+        }
+    }
+
     private JsonNode at(String key) {
         known.add(key);
-        return node.path(key);
+        JsonNode value = node.path(key);
+        if (!value.isMissingNode() && !value.isNull() && !value.isObject()) {
+            effective.set(key, value);
+        }
+        return value;
     }
 
     private String pathOf(String key) {

@@ -2,7 +2,7 @@ package io.plumbline.topology;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.plumbline.topology.adaptation.AdaptationSettings;
@@ -45,16 +45,38 @@ final class ConfigReader {
     }
 
     static MonitorConfig read(String yaml, String source, Path folder) {
-        JsonNode tree;
-        try {
-            tree = YAML.readTree(yaml);
-        } catch (JsonProcessingException broken) {
-            throw new ConfigException(source, List.of(place(broken) + broken.getOriginalMessage()));
-        }
         ConfigReader reader = new ConfigReader(folder);
-        MonitorConfig config = reader.read(ConfigNode.root(tree, reader.problems));
-        if (!reader.problems.isEmpty()) {
-            throw new ConfigException(source, reader.problems);
+        return reader.checked(reader.root(yaml, source), source);
+    }
+
+    /** The configuration as YAML with every default, secrets hidden. */
+    static String effective(String yaml, String source, Path folder) {
+        ConfigReader reader = new ConfigReader(folder);
+        ConfigNode root = reader.root(yaml, source);
+        MonitorConfig config = reader.checked(root, source);
+        ObjectNode kafka = root.effective().withObjectProperty("kafka");
+        config.kafka().forEach((key, value) -> kafka.put(key, config.secrets().shown(key, value)));
+        try {
+            return YAML.writeValueAsString(root.effective());
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the configuration cannot be written as YAML", e);
+        }
+    }
+
+    private ConfigNode root(String yaml, String source) {
+        try {
+            return ConfigNode.root(YAML.readTree(yaml), problems);
+        } catch (JsonProcessingException broken) {
+            // What follows the first line quotes the file, which may hold a password there.
+            String reason = broken.getOriginalMessage().lines().findFirst().orElse("not YAML");
+            throw new ConfigException(source, List.of(place(broken) + reason));
+        }
+    }
+
+    private MonitorConfig checked(ConfigNode root, String source) {
+        MonitorConfig config = read(root);
+        if (!problems.isEmpty()) {
+            throw new ConfigException(source, problems);
         }
         return config;
     }
@@ -74,6 +96,8 @@ final class ConfigReader {
             return text;
         });
         Map<String, String> kafka = kafka(root.child("kafka"));
+        Secrets secrets = Secrets.resolve(kafka, folder, System::getenv, problems);
+        problems.addAll(KafkaProperties.problems(kafka, secrets));
         TopicNames topics = topics(root.child("topics"));
         ConfigNode windowNode = root.child("window");
         WindowSettings window = window(windowNode);
@@ -120,6 +144,7 @@ final class ConfigReader {
         return new MonitorConfig(
                 applicationId,
                 kafka,
+                secrets,
                 topics,
                 window,
                 sampleRows,
@@ -152,12 +177,16 @@ final class ConfigReader {
     private Map<String, String> kafka(ConfigNode node) {
         Map<String, String> properties = new LinkedHashMap<>();
         for (String key : node.keys()) {
+            if (node.isContainer(key)) {
+                // Its value is not shown: it may hold a password.
+                node.problem(key, "is not one value: expected one, with the property's whole name as its key");
+                continue;
+            }
             String value = node.textOrNull(key);
             if (value != null) {
                 properties.put(key, value);
             }
         }
-        problems.addAll(KafkaProperties.problems(properties));
         return properties;
     }
 

@@ -86,12 +86,12 @@ final class KafkaProperties {
     }
 
     /** One sentence for each property that must not stand. */
-    static List<String> problems(Map<String, String> all) {
+    static List<String> problems(Map<String, String> all, Secrets secrets) {
         List<String> problems = new ArrayList<>();
         all.forEach((key, value) -> {
             String expected = refusal(withoutApplication(key), value.strip());
             if (!expected.isEmpty()) {
-                problems.add("kafka.\"%s\" = %s: %s".formatted(key, value, expected));
+                problems.add("kafka.\"%s\" = %s: %s".formatted(key, secrets.shown(key, value), expected));
             }
         });
         if (all.getOrDefault("bootstrap.servers", "").isBlank()) {

@@ -12,6 +12,8 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,13 +22,16 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The whole configuration, checked: whoever holds one need not check again. It says nothing about files and brokers
  * being there; {@link ConfigCheck} does.
  *
  * @param applicationId the two applications are {@code <id>-monitor} and {@code <id>-adapter}
- * @param kafka properties for every Kafka client, as written
+ * @param kafka properties for every Kafka client, what they refer to put in: passwords among them, so not to be shown
+ * @param secrets what of them must not be shown
  * @param topics names of the topics
  * @param window how time is cut
  * @param sampleRows rows kept of each window for a refit
@@ -42,6 +47,7 @@ import org.jspecify.annotations.Nullable;
 public record MonitorConfig(
         String applicationId,
         Map<String, String> kafka,
+        Secrets secrets,
         TopicNames topics,
         WindowSettings window,
         int sampleRows,
@@ -54,6 +60,7 @@ public record MonitorConfig(
         Map<String, SiteSettings> sites,
         Map<String, AdaptationSettings> adaptations) {
 
+    private static final Logger LOG = LoggerFactory.getLogger(MonitorConfig.class);
     private static final String DEFAULT_FILE = "default-config.yaml";
 
     /** Room for a thousand sites. What is larger is no configuration, and is not read into memory to find that out. */
@@ -73,6 +80,26 @@ public record MonitorConfig(
      * @throws IOException when it cannot be read
      */
     public static MonitorConfig load(Path file) throws IOException {
+        MonitorConfig config = parse(content(file), file.toString(), folder(file));
+        if (config.secrets.hasLiteral() && isReadableByAll(file)) {
+            LOG.warn(
+                    "{} holds a password and every user of this machine can read it: chmod 600 it, or write ${env:NAME} or ${file:PATH} in its place",
+                    file);
+        }
+        return config;
+    }
+
+    /**
+     * The configuration of a file as YAML, with every default filled in and every secret hidden.
+     *
+     * @throws ConfigException listing every mistake in it
+     * @throws IOException when it cannot be read
+     */
+    public static String effective(Path file) throws IOException {
+        return ConfigReader.effective(content(file), file.toString(), folder(file));
+    }
+
+    private static String content(Path file) throws IOException {
         if (Files.isDirectory(file)) {
             throw new ConfigException(file.toString(), List.of("is a folder, not a configuration file"));
         }
@@ -82,14 +109,21 @@ public record MonitorConfig(
                     file.toString(),
                     List.of("%d bytes: expected a configuration of at most %d".formatted(bytes, LARGEST_FILE)));
         }
-        String yaml;
         try {
-            yaml = Files.readString(file, StandardCharsets.UTF_8);
+            return Files.readString(file, StandardCharsets.UTF_8);
         } catch (CharacterCodingException e) {
             throw new ConfigException(file.toString(), List.of("is not text in UTF-8"));
         }
+    }
+
+    private static Path folder(Path file) {
         Path folder = file.toAbsolutePath().getParent();
-        return parse(yaml, file.toString(), folder == null ? Path.of("") : folder);
+        return folder == null ? Path.of("") : folder;
+    }
+
+    private static boolean isReadableByAll(Path file) throws IOException {
+        PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+        return view != null && view.readAttributes().permissions().contains(PosixFilePermission.OTHERS_READ);
     }
 
     /**
@@ -141,6 +175,17 @@ public record MonitorConfig(
     /** Kafka properties of the subscriber of decoders, {@code consumer.} taken off. */
     public Map<String, String> subscriberProperties() {
         return KafkaProperties.ofPlainClient(kafka, StreamsConfig.CONSUMER_PREFIX, ConsumerConfig.configNames());
+    }
+
+    /** A message of a client with every secret in it blotted out. */
+    String withoutSecrets(String message) {
+        return secrets.hideIn(message);
+    }
+
+    /** Without the Kafka properties, which hold passwords. */
+    @Override
+    public String toString() {
+        return "MonitorConfig[%s, %d sites at %s]".formatted(applicationId, sites.size(), bootstrapServers());
     }
 
     public String bootstrapServers() {

@@ -39,6 +39,17 @@ public final class MonitorTopology {
     /** Who watches the stages. */
     public record Listeners(IngestListener ingest, WindowListener windows, DriftListener drift) {}
 
+    /** The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site and no broker. */
+    static DescribedTopology describe(MonitorConfig config, Listeners listeners) {
+        return described(
+                config,
+                Map.of(),
+                new Topics.Prepared(1, Topics.LARGEST_DEAD_LETTER),
+                site -> null,
+                listeners,
+                new Repeats());
+    }
+
     /**
      * @param sites the configured sites with their explainers and baselines
      * @param prepared what the brokers hold
@@ -60,6 +71,16 @@ public final class MonitorTopology {
             ActiveDecoders activeDecoders,
             Listeners listeners,
             Repeats repeats) {
+        return described(config, sites, prepared, activeDecoders, listeners, repeats);
+    }
+
+    private static DescribedTopology described(
+            MonitorConfig config,
+            Map<String, WatchedSite> sites,
+            Topics.Prepared prepared,
+            ActiveDecoders activeDecoders,
+            Listeners listeners,
+            Repeats repeats) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -73,7 +94,7 @@ public final class MonitorTopology {
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
 
-        Topology topology = new Topology();
+        DescribedTopology topology = new DescribedTopology();
         topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
         topology.addProcessor(
                 "ingest",

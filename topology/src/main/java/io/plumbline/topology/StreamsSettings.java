@@ -27,6 +27,10 @@ public final class StreamsSettings {
         return properties;
     }
 
+    static Properties of(MonitorConfig config, Application application) {
+        return application == Application.MONITOR ? monitor(config) : adapter(config);
+    }
+
     /** The largest request the monitor's producer sends, in bytes. */
     static int largestRequest(MonitorConfig config) {
         Properties properties = monitor(config);
@@ -66,8 +70,8 @@ public final class StreamsSettings {
         Map.of("monitor", monitor(config), "adapter", adapter(config)).forEach((application, properties) -> {
             String refusal = refusal(properties);
             if (!refusal.isEmpty()) {
-                problems.add(
-                        "kafka: Kafka Streams refuses the properties of the %s: %s".formatted(application, refusal));
+                problems.add("kafka: Kafka Streams refuses the properties of the %s: %s"
+                        .formatted(application, config.withoutSecrets(refusal)));
             }
         });
         return problems.stream().sorted().toList();

@@ -1,43 +1,35 @@
 package io.plumbline.topology;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.apache.kafka.clients.admin.Admin;
+import java.util.Set;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.clients.admin.CreateTopicsOptions;
-import org.apache.kafka.clients.admin.DescribeTopicsOptions;
-import org.apache.kafka.clients.admin.ListTopicsOptions;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.TopicConfig;
-import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.resource.ResourceType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The topics and their settings. The activations topic belongs to the user and must exist; the others are made where they
- * are missing.
+ * are missing, those of Kafka Streams included.
  *
  * <p>Records of our own topics carry the broker's time: event time may lie years back (a replay) or ahead (a wrong clock),
  * and a broker would delete the one and refuse the other. The event time stands in the records.
+ *
+ * <p>Where all topics are there, nothing more is asked than what {@link AccessRole} lists: no right on the cluster, none to
+ * create, and of other applications' topics not even that they can be seen.
  */
 public final class Topics {
 
-    private static final long WAIT_SECONDS = 15;
-
-    /** Told to the client too: closing it waits for what it was asked. */
-    private static final int WAIT_MS = (int) (WAIT_SECONDS * 1_000);
-
+    private static final Logger LOG = LoggerFactory.getLogger(Topics.class);
     private static final int DEFAULT_LARGEST_MESSAGE = 1_000_000;
-    private static final String ONE_DAY_MS = "86400000";
-    private static final String THIRTY_DAYS_MS = "2592000000";
 
     private Topics() {}
 
@@ -57,147 +49,125 @@ public final class Topics {
     /**
      * What the topology must know of the brokers.
      *
-     * @param sourcePartitions partitions of the activations topic
+     * @param sourcePartitions partitions of the activations topic; 0 where only the adapter runs, which may not see it
      * @param largestDeadLetter bytes that the dead-letter topic and the monitor's producer take in one record
      */
     public record Prepared(int sourcePartitions, int largestDeadLetter) {}
 
-    /**
-     * Makes missing topics and looks at those there are.
-     *
-     * @throws StartException when the broker cannot be reached or the activations topic does not exist
-     */
+    /** As {@link #prepare(MonitorConfig, Set)}, for both applications. */
     public static Prepared prepare(MonitorConfig config) {
-        try (Admin admin = admin(config)) {
-            Map<String, TopicDescription> existing = describe(admin, config);
-            TopicDescription activations = existing.get(config.topics().activations());
-            if (activations == null) {
+        return prepare(config, EnumSet.allOf(Application.class));
+    }
+
+    /**
+     * Makes missing topics, looks at those there are, and asks whether this principal has the rights the applications need.
+     *
+     * @throws StartException when the broker cannot be reached, the activations topic does not exist, a topic is missing and
+     *     may not be made, or a right is missing
+     */
+    public static Prepared prepare(MonitorConfig config, Set<Application> applications) {
+        boolean monitors = applications.contains(Application.MONITOR);
+        try (TopicClient client = TopicClient.connect(config)) {
+            Map<String, TopicDescription> existing = existing(client, config);
+            int partitions = partitions(existing, config.topics().activations());
+            if (partitions == 0 && monitors) {
+                throw new StartException(missingActivations(config));
+            }
+            List<TopicPlan.Planned> missing =
+                    new ArrayList<>(TopicPlan.of(config, partitions(existing), Math.max(1, partitions))
+                            .usedBy(applications));
+            missing.removeIf(topic -> existing.containsKey(topic.name()));
+            if (partitions == 0 && !missing.isEmpty()) {
                 throw new StartException(
-                        "topic \"%s\" does not exist at %s: create it, or name another under topics.activations"
-                                .formatted(config.topics().activations(), config.bootstrapServers()));
+                        ("topic \"%s\" does not exist or %s may not see it, and how many partitions it gets is decided by the"
+                                        + " activations topic, which it may not see either: create the topics with `plumbline"
+                                        + " topics --create`, or start the monitor first")
+                                .formatted(missing.get(0).name(), BrokerRefusal.principal(config)));
             }
-            int partitions = activations.partitions().size();
-            List<NewTopic> missing = new ArrayList<>();
-            for (NewTopic topic : wanted(config, partitions)) {
-                if (!existing.containsKey(topic.name())) {
-                    missing.add(topic);
-                }
+            List<String> refused = client.create(missing, null);
+            if (!refused.isEmpty()) {
+                throw new StartException(String.join("; ", refused));
             }
-            create(admin, missing);
+            requireRights(client, config, applications, existing);
             return new Prepared(
-                    partitions, Math.min(largestMessage(admin, config), StreamsSettings.largestRequest(config)));
+                    partitions,
+                    monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0);
         }
+    }
+
+    static String missingActivations(MonitorConfig config) {
+        return ("topic \"%s\" does not exist at %s, or %s may not see it: create it (`plumbline topics --create --partitions N`"
+                        + " makes all), name another under topics.activations, or grant READ on it")
+                .formatted(config.topics().activations(), config.bootstrapServers(), BrokerRefusal.principal(config));
+    }
+
+    /** The topics of the plan that there are. */
+    static Map<String, TopicDescription> existing(TopicClient client, MonitorConfig config) {
+        return client.describe(TopicPlan.ofNames(config).topics().stream()
+                .map(TopicPlan.Planned::name)
+                .toList());
+    }
+
+    static Map<String, Integer> partitions(Map<String, TopicDescription> existing) {
+        Map<String, Integer> partitions = new HashMap<>();
+        existing.forEach(
+                (name, topic) -> partitions.put(name, topic.partitions().size()));
+        return partitions;
+    }
+
+    private static int partitions(Map<String, TopicDescription> existing, String name) {
+        return partitions(existing).getOrDefault(name, 0);
+    }
+
+    /** Asked before anything starts: Kafka Streams would find out later, one right at a time, and stop. */
+    private static void requireRights(
+            TopicClient client,
+            MonitorConfig config,
+            Set<Application> applications,
+            Map<String, TopicDescription> existing) {
+        List<String> problems = new ArrayList<>();
+        for (Application application : applications) {
+            List<Grant> missing = new ArrayList<>(AccessRole.of(config, application));
+            missing.removeIf(grant -> has(client, grant, existing));
+            if (!missing.isEmpty()) {
+                problems.add(BrokerRefusal.missing(config, application, missing));
+            }
+        }
+        if (!problems.isEmpty()) {
+            throw new StartException(String.join("; ", problems));
+        }
+    }
+
+    private static boolean has(TopicClient client, Grant grant, Map<String, TopicDescription> existing) {
+        if (grant.type() == ResourceType.GROUP) {
+            return client.mayUseGroup(grant.name());
+        }
+        if (grant.type() == ResourceType.TRANSACTIONAL_ID) {
+            return client.mayUseTransactionalId(grant.name() + "0");
+        }
+        TopicDescription topic = existing.get(grant.name());
+        if (topic == null || topic.authorizedOperations() == null) {
+            return true; // made a moment ago, or by a broker that does not tell
+        }
+        Set<AclOperation> needed = new HashSet<>(grant.operations());
+        needed.remove(AclOperation.DESCRIBE_CONFIGS); // without it large dead letters lose their bytes, and that is all
+        return topic.authorizedOperations().containsAll(needed);
     }
 
     /** A topic made by someone else may take less than ours. */
-    private static int largestMessage(Admin admin, MonitorConfig config) {
-        ConfigResource topic =
-                new ConfigResource(ConfigResource.Type.TOPIC, config.topics().deadLetters());
-        try {
-            Config settings = admin.describeConfigs(List.of(topic))
-                    .all()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
-                    .get(topic);
-            ConfigEntry limit = settings == null ? null : settings.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
-            return limit == null || limit.value() == null ? DEFAULT_LARGEST_MESSAGE : Integer.parseInt(limit.value());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StartException("interrupted while asking the broker for the settings of " + topic.name());
-        } catch (ExecutionException | TimeoutException e) {
-            // Asking takes a right of its own. Every broker takes this much unless told otherwise.
+    private static int largestMessage(TopicClient client, MonitorConfig config) {
+        String topic = config.topics().deadLetters();
+        Map<String, Config> settings = client.settings(List.of(topic));
+        if (settings == null) {
+            LOG.warn(
+                    "{} may not ask how large a record topic \"{}\" takes (DESCRIBE_CONFIGS): dead letters above {} bytes keep reason and place, not their bytes",
+                    BrokerRefusal.principal(config),
+                    topic,
+                    DEFAULT_LARGEST_MESSAGE);
             return DEFAULT_LARGEST_MESSAGE;
         }
-    }
-
-    private static Admin admin(MonitorConfig config) {
-        try {
-            return Admin.create(Map.<String, Object>copyOf(config.adminProperties()));
-        } catch (KafkaException e) {
-            throw new StartException("no client for kafka.bootstrap.servers = %s can be made: %s"
-                    .formatted(config.bootstrapServers(), message(e)));
-        }
-    }
-
-    private static List<NewTopic> wanted(MonitorConfig config, int partitions) {
-        TopicNames names = config.topics();
-        return List.of(
-                pipe(names.moments(), partitions),
-                pipe(names.adaptationRequests(), partitions),
-                topic(names.windowReports(), partitions, Map.of(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS)),
-                topic(names.adaptationReports(), partitions, Map.of(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS)),
-                topic(
-                        names.deadLetters(),
-                        partitions,
-                        Map.of(
-                                TopicConfig.RETENTION_MS_CONFIG,
-                                THIRTY_DAYS_MS,
-                                TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
-                                Integer.toString(LARGEST_DEAD_LETTER))),
-                topic(
-                        names.decoders(),
-                        1,
-                        Map.of(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT)));
-    }
-
-    private static NewTopic pipe(String name, int partitions) {
-        return topic(name, partitions, Map.of(TopicConfig.RETENTION_MS_CONFIG, ONE_DAY_MS));
-    }
-
-    private static NewTopic topic(String name, int partitions, Map<String, String> settings) {
-        Map<String, String> all = new HashMap<>(settings);
-        all.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
-        return new NewTopic(name, Optional.of(partitions), Optional.empty()).configs(all);
-    }
-
-    private static Map<String, TopicDescription> describe(Admin admin, MonitorConfig config) {
-        Map<String, TopicDescription> found = new HashMap<>();
-        try {
-            var names = admin.listTopics(new ListTopicsOptions().timeoutMs(WAIT_MS))
-                    .names()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
-            List<String> ours = new ArrayList<>();
-            for (NewTopic topic : wanted(config, 1)) {
-                ours.add(topic.name());
-            }
-            ours.add(config.topics().activations());
-            ours.retainAll(names);
-            found.putAll(admin.describeTopics(ours, new DescribeTopicsOptions().timeoutMs(WAIT_MS))
-                    .allTopicNames()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StartException("interrupted while asking the broker for its topics");
-        } catch (ExecutionException | TimeoutException e) {
-            throw unreachable(config, e);
-        }
-        return found;
-    }
-
-    private static void create(Admin admin, List<NewTopic> missing) {
-        for (Map.Entry<String, org.apache.kafka.common.KafkaFuture<Void>> made : admin.createTopics(
-                        missing, new CreateTopicsOptions().timeoutMs(WAIT_MS))
-                .values()
-                .entrySet()) {
-            try {
-                made.getValue().get(WAIT_SECONDS, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new StartException("interrupted while creating topic " + made.getKey());
-            } catch (ExecutionException | TimeoutException e) {
-                if (!(e.getCause() instanceof TopicExistsException)) {
-                    throw new StartException("topic \"%s\" cannot be created: %s".formatted(made.getKey(), message(e)));
-                }
-            }
-        }
-    }
-
-    private static StartException unreachable(MonitorConfig config, Exception e) {
-        return new StartException("no answer from the broker at kafka.bootstrap.servers = %s within %d s: %s"
-                .formatted(config.bootstrapServers(), WAIT_SECONDS, message(e)));
-    }
-
-    private static String message(Exception e) {
-        Throwable cause = e.getCause() == null ? e : e.getCause();
-        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        Config found = settings.get(topic);
+        ConfigEntry limit = found == null ? null : found.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
+        return limit == null || limit.value() == null ? DEFAULT_LARGEST_MESSAGE : Integer.parseInt(limit.value());
     }
 }

@@ -30,15 +30,20 @@ public final class BrokerClient {
 
     private static final long PATIENCE_SECONDS = 120;
 
-    private final String bootstrapServers;
+    private final Map<String, String> login;
 
     public BrokerClient(String bootstrapServers) {
-        this.bootstrapServers = bootstrapServers;
+        this(Map.of("bootstrap.servers", bootstrapServers));
+    }
+
+    /** With the properties of a login. */
+    public BrokerClient(Map<String, String> login) {
+        this.login = Map.copyOf(login);
     }
 
     public Properties properties() {
         Properties properties = new Properties();
-        properties.put("bootstrap.servers", bootstrapServers);
+        properties.putAll(login);
         return properties;
     }
 

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.BrokerRefusal;
 import io.plumbline.topology.ConfigCheck;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.StreamsSettings;
@@ -92,7 +93,8 @@ final class CheckCommand implements Callable<Integer> {
         try {
             return checkTopics(monitor, Brokers.topics(monitor.adminProperties()), out, err);
         } catch (UsageException unreachable) {
-            err.println(unreachable.getMessage());
+            String refusal = BrokerRefusal.connection(monitor, unreachable);
+            err.println(refusal == null ? unreachable.getMessage() : refusal);
             return 1;
         }
     }

@@ -35,6 +35,7 @@ import picocli.CommandLine.ScopeType;
             ReplayCommand.class,
             DecodersCommand.class,
             CheckCommand.class,
+            TopicsCommand.class,
             ConfigCommand.class,
             CompletionCommand.class,
             CommandLine.HelpCommand.class

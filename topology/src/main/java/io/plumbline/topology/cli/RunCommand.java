@@ -51,7 +51,6 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Map<String, WatchedSite> sites = sites(monitor);
-        Brokers.topics(monitor.adminProperties());
         PlumblineRuntime runtime = PlumblineRuntime.start(monitor, sites, role);
         Thread stop = new Thread(runtime::close, "stop");
         Runtime.getRuntime().addShutdownHook(stop);

@@ -1,6 +1,8 @@
 package io.plumbline.topology.runtime;
 
 import io.plumbline.topology.AdapterTopology;
+import io.plumbline.topology.Application;
+import io.plumbline.topology.BrokerRefusal;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.PublishedDecoders;
@@ -112,7 +114,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         LateProbe alive = new LateProbe(Optional::empty);
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
         server = own(listen(config, metrics, alive, ready));
-        Topics.Prepared prepared = Topics.prepare(config);
+        Topics.Prepared prepared = Topics.prepare(config, role.applications());
         PipelineMetrics pipeline = new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES);
         PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
@@ -131,7 +133,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
                     repeats);
             Properties properties = StreamsSettings.monitor(config);
-            KafkaStreams streams = streams("monitor", topology, properties, config, metrics);
+            KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),
                     Metrics.MOMENTS, config.topics().moments());
@@ -143,7 +145,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats = new Repeats();
             Topology topology = AdapterTopology.build(config, sites, decoders, new AdaptationMetrics(metrics), repeats);
             Properties properties = StreamsSettings.adapter(config);
-            KafkaStreams streams = streams("adapter", topology, properties, config, metrics);
+            KafkaStreams streams = streams(Application.ADAPTER, topology, properties, config, metrics);
             Map<String, String> topics =
                     Map.of(Metrics.ADAPTATION_REQUESTS, config.topics().adaptationRequests());
             Probe moving = watch("adapter", topics, properties, repeats, config, metrics);
@@ -182,14 +184,17 @@ public final class PlumblineRuntime implements AutoCloseable {
     }
 
     private KafkaStreams streams(
-            String name, Topology topology, Properties properties, MonitorConfig config, Metrics metrics) {
+            Application name, Topology topology, Properties properties, MonitorConfig config, Metrics metrics) {
         KafkaStreams streams = inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, properties));
         streams.setUncaughtExceptionHandler(error -> {
-            StreamThreadExceptionResponse response = LostThread.response(name, error);
+            StreamThreadExceptionResponse response = LostThread.response(name.toString(), error);
             if (response == StreamThreadExceptionResponse.REPLACE_THREAD) {
                 return response;
             }
-            failure.compareAndSet(null, "the %s stopped: %s".formatted(name, LostThread.rootMessage(error)));
+            String refusal = BrokerRefusal.sentence(config, name, error);
+            failure.compareAndSet(
+                    null,
+                    "the %s stopped: %s".formatted(name, refusal == null ? LostThread.rootMessage(error) : refusal));
             failed.countDown();
             return response;
         });

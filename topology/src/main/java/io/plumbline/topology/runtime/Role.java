@@ -1,6 +1,9 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.topology.Application;
+import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Set;
 
 /** What a process does. */
 public enum Role {
@@ -14,6 +17,15 @@ public enum Role {
 
     boolean adapts() {
         return this != MONITOR;
+    }
+
+    /** The applications of this process. */
+    Set<Application> applications() {
+        return switch (this) {
+            case ALL -> EnumSet.allOf(Application.class);
+            case MONITOR -> EnumSet.of(Application.MONITOR);
+            case ADAPTER -> EnumSet.of(Application.ADAPTER);
+        };
     }
 
     /** As it is typed and completed. */

@@ -5,9 +5,9 @@ import java.io.StringWriter;
 import picocli.CommandLine;
 
 /** Runs one command in this process and keeps what it printed. */
-record Shell(int exitCode, String out, String err) {
+public record Shell(int exitCode, String out, String err) {
 
-    static Shell run(Object... arguments) {
+    public static Shell run(Object... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine commandLine = Plumbline.commandLine();
