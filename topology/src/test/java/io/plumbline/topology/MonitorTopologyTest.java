@@ -14,9 +14,11 @@ import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.wire.MomentTile;
 import java.io.IOException;
@@ -30,6 +32,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.LongFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -43,6 +46,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 class MonitorTopologyTest {
 
+    private static final byte TILE = 1;
+    private static final byte SAMPLE_PART = 2;
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long T0 = 1_700_000_000_000L;
     private static final long WINDOW_MS = 10_000;
@@ -154,6 +159,25 @@ class MonitorTopologyTest {
     }
 
     @Test
+    void aReportCarriesTheAccountOfItsSitesRows() throws IOException {
+        send(QUIET, QUIET, QUIET);
+        record(QUIET, T0, 2);
+        record(QUIET, T0 + 3 * WINDOW_MS, 1);
+        List<TestRecord<byte[], byte[]>> reports = stream.read(config.topics().windowReports());
+        JsonNode account = JSON.readTree(reports.get(2)
+                .headers()
+                .lastHeader(WindowAssessor.ACCOUNT_HEADER)
+                .value());
+        int window = WatchedFolder.ROWS * WatchedFolder.RECORDS;
+        assertEquals(3 * window + 3 * WatchedFolder.ROWS, account.get("in").asInt());
+        assertEquals(3 * window, account.get("in_windows").asInt());
+        assertEquals(WatchedFolder.ROWS, account.get("open").asInt());
+        assertEquals(
+                2 * WatchedFolder.ROWS, account.get("late").get("after_grace").asInt());
+        assertEquals(0, account.get("unaccounted").asInt());
+    }
+
+    @Test
     void aReportIsOneFlatObjectInSnakeCaseAndWhatIsUndefinedIsNull() {
         send(QUIET, seed -> Matrix.zeros(WatchedFolder.ROWS, WatchedFolder.WIDTH), QUIET);
         JsonNode zeros = reports().get(1);
@@ -231,13 +255,21 @@ class MonitorTopologyTest {
                 reports().get(0).get("rows").asInt());
     }
 
+    /** The head of a message that this application could have written, from source partition 0. */
+    private static ByteBuffer ours(byte kind, int bodyBytes) {
+        UUID application = UUID.nameUUIDFromBytes("small-monitor".getBytes(StandardCharsets.UTF_8));
+        return ByteBuffer.allocate(14 + bodyBytes)
+                .put((byte) 2)
+                .put(kind)
+                .putLong(application.getMostSignificantBits())
+                .putInt(0);
+    }
+
     private static byte[] tile(long paneStartMs, MomentTile tile) {
         byte[] body = tile.encode();
-        return ByteBuffer.allocate(22 + body.length)
-                .put((byte) 1)
-                .put((byte) 1)
-                .putInt(0)
+        return ours(TILE, 24 + body.length)
                 .putLong(paneStartMs)
+                .putLong(WINDOW_MS)
                 .putLong(1)
                 .put(body)
                 .array();
@@ -248,11 +280,9 @@ class MonitorTopologyTest {
         RowSample sample = RowSample.ofCapacity(3);
         sample.offer(1, 1, new float[WatchedFolder.WIDTH + 1], null);
         byte[] body = sample.encode(1_000).get(0);
-        return ByteBuffer.allocate(14 + body.length)
-                .put((byte) 1)
-                .put((byte) 2)
-                .putInt(0)
+        return ours(SAMPLE_PART, 16 + body.length)
                 .putLong(paneStartMs)
+                .putLong(WINDOW_MS)
                 .put(body)
                 .array();
     }
@@ -353,7 +383,7 @@ class MonitorTopologyTest {
         public void onDeadLetter(DeadLetter.Reason reason) {}
 
         @Override
-        public void onLate(String site, long rows, Level level) {}
+        public void onLate(String site, long rows, LateReason reason) {}
 
         @Override
         public void onAccumulated(String site, int rows, long nanoseconds) {}

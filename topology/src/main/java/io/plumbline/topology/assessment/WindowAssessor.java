@@ -28,6 +28,12 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
     /** Name of the store of what is remembered per site. */
     public static final String DECISIONS_STORE = "decisions";
 
+    /**
+     * Header of a report: JSON of what became of every row of the site up to this window, a
+     * {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
+     */
+    public static final String ACCOUNT_HEADER = "plumbline.account";
+
     private static final Logger LOG = LoggerFactory.getLogger(WindowAssessor.class);
 
     private final Map<String, SiteJudge> judges;
@@ -111,7 +117,9 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
                     judgement.report().violatedBounds());
         }
         judged.add(window.site());
-        forward(window.site(), Json.bytes(judgement.report()), record.timestamp(), reports);
+        Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
+        report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
+        Objects.requireNonNull(context, "init was called").forward(report, reports);
         askForAdaptation(window, judgement.ask(), record.timestamp());
         listener.onReport(judgement.report(), System.nanoTime() - begin);
     }
@@ -137,8 +145,11 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
     }
 
     private void forward(String site, byte[] value, long timestampMs, String sink) {
-        Objects.requireNonNull(context, "init was called")
-                .forward(new Record<>(site.getBytes(StandardCharsets.UTF_8), value, Math.max(0, timestampMs)), sink);
+        Objects.requireNonNull(context, "init was called").forward(record(site, value, timestampMs), sink);
+    }
+
+    private static Record<byte[], byte[]> record(String site, byte[] value, long timestampMs) {
+        return new Record<>(site.getBytes(StandardCharsets.UTF_8), value, Math.max(0, timestampMs));
     }
 
     /** The task leaves this instance: what it showed here must not stay. */

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  * Everything Plumbline says about one window of one site. On the {@code window-reports} topic: one flat JSON object with
  * snake-case keys, those of {@link GapAssessment} among them.
  *
+ * <p>The same however the rows are spread over partitions and instances. What is not the same, the account of the site's rows
+ * at that moment, is a header of the record: {@link WindowAssessor#ACCOUNT_HEADER}.
+ *
  * @param site the site
  * @param windowStartMs event time, inclusive, milliseconds since 1970 UTC
  * @param windowEndMs event time, exclusive

@@ -16,6 +16,7 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.WindowSettings;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
@@ -120,6 +121,7 @@ public final class Metrics implements AutoCloseable {
 
     private final Settings settings;
     private final SiteWindows siteWindows;
+    private final SiteAccounts siteAccounts = new SiteAccounts();
     private final PrometheusRegistry prometheus = new PrometheusRegistry();
     private final MeterRegistry meters;
     private final Map<String, SiteCounters> sites = new ConcurrentHashMap<>();
@@ -133,6 +135,7 @@ public final class Metrics implements AutoCloseable {
         this.settings = settings;
         siteWindows = new SiteWindows(wallClock, settings.staleness());
         prometheus.register(siteWindows);
+        prometheus.register(siteAccounts);
         meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, prometheus, Clock.SYSTEM);
         meters.config()
                 .meterFilter(new StreamsMeters())
@@ -176,14 +179,17 @@ public final class Metrics implements AutoCloseable {
      * {@code increase()} does not see.
      */
     public void expect(
-            Collection<String> siteNames, Collection<String> deadLetterReasons, Collection<String> adaptationOutcomes) {
+            Collection<String> siteNames,
+            Collection<String> deadLetterReasons,
+            Collection<String> lateReasons,
+            Collection<String> adaptationOutcomes) {
         guarded(() -> {
             deadLetterReasons.forEach(this::deadLetters);
             for (String site : siteNames) {
                 String label = site(site).label();
                 adaptationOutcomes.forEach(outcome -> adaptations(label, outcome));
-                lateRows(label, "pane");
-                lateRows(label, "window");
+                lateReasons.forEach(reason -> lateRows(label, reason));
+                partitionsGivenUp(label);
             }
             foreignRecords(MOMENTS);
             foreignRecords(ADAPTATION_REQUESTS);
@@ -238,9 +244,28 @@ public final class Metrics implements AutoCloseable {
         });
     }
 
-    /** Rows came after their window had closed; {@code level} says where that was found: {@code pane} or {@code window}. */
-    public void rowsLate(String site, long rows, String level) {
-        guarded(() -> lateRows(site(site).label(), level).increment((double) rows));
+    /** Rows came too late for their window; {@code reason} is one of a fixed set. */
+    public void rowsLate(String site, long rows, String reason) {
+        guarded(() -> lateRows(site(site).label(), reason).increment((double) rows));
+    }
+
+    /** What became of all rows of the site: replaces what was said before. */
+    public void rowsAccounted(String site, RowAccount account) {
+        guarded(() -> {
+            if (!site(site).label().equals(OVERFLOW_SITE)) {
+                siteAccounts.put(site, account);
+            }
+        });
+    }
+
+    /** The site's rows are accounted for by another instance now. */
+    public void forgetAccount(String site) {
+        siteAccounts.forget(site);
+    }
+
+    /** A source partition held a site's windows back for too long and is no longer waited for. */
+    public void partitionGivenUp(String site) {
+        guarded(() -> partitionsGivenUp(site(site).label()).increment());
     }
 
     /** A record was refused; {@code reason} is one of a fixed set. */
@@ -318,6 +343,7 @@ public final class Metrics implements AutoCloseable {
         bound.forEach(binder -> guarded(() -> closeQuietly(binder)));
         meters.close();
         prometheus.unregister(siteWindows);
+        prometheus.unregister(siteAccounts);
     }
 
     private static void closeQuietly(AutoCloseable binder) {
@@ -357,14 +383,16 @@ public final class Metrics implements AutoCloseable {
                 site);
     }
 
-    private Counter lateRows(String site, String level) {
+    private Counter partitionsGivenUp(String site) {
         return counter(
-                "plumbline.late.rows",
-                "Rows that came after their window had closed and are in no window",
+                "plumbline.partitions.given.up",
+                "Times a source partition held the windows of a site back for window.max_hold and was no longer waited for",
                 "site",
-                site,
-                "level",
-                level);
+                site);
+    }
+
+    private Counter lateRows(String site, String reason) {
+        return counter("plumbline.late.rows", "Accepted rows that are in no window", "site", site, "reason", reason);
     }
 
     private Counter deadLetters(String reason) {

@@ -5,10 +5,11 @@ import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.windows.LateReason;
+import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.WindowListener;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,9 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         List<String> reasons = Stream.of(DeadLetter.Reason.values())
                 .map(DeadLetter.Reason::label)
                 .toList();
-        metrics.expect(sites, reasons, adaptationOutcomes);
+        List<String> lateReasons =
+                Stream.of(LateReason.values()).map(LateReason::label).toList();
+        metrics.expect(sites, reasons, lateReasons, adaptationOutcomes);
     }
 
     @Override
@@ -40,8 +43,23 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     }
 
     @Override
-    public void onLate(String site, long rows, Level level) {
-        metrics.rowsLate(site, rows, level.name().toLowerCase(Locale.ROOT));
+    public void onLate(String site, long rows, LateReason reason) {
+        metrics.rowsLate(site, rows, reason.label());
+    }
+
+    @Override
+    public void onAccount(String site, RowAccount account) {
+        metrics.rowsAccounted(site, account);
+    }
+
+    @Override
+    public void onAccountReleased(String site) {
+        metrics.forgetAccount(site);
+    }
+
+    @Override
+    public void onGivenUp(String site, int partition) {
+        metrics.partitionGivenUp(site);
     }
 
     @Override

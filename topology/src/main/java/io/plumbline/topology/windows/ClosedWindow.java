@@ -10,6 +10,7 @@ import io.plumbline.moments.SecondMoment;
  * @param sample deterministic sample of its rows
  * @param requests records that contributed
  * @param closedBy what let it close
+ * @param account what became of every row of the site so far
  * @param complete whether all tiles of every contribution arrived; false means a defect or a foreign writer
  */
 public record ClosedWindow(
@@ -20,6 +21,7 @@ public record ClosedWindow(
         RowSample sample,
         long requests,
         ClosedBy closedBy,
+        RowAccount account,
         boolean complete) {
 
     /** What let a window close. */
@@ -27,6 +29,8 @@ public record ClosedWindow(
         /** Event time passed its end by the grace period. */
         EVENT_TIME,
         /** The site was silent for the idle timeout. */
-        IDLE
+        IDLE,
+        /** A partition that held it back was given up. */
+        MAX_HOLD
     }
 }

@@ -36,6 +36,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     private CommitHook.@Nullable Signal changed;
     private Duration checkInterval = IDLE_CHECK;
     private long lastCheckMs;
+    private long application;
 
     PaneAccumulator(
             WindowSettings settings, CommitHook hook, String storeName, int sourcePartitions, WindowListener listener) {
@@ -49,6 +50,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     @Override
     public void init(ProcessorContext<byte[], byte[]> processorContext) {
         context = processorContext;
+        application = PaneMessage.application(processorContext.applicationId());
         PaneStore<SiteClock> panes = processorContext.getStateStore(storeName);
         panes.reset();
         store = panes;
@@ -56,9 +58,8 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         lastCheckMs = processorContext.currentSystemTimeMs();
         Duration idleClose = settings.idleClose();
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
-        processorContext.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::closeIdleSites);
-        processorContext.schedule(
-                PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> panes.forgetUnknown());
+        processorContext.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::check);
+        processorContext.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
     }
 
     @Override
@@ -69,17 +70,21 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         int rows = ingested.batch().rows();
         SiteClock clock = panes.site(site);
         clock.sawRecordAt(context().currentSystemTimeMs());
-        if (clock.silent()) {
-            clock.silent(false);
-            forwardProgress(site, clock, record.timestamp());
-        }
+        clock.countRead(rows);
+        boolean speaksAgain = clock.silent();
+        clock.silent(false);
         long paneStart = settings.paneStart(record.timestamp());
         if (clock.isClosed(paneStart + settings.paneMs())) {
-            listener.onLate(site, rows, WindowListener.Level.PANE);
+            LateReason reason = reasonOf(clock, paneStart + settings.paneMs());
+            clock.countLate(rows, reason);
+            listener.onLate(site, rows, reason);
         } else {
             long begin = System.nanoTime();
             panes.paneToChange(site, paneStart).add(ingested);
             listener.onAccumulated(site, rows, System.nanoTime() - begin);
+        }
+        if (speaksAgain) {
+            forwardProgress(site, clock, record.timestamp());
         }
         if (clock.advanceTo(record.timestamp())) {
             long closable = settings.paneStart(record.timestamp() - settings.graceMs());
@@ -89,6 +94,13 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         }
         panes.touch(site);
         signalCommitHook();
+    }
+
+    private LateReason reasonOf(SiteClock clock, long paneEndMs) {
+        return clock.eventTimeMs() != SiteClock.NEVER
+                        && paneEndMs <= settings.paneStart(clock.eventTimeMs() - settings.graceMs())
+                ? LateReason.AFTER_GRACE
+                : LateReason.AFTER_IDLE;
     }
 
     /** Sends the panes that end by {@code upToMs}, then the progress. */
@@ -125,18 +137,29 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     }
 
     private void forwardProgress(String site, SiteClock clock, long timestampMs) {
+        long open = 0;
+        for (Pane pane :
+                Objects.requireNonNull(store, "init was called").panes(site).values()) {
+            open += pane.rows();
+        }
         PaneMessage progress = new PaneMessage.Progress(
-                context().taskId().partition(), sourcePartitions, clock.closedUpToMs(), clock.silent());
+                context().taskId().partition(),
+                sourcePartitions,
+                clock.closedUpToMs(),
+                clock.silent(),
+                clock.eventTimeMs(),
+                clock.rows(open));
         forward(site, progress, timestampMs);
+        clock.told(context().currentSystemTimeMs());
     }
 
     private void forward(String site, PaneMessage message, long timestampMs) {
         byte[] key = site.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-        context().forward(new Record<>(key, message.encode(), Math.max(0, timestampMs)));
+        context().forward(new Record<>(key, message.encode(application), Math.max(0, timestampMs)));
     }
 
-    /** Closes what is open of sites that sent nothing for the idle timeout, and tells level 2 not to wait for them. */
-    private void closeIdleSites(long wallMs) {
+    /** Closes what is open of sites that fell silent, and tells level 2 what it would not hear of otherwise. */
+    private void check(long wallMs) {
         PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
         // Time in which this task did not run is no silence of the sites: their records lie unread.
         long stalledMs = Math.max(0, wallMs - lastCheckMs - 2 * checkInterval.toMillis());
@@ -144,17 +167,35 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         for (String site : panes.sites()) {
             SiteClock clock = panes.site(site);
             clock.postpone(stalledMs);
-            if (clock.silent() || clock.idleMs(wallMs) < silentAfterMs(clock)) {
-                continue;
+            if (!clock.silent() && clock.idleMs(wallMs) >= silentAfterMs(clock)) {
+                closeSilent(site, clock);
+            } else if (clock.hasNews(wallMs, settings.rhythmMs())) {
+                forwardProgress(site, clock, clock.closedUpToMs());
             }
-            clock.silent(true);
-            long end = panes.panes(site).isEmpty()
-                    ? clock.closedUpToMs()
-                    : panes.panes(site).lastKey() + settings.paneMs();
-            close(site, clock, end);
+        }
+    }
+
+    /** Panes of sites taken out of the configuration are deleted in the end: their rows are in no window. */
+    private void forgetUnknown() {
+        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
+        panes.forgetUnknown().forEach((site, rows) -> {
+            panes.site(site).countLate(rows, LateReason.NOT_CONFIGURED);
+            listener.onLate(site, rows, LateReason.NOT_CONFIGURED);
             panes.touch(site);
             signalCommitHook();
-        }
+        });
+    }
+
+    /** Closes what is open of a site and tells level 2 not to wait for it. */
+    private void closeSilent(String site, SiteClock clock) {
+        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
+        clock.silent(true);
+        long end = panes.panes(site).isEmpty()
+                ? clock.closedUpToMs()
+                : panes.panes(site).lastKey() + settings.paneMs();
+        close(site, clock, end);
+        panes.touch(site);
+        signalCommitHook();
     }
 
     private long silentAfterMs(SiteClock clock) {

@@ -3,25 +3,30 @@ package io.plumbline.topology.windows;
 import io.plumbline.wire.MomentTile;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
 
 /**
  * What level 1 sends to level 2 about a site, keyed by the site.
  *
  * <pre>
  * offset  size  field
- *      0     1  version, 1
+ *      0     1  version, 2
  *      1     1  kind: 1 tile, 2 sample part, 3 progress
- *      2     4  source partition
- *  tile         6  8  pane start, ms     14  8  pane length, ms      22  8  requests in the pane   30  …  {@link MomentTile}
- *  sample part  6  8  pane start, ms     14  8  pane length, ms      22  …  a part of a {@link io.plumbline.moments.RowSample}
- *  progress     6  4  source partitions  10  8  closed up to, ms     18  1  silent: 0 or 1
+ *      2     8  application that writes, {@link #application}
+ *     10     4  source partition
+ *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane   38  …  {@link MomentTile}
+ *  sample part 14  8  pane start, ms     22  8  pane length, ms      30  …  a part of a {@link io.plumbline.moments.RowSample}
+ *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  silent: 0 or 1
+ *              27  8  event time, ms     35 40  {@link RowsRead}, its components
  * </pre>
  *
- * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up.
+ * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up, the
+ * application because its successor, which reads all activations anew, finds its messages on the same topic.
  */
 sealed interface PaneMessage {
 
-    byte VERSION = 1;
+    byte VERSION = 2;
     byte TILE = 1;
     byte SAMPLE = 2;
     byte PROGRESS = 3;
@@ -29,14 +34,20 @@ sealed interface PaneMessage {
     /** The source partition that speaks. */
     int partition();
 
-    byte[] encode();
+    /** @param application the one that writes, of {@link #application} */
+    byte[] encode(long application);
+
+    /** 64 bits of an application id. */
+    static long application(String id) {
+        return UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
+    }
 
     /** A tile of a closed pane; {@code requests} is counted once, with tile 0. */
     record Tile(int partition, long paneStartMs, long paneMs, long requests, MomentTile tile) implements PaneMessage {
         @Override
-        public byte[] encode() {
+        public byte[] encode(long application) {
             byte[] body = tile.encode();
-            return header(TILE, partition, 24 + body.length)
+            return header(TILE, application, partition, 24 + body.length)
                     .putLong(paneStartMs)
                     .putLong(paneMs)
                     .putLong(requests)
@@ -48,8 +59,8 @@ sealed interface PaneMessage {
     /** A part of the row sample of a closed pane. */
     record SamplePart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
         @Override
-        public byte[] encode() {
-            return header(SAMPLE, partition, 16 + part.length)
+        public byte[] encode(long application) {
+            return header(SAMPLE, application, partition, 16 + part.length)
                     .putLong(paneStartMs)
                     .putLong(paneMs)
                     .put(part)
@@ -59,28 +70,35 @@ sealed interface PaneMessage {
 
     /**
      * Everything of this partition before {@code closedUpToMs} has been sent. {@code silent}: the site has no records
-     * here; do not wait for it.
+     * here; do not wait for it. {@code rows} speaks of all rows up to this message, so that the ones sent have arrived.
      */
-    record Progress(int partition, int partitions, long closedUpToMs, boolean silent) implements PaneMessage {
+    record Progress(int partition, int partitions, long closedUpToMs, boolean silent, long eventTimeMs, RowsRead rows)
+            implements PaneMessage {
         @Override
-        public byte[] encode() {
-            return header(PROGRESS, partition, 13)
+        public byte[] encode(long application) {
+            return header(PROGRESS, application, partition, 21 + RowsRead.BYTES)
                     .putInt(partitions)
                     .putLong(closedUpToMs)
                     .put((byte) (silent ? 1 : 0))
+                    .putLong(eventTimeMs)
+                    .put(rows.encode())
                     .array();
         }
     }
 
-    private static ByteBuffer header(byte kind, int partition, int bodyBytes) {
-        return ByteBuffer.allocate(6 + bodyBytes).put(VERSION).put(kind).putInt(partition);
+    private static ByteBuffer header(byte kind, long application, int partition, int bodyBytes) {
+        return ByteBuffer.allocate(14 + bodyBytes)
+                .put(VERSION)
+                .put(kind)
+                .putLong(application)
+                .putInt(partition);
     }
 
     /** Times beyond this would overflow when a window is added to them; some 140,000 years either way. */
     long LARGEST_TIME_MS = 1L << 52;
 
     /** The progress of more would not fit in one record of the change-log. */
-    int LARGEST_PARTITIONS = 50_000;
+    int LARGEST_PARTITIONS = 8_000;
 
     private static long time(long ms) {
         if (Math.abs(ms) > LARGEST_TIME_MS) {
@@ -89,8 +107,15 @@ sealed interface PaneMessage {
         return ms;
     }
 
-    /** Reads one message; throws {@link IllegalArgumentException} when the bytes are not one of this version. */
-    static PaneMessage decode(byte[] bytes) {
+    private static long timeOrNever(long ms) {
+        return ms == SiteClock.NEVER ? ms : time(ms);
+    }
+
+    /**
+     * Reads one message; throws {@link IllegalArgumentException} when the bytes are not one of this version, written by
+     * {@code application}.
+     */
+    static PaneMessage decode(byte[] bytes, long application) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
         try {
             byte version = buffer.get();
@@ -99,7 +124,14 @@ sealed interface PaneMessage {
                         "pane message of version %d, expected %d".formatted(version, VERSION));
             }
             byte kind = buffer.get();
+            if (buffer.getLong() != application) {
+                throw new IllegalArgumentException(
+                        "pane message of another application; give every application_id a moments topic of its own");
+            }
             int partition = buffer.getInt();
+            if (partition < 0 || partition >= LARGEST_PARTITIONS) {
+                throw new IllegalArgumentException("pane message of partition %d".formatted(partition));
+            }
             return switch (kind) {
                 case TILE ->
                     new Tile(
@@ -117,16 +149,17 @@ sealed interface PaneMessage {
                 }
                 case PROGRESS -> {
                     int partitions = buffer.getInt();
-                    if (partition < 0 || partition >= partitions || partitions > LARGEST_PARTITIONS) {
+                    if (partition >= partitions || partitions > LARGEST_PARTITIONS) {
                         throw new IllegalArgumentException(
                                 "progress of partition %d of %d".formatted(partition, partitions));
                     }
-                    long closedUpToMs = buffer.getLong();
                     yield new Progress(
                             partition,
                             partitions,
-                            closedUpToMs == SiteClock.NEVER ? closedUpToMs : time(closedUpToMs),
-                            buffer.get() != 0);
+                            timeOrNever(buffer.getLong()),
+                            buffer.get() != 0,
+                            timeOrNever(buffer.getLong()),
+                            RowsRead.decode(buffer));
                 }
                 default -> throw new IllegalArgumentException("pane message of unknown kind " + kind);
             };

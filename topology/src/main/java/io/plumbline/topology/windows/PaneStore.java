@@ -285,8 +285,11 @@ final class PaneStore<S> implements StateStore {
     /**
      * Deletes open panes of sites that are not configured and were not at the last call either. The per-site state stays:
      * a few bytes that keep a site which comes back from reopening a window it has closed.
+     *
+     * @return rows in the panes that were deleted, by site
      */
-    void forgetUnknown() {
+    Map<String, Long> forgetUnknown() {
+        Map<String, Long> forgotten = new HashMap<>();
         Map<PaneId, Pane> unknown = new HashMap<>();
         panes.forEach((site, ofSite) -> {
             if (!knows(site)) {
@@ -300,11 +303,13 @@ final class PaneStore<S> implements StateStore {
                         id.site(),
                         id.startMs(),
                         pane.rows());
+                forgotten.merge(id.site(), pane.rows(), Long::sum);
                 remove(id.site(), id.startMs());
             }
         });
         unknownBefore.clear();
         unknownBefore.addAll(unknown.keySet());
+        return forgotten;
     }
 
     private void requireSamePaneLength(String site, long storedMs) {

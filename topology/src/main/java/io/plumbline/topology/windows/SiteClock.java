@@ -3,22 +3,30 @@ package io.plumbline.topology.windows;
 import java.nio.ByteBuffer;
 
 /**
- * Time of one site at one source partition.
+ * Time and rows of one site at one source partition.
  *
- * <p>Persistent: the largest event time seen, how far panes are closed, whether the site was declared silent. A restart
- * therefore neither reopens nor re-emits a closed pane. The wall-clock time of the last record is not kept: after a
- * restart the idle timeout starts anew.
+ * <p>Persistent: the largest event time seen, how far panes are closed, whether the site was declared silent, and how many
+ * rows were read and were late. A restart therefore neither reopens nor re-emits a closed pane, and no row is counted twice.
+ * The wall-clock time of the last record is not kept: after a restart the idle timeout starts anew.
  */
 final class SiteClock {
 
-    private static final byte VERSION = 1;
-    private static final int BYTES = 18;
+    private static final byte VERSION = 2;
+    private static final int BYTES = 50;
     static final long NEVER = Long.MIN_VALUE;
 
     private long eventTimeMs = NEVER;
     private long closedUpToMs = NEVER;
     private boolean silent;
+    private long rowsIn;
+    private long rowsAfterGrace;
+    private long rowsAfterIdle;
+    private long rowsNotConfigured;
+
     private long lastRecordWallMs = NEVER;
+    private boolean untoldLateRows;
+    private long toldEventTimeMs = NEVER;
+    private long toldWallMs = NEVER;
 
     /** Whether a pane that ends at {@code paneEndMs} is closed. */
     boolean isClosed(long paneEndMs) {
@@ -36,6 +44,45 @@ final class SiteClock {
 
     void closeUpTo(long timeMs) {
         closedUpToMs = Math.max(closedUpToMs, timeMs);
+    }
+
+    void countRead(long rows) {
+        rowsIn += rows;
+    }
+
+    void countLate(long rows, LateReason reason) {
+        switch (reason) {
+            case AFTER_GRACE -> rowsAfterGrace += rows;
+            case AFTER_IDLE -> rowsAfterIdle += rows;
+            case NOT_CONFIGURED -> rowsNotConfigured += rows;
+            case WINDOW_CLOSED, HELD_TOO_LONG -> throw new IllegalArgumentException(reason + " is found at level 2");
+        }
+        untoldLateRows = true;
+    }
+
+    /** @param open rows in the open panes of the site */
+    RowsRead rows(long open) {
+        return new RowsRead(rowsIn, rowsAfterGrace, rowsAfterIdle, rowsNotConfigured, open);
+    }
+
+    /**
+     * Whether level 2 should hear of this site again although no pane closed: of late rows, and now and then of the time,
+     * from which it sees whether this partition catches up.
+     */
+    boolean hasNews(long wallMs, long everyMs) {
+        if (untoldLateRows) {
+            return true;
+        }
+        if (toldWallMs == NEVER) {
+            toldWallMs = wallMs;
+        }
+        return eventTimeMs != toldEventTimeMs && wallMs - toldWallMs >= everyMs;
+    }
+
+    void told(long wallMs) {
+        untoldLateRows = false;
+        toldEventTimeMs = eventTimeMs;
+        toldWallMs = wallMs;
     }
 
     long eventTimeMs() {
@@ -86,6 +133,10 @@ final class SiteClock {
                     .putLong(clock.eventTimeMs)
                     .putLong(clock.closedUpToMs)
                     .put((byte) (clock.silent ? 1 : 0))
+                    .putLong(clock.rowsIn)
+                    .putLong(clock.rowsAfterGrace)
+                    .putLong(clock.rowsAfterIdle)
+                    .putLong(clock.rowsNotConfigured)
                     .array();
         }
 
@@ -97,6 +148,12 @@ final class SiteClock {
             clock.eventTimeMs = buffer.getLong();
             clock.closedUpToMs = buffer.getLong();
             clock.silent = buffer.get() != 0;
+            clock.rowsIn = buffer.getLong();
+            clock.rowsAfterGrace = buffer.getLong();
+            clock.rowsAfterIdle = buffer.getLong();
+            clock.rowsNotConfigured = buffer.getLong();
+            // Whoever ran before may have ended before saying so.
+            clock.untoldLateRows = clock.rowsAfterGrace + clock.rowsAfterIdle + clock.rowsNotConfigured > 0;
             return clock;
         }
     };

@@ -1,58 +1,155 @@
 package io.plumbline.topology.windows;
 
 import java.nio.ByteBuffer;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * How far the source partitions of one site have come, as seen by the composer, and how far its windows are closed.
+ * How far the source partitions of one site have come, as seen by the composer, how far its windows are closed, and what
+ * became of its rows.
  *
- * <p>The frontier, up to which every window may close, is the minimum over the partitions that are not silent; where all
- * are silent, the maximum of what they closed. A partition that was never heard from holds the frontier back: the
- * accumulator of every partition reports each configured site, as silent after the idle timeout if it has no rows.
+ * <p>The frontier, up to which every window may close, is the minimum over the partitions that count: those that are not
+ * silent and not given up. Where none counts it is the maximum of what they closed. A partition that was never heard from
+ * holds the frontier back: the accumulator of every partition reports each configured site, as silent after the idle timeout
+ * if it has no rows.
+ *
+ * <p><b>Giving up.</b> A partition holds windows back when it counts and another has closed a window's end that it has not.
+ * After {@link WindowSettings#maxHold} of wall-clock time in which its distance to the farthest event time did not shrink by
+ * a tenth of that, it is given up: no longer waited for, until it has closed all that the site's windows have. Only time in
+ * which another partition of the site was heard counts, so a broker that is away or a composer that stands still gives
+ * nobody up. That a partition was given up is persistent, the time it has held is not.
  */
 final class SiteProgress {
 
-    private static final byte VERSION = 1;
-    private static final int HEADER_BYTES = 13;
-    private static final int BYTES_PER_PARTITION = 10;
+    private static final byte VERSION = 2;
+    private static final List<LateReason> LATE_REASONS = List.of(LateReason.values());
+    private static final int HEADER_BYTES = 1 + Integer.BYTES + Long.BYTES * (2 + LATE_REASONS.size());
     static final long NEVER = Long.MIN_VALUE;
 
-    private long[] closedUpToMs = new long[0];
-    private boolean[] silent = new boolean[0];
-    private boolean[] heard = new boolean[0];
+    private final List<PartitionProgress> partitions = new ArrayList<>();
+    private final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
     private long windowsClosedUpToMs = NEVER;
+    private long rowsInWindows;
 
-    void update(PaneMessage.Progress progress) {
-        int partitions = Math.max(closedUpToMs.length, progress.partitions());
-        if (partitions > closedUpToMs.length) {
-            int known = closedUpToMs.length;
-            closedUpToMs = Arrays.copyOf(closedUpToMs, partitions);
-            Arrays.fill(closedUpToMs, known, partitions, NEVER);
-            silent = Arrays.copyOf(silent, partitions);
-            heard = Arrays.copyOf(heard, partitions);
+    void update(PaneMessage.Progress progress, long wallMs) {
+        know(progress.partitions());
+        PartitionProgress partition = partitions.get(progress.partition());
+        partition.hear(progress, wallMs);
+        if (partition.givenUp() && partition.closedUpToMs() >= windowsClosedUpToMs) {
+            partition.waitForAgain();
         }
-        int partition = progress.partition();
-        heard[partition] = true;
-        silent[partition] = progress.silent();
-        closedUpToMs[partition] = Math.max(closedUpToMs[partition], progress.closedUpToMs());
+    }
+
+    private void know(int count) {
+        while (partitions.size() < count) {
+            partitions.add(new PartitionProgress());
+        }
+    }
+
+    /** Rows of a pane of {@code partition} arrived, late or not. */
+    void arrived(int partition, long rows) {
+        know(partition + 1);
+        partitions.get(partition).arrive(rows);
+    }
+
+    /** Whether rows of {@code partition} that come too late do so because it was given up. */
+    boolean isGivenUp(int partition) {
+        return partition < partitions.size() && partitions.get(partition).givenUp();
+    }
+
+    void countLate(long rows, LateReason reason) {
+        late.merge(reason, rows, Long::sum);
+    }
+
+    /** Rows of a pane all of whose windows are closed. */
+    void countInWindows(long rows) {
+        rowsInWindows += rows;
     }
 
     /** The time up to which every partition that counts has sent everything. */
     long frontierMs() {
         long slowest = Long.MAX_VALUE;
         long farthest = NEVER;
-        boolean someoneSpeaks = false;
-        for (int p = 0; p < closedUpToMs.length; p++) {
-            if (!heard[p]) {
-                return NEVER;
-            }
-            farthest = Math.max(farthest, closedUpToMs[p]);
-            if (!silent[p]) {
-                someoneSpeaks = true;
-                slowest = Math.min(slowest, closedUpToMs[p]);
+        boolean someoneCounts = false;
+        for (PartitionProgress partition : partitions) {
+            farthest = Math.max(farthest, partition.closedUpToMs());
+            if (partition.counts()) {
+                someoneCounts = true;
+                slowest = Math.min(slowest, partition.closedUpToMs());
             }
         }
-        return someoneSpeaks ? slowest : farthest;
+        return someoneCounts ? slowest : farthest;
+    }
+
+    /**
+     * Takes note that windows were held for {@code elapsedMs}; returns the partitions that are given up for it.
+     *
+     * @param wallMs now
+     * @param rhythmMs how often a partition whose event time moves is heard at least
+     */
+    List<Integer> hold(long elapsedMs, long wallMs, long rhythmMs, WindowSettings settings, long maxHoldMs) {
+        long farthestClosedMs = NEVER;
+        long farthestEventMs = NEVER;
+        for (PartitionProgress partition : partitions) {
+            farthestClosedMs = Math.max(farthestClosedMs, partition.closedUpToMs());
+            farthestEventMs = Math.max(farthestEventMs, partition.eventTimeMs());
+        }
+        List<Integer> givenUp = new ArrayList<>();
+        for (int p = 0; p < partitions.size(); p++) {
+            PartitionProgress partition = partitions.get(p);
+            if (!partition.counts() || !isBehind(partition, farthestClosedMs, settings)) {
+                partition.holdsNothing();
+                continue;
+            }
+            long lagMs = partition.eventTimeMs() == NEVER ? Long.MAX_VALUE : farthestEventMs - partition.eventTimeMs();
+            partition.hold(anotherSpoke(p, wallMs - 2 * rhythmMs) ? elapsedMs : 0, lagMs, maxHoldMs / 10);
+            if (partition.heldMs() >= maxHoldMs) {
+                partition.giveUp();
+                givenUp.add(p);
+            }
+        }
+        return givenUp;
+    }
+
+    private static boolean isBehind(PartitionProgress partition, long farthestMs, WindowSettings settings) {
+        if (farthestMs == NEVER) {
+            return false;
+        }
+        return partition.closedUpToMs() == NEVER
+                || settings.lastWindowEnd(partition.closedUpToMs()) < settings.lastWindowEnd(farthestMs);
+    }
+
+    private boolean anotherSpoke(int than, long sinceMs) {
+        for (int p = 0; p < partitions.size(); p++) {
+            if (p != than && partitions.get(p).heardWallMs() >= sinceMs) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What became of all rows of the site. */
+    RowAccount account(long rowsInOpenPanes) {
+        long in = 0;
+        long open = rowsInOpenPanes;
+        Map<LateReason, Long> all = new EnumMap<>(late);
+        for (PartitionProgress partition : partitions) {
+            RowsRead rows = partition.rows();
+            in += rows.in();
+            open += rows.open() - partition.arrivedSince();
+            LATE_REASONS.forEach(reason -> all.merge(reason, rows.late(reason), Long::sum));
+        }
+        Map<String, Long> byReason = new TreeMap<>();
+        long lateRows = 0;
+        for (LateReason reason : LATE_REASONS) {
+            long rows = all.getOrDefault(reason, 0L);
+            byReason.put(reason.label(), rows);
+            lateRows += rows;
+        }
+        return new RowAccount(in, rowsInWindows, open, byReason, in - rowsInWindows - open - lateRows);
     }
 
     boolean isClosed(long paneEndMs) {
@@ -75,37 +172,32 @@ final class SiteProgress {
 
         @Override
         public byte[] encode(SiteProgress progress) {
-            int partitions = progress.closedUpToMs.length;
-            ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + BYTES_PER_PARTITION * partitions)
+            int partitions = progress.partitions.size();
+            ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + PartitionProgress.BYTES * partitions)
                     .put(VERSION)
                     .putInt(partitions)
-                    .putLong(progress.windowsClosedUpToMs);
-            for (int p = 0; p < partitions; p++) {
-                buffer.putLong(progress.closedUpToMs[p])
-                        .put((byte) (progress.silent[p] ? 1 : 0))
-                        .put((byte) (progress.heard[p] ? 1 : 0));
-            }
+                    .putLong(progress.windowsClosedUpToMs)
+                    .putLong(progress.rowsInWindows);
+            LATE_REASONS.forEach(reason -> buffer.putLong(progress.late.getOrDefault(reason, 0L)));
+            progress.partitions.forEach(partition -> partition.encode(buffer));
             return buffer.array();
         }
 
         @Override
         public SiteProgress decode(byte[] bytes) {
             ByteBuffer buffer = StateVersion.open("site progress", VERSION, bytes);
-            int partitions = Math.max(0, bytes.length - HEADER_BYTES) / BYTES_PER_PARTITION;
-            StateVersion.requireLength("site progress", HEADER_BYTES + BYTES_PER_PARTITION * partitions, bytes);
+            int partitions = Math.max(0, bytes.length - HEADER_BYTES) / PartitionProgress.BYTES;
+            StateVersion.requireLength("site progress", HEADER_BYTES + PartitionProgress.BYTES * partitions, bytes);
             if (buffer.getInt() != partitions) {
                 throw new IllegalStateException(
                         "the state store holds a site progress that is cut short; reset the application's state");
             }
             SiteProgress progress = new SiteProgress();
             progress.windowsClosedUpToMs = buffer.getLong();
-            progress.closedUpToMs = new long[partitions];
-            progress.silent = new boolean[partitions];
-            progress.heard = new boolean[partitions];
+            progress.rowsInWindows = buffer.getLong();
+            LATE_REASONS.forEach(reason -> progress.late.put(reason, buffer.getLong()));
             for (int p = 0; p < partitions; p++) {
-                progress.closedUpToMs[p] = buffer.getLong();
-                progress.silent[p] = buffer.get() != 0;
-                progress.heard[p] = buffer.get() != 0;
+                progress.partitions.add(PartitionProgress.decode(buffer));
             }
             return progress;
         }

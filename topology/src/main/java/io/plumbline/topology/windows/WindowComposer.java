@@ -2,7 +2,12 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedMap;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -18,6 +23,8 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowComposer.class);
 
+    private static final Duration HOLD_CHECK = Duration.ofSeconds(1);
+
     private final WindowSettings settings;
     private final CommitHook hook;
     private final String storeName;
@@ -26,6 +33,10 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     private @Nullable ProcessorContext<String, ClosedWindow> context;
     private @Nullable PaneStore<SiteProgress> store;
     private CommitHook.@Nullable Signal changed;
+    private final Set<String> accounted = new HashSet<>();
+    private long application;
+    private long skipped;
+    private long lastCheckMs;
 
     WindowComposer(WindowSettings settings, CommitHook hook, String storeName, WindowListener listener) {
         this.settings = settings;
@@ -37,12 +48,18 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     @Override
     public void init(ProcessorContext<String, ClosedWindow> processorContext) {
         context = processorContext;
+        application = PaneMessage.application(processorContext.applicationId());
         PaneStore<SiteProgress> panes = processorContext.getStateStore(storeName);
         panes.reset();
         store = panes;
         changed = hook.beforeCommit(processorContext, panes::writeDirty);
-        processorContext.schedule(
-                PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> panes.forgetUnknown());
+        processorContext.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
+        Duration maxHold = settings.maxHold();
+        if (maxHold != null) {
+            lastCheckMs = processorContext.currentSystemTimeMs();
+            processorContext.schedule(
+                    HOLD_CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> giveUpLaggards(wallMs, maxHold.toMillis()));
+        }
     }
 
     @Override
@@ -55,7 +72,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         }
         String site = new String(key, StandardCharsets.UTF_8);
         try {
-            take(site, PaneMessage.decode(value));
+            take(site, PaneMessage.decode(value, application));
         } catch (IllegalArgumentException e) {
             // Stopping would not help: the record would be read again for ever.
             skip(site, String.valueOf(e.getMessage()));
@@ -66,13 +83,18 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         RecordMetadata place = Objects.requireNonNull(context, "init was called")
                 .recordMetadata()
                 .orElseThrow();
-        LOG.warn(
-                "site \"{}\": the record at {}-{}, offset {} is not part of a pane and was skipped: {}",
-                site,
-                place.topic(),
-                place.partition(),
-                place.offset(),
-                reason);
+        skipped++;
+        // The topic may hold a day of another application's messages.
+        if (Long.bitCount(skipped) == 1) {
+            LOG.warn(
+                    "site \"{}\": the record at {}-{}, offset {} is not part of a pane and was skipped ({} so far): {}",
+                    site,
+                    place.topic(),
+                    place.partition(),
+                    place.offset(),
+                    skipped,
+                    reason);
+        }
         listener.onForeign();
     }
 
@@ -88,32 +110,40 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
                 samplePane(site, part.paneStartMs()).addSamplePart(part.part());
             }
         } else if (message instanceof PaneMessage.Progress step) {
-            progress.update(step);
+            progress.update(step, wallMs());
             panes.touch(site);
             if (!panes.knows(site)) {
                 // Added or removed by a rolling restart, and not done here yet: who knows the site closes its windows.
                 LOG.debug("site {} is not configured here; its panes are kept and its windows not closed", site);
             } else {
                 closeWindows(site, progress, step.silent() ? ClosedBy.IDLE : ClosedBy.EVENT_TIME);
+                accounted.add(site);
+                listener.onAccount(site, account(site, progress));
             }
         }
-        Objects.requireNonNull(changed, "init was called").raise();
+        signalCommitHook();
     }
 
     private void addTile(String site, SiteProgress progress, PaneMessage.Tile message) {
         requirePane(message.paneStartMs(), message.paneMs());
         boolean first = message.tile().index() == 0;
-        if (isLate(progress, message.paneStartMs())) {
+        if (!isLate(progress, message.paneStartMs())) {
+            Pane pane = panes().paneToChange(
+                            site, message.paneStartMs(), message.tile().dimension());
+            pane.addTile(message.tile());
             if (first) {
-                listener.onLate(site, message.tile().rows(), WindowListener.Level.WINDOW);
+                pane.addRequests(message.requests());
             }
-            return;
+        } else if (first) {
+            leaveOut(
+                    site,
+                    progress,
+                    message,
+                    progress.isGivenUp(message.partition()) ? LateReason.HELD_TOO_LONG : LateReason.WINDOW_CLOSED);
         }
-        Pane pane =
-                panes().paneToChange(site, message.paneStartMs(), message.tile().dimension());
-        pane.addTile(message.tile());
         if (first) {
-            pane.addRequests(message.requests());
+            progress.arrived(message.partition(), message.tile().rows());
+            panes().touch(site);
         }
     }
 
@@ -123,6 +153,54 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         return open == null
                 ? panes().paneToChange(site, paneStartMs)
                 : panes().paneToChange(site, paneStartMs, open.moment().dimension());
+    }
+
+    private void leaveOut(String site, SiteProgress progress, PaneMessage.Tile firstTile, LateReason reason) {
+        progress.countLate(firstTile.tile().rows(), reason);
+        listener.onLate(site, firstTile.tile().rows(), reason);
+    }
+
+    /** Panes of sites taken out of the configuration are deleted in the end: their rows are in no window. */
+    private void forgetUnknown() {
+        panes().forgetUnknown().forEach((site, rows) -> {
+            panes().site(site).countLate(rows, LateReason.NOT_CONFIGURED);
+            listener.onLate(site, rows, LateReason.NOT_CONFIGURED);
+            panes().touch(site);
+            signalCommitHook();
+        });
+    }
+
+    /** Stops waiting for partitions that hold windows back and do not catch up. */
+    private void giveUpLaggards(long wallMs, long maxHoldMs) {
+        // Time in which this task did not run is nobody's fault: what would have arrived lies unread.
+        long elapsedMs = Math.min(wallMs - lastCheckMs, 2 * HOLD_CHECK.toMillis());
+        lastCheckMs = wallMs;
+        for (String site : panes().sites()) {
+            SiteProgress progress = panes().site(site);
+            List<Integer> givenUp = progress.hold(elapsedMs, wallMs, settings.rhythmMs(), settings, maxHoldMs);
+            if (givenUp.isEmpty()) {
+                continue;
+            }
+            for (int partition : givenUp) {
+                LOG.warn(
+                        "site {}: source partition {} held its windows back for {} and did not catch up; they close without it, its rows are counted as late until it has caught up. Look at the clocks of its producers",
+                        site,
+                        partition,
+                        settings.maxHold());
+                listener.onGivenUp(site, partition);
+            }
+            panes().touch(site);
+            closeWindows(site, progress, ClosedBy.MAX_HOLD);
+            signalCommitHook();
+        }
+    }
+
+    private void signalCommitHook() {
+        Objects.requireNonNull(changed, "init was called").raise();
+    }
+
+    private long wallMs() {
+        return Objects.requireNonNull(context, "init was called").currentSystemTimeMs();
     }
 
     private void requirePane(long startMs, long paneMs) {
@@ -151,9 +229,10 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
             if (endMs > frontierMs) {
                 break;
             }
-            close(site, startMs, endMs, closedBy);
+            Pane whole = compose(site, startMs, endMs);
             progress.closeWindowsUpTo(endMs);
-            removePanesBefore(site, startMs + settings.advanceMs());
+            removePanesBefore(site, progress, startMs + settings.advanceMs());
+            forward(site, startMs, endMs, whole, closedBy, progress);
             open = panes().panes(site);
             closed = true;
         }
@@ -171,11 +250,15 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         return Math.max(first, progress.windowsClosedUpToMs() - settings.sizeMs() + settings.advanceMs());
     }
 
-    private void close(String site, long startMs, long endMs, ClosedBy closedBy) {
+    private Pane compose(String site, long startMs, long endMs) {
         Pane whole = panes().newPane(site);
         for (Pane pane : panes().panes(site).subMap(startMs, endMs).values()) {
             whole.merge(pane);
         }
+        return whole;
+    }
+
+    private void forward(String site, long startMs, long endMs, Pane whole, ClosedBy closedBy, SiteProgress progress) {
         if (whole.moment().rows() == 0) {
             return;
         }
@@ -187,16 +270,33 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
                 whole.sample(),
                 whole.requests(),
                 closedBy,
+                account(site, progress),
                 whole.isComplete());
         listener.onWindowClosed(site, whole.rows());
         Objects.requireNonNull(context, "init was called").forward(new Record<>(site, window, endMs - 1));
     }
 
-    private void removePanesBefore(String site, long timeMs) {
-        for (long startMs :
-                java.util.List.copyOf(panes().panes(site).headMap(timeMs).keySet())) {
-            panes().remove(site, startMs);
+    private RowAccount account(String site, SiteProgress progress) {
+        long open = 0;
+        for (Pane pane : panes().panes(site).values()) {
+            open += pane.rows();
         }
+        return progress.account(open);
+    }
+
+    private void removePanesBefore(String site, SiteProgress progress, long timeMs) {
+        for (Map.Entry<Long, Pane> ended :
+                List.copyOf(panes().panes(site).headMap(timeMs).entrySet())) {
+            progress.countInWindows(ended.getValue().rows());
+            panes().remove(site, ended.getKey());
+        }
+    }
+
+    /** The task leaves this instance: what it showed here must not stay. */
+    @Override
+    public void close() {
+        accounted.forEach(listener::onAccountReleased);
+        accounted.clear();
     }
 
     private PaneStore<SiteProgress> panes() {

@@ -3,19 +3,20 @@ package io.plumbline.topology.windows;
 /** Watches the second stage. Called on stream threads; implementations must be thread-safe and must not block. */
 public interface WindowListener {
 
-    /** Where rows were found to be late. */
-    enum Level {
-        /** Their pane had closed where they were read. */
-        PANE,
-        /** Their pane reached the composer after its window had closed without it. */
-        WINDOW
-    }
-
-    /** {@code rows} rows of {@code site} came after their window had closed; they are in no window. */
-    void onLate(String site, long rows, Level level);
+    /** {@code rows} accepted rows of {@code site} are in no window. */
+    void onLate(String site, long rows, LateReason reason);
 
     /** {@code nanoseconds} were spent adding {@code rows} rows of {@code site} to their pane. */
     void onAccumulated(String site, int rows, long nanoseconds);
+
+    /** What became of all rows of {@code site} so far, from the instance that composes its windows. */
+    default void onAccount(String site, RowAccount account) {}
+
+    /** This instance no longer composes the windows of {@code site}: its account must not be shown here any more. */
+    default void onAccountReleased(String site) {}
+
+    /** {@code partition} of the source is no longer waited for by the windows of {@code site}, until it catches up. */
+    default void onGivenUp(String site, int partition) {}
 
     /** A record of the moments topic was not written by this program, or with other settings; it was skipped. */
     default void onForeign() {}

@@ -52,6 +52,7 @@ public record WindowSettings(
         }
     }
 
+    private static final long SLOWEST_RHYTHM_MS = 60_000;
     private static final int LARGEST_PANES_PER_WINDOW = 288;
 
     long sizeMs() {
@@ -64,6 +65,16 @@ public record WindowSettings(
 
     long graceMs() {
         return grace.toMillis();
+    }
+
+    /**
+     * How often a source partition whose event time moves says so at least, also when no pane closes, in milliseconds: often
+     * enough to be seen catching up.
+     */
+    long rhythmMs() {
+        return maxHold == null
+                ? SLOWEST_RHYTHM_MS
+                : Math.max(1_000, Math.min(maxHold.toMillis() / 10, SLOWEST_RHYTHM_MS));
     }
 
     /** The longest stretch that every window is made of whole copies of, in milliseconds. */

@@ -12,6 +12,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.runtime.LostThread;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.WindowListener;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -143,7 +144,9 @@ final class FaultedMonitor {
                     window.startMs(), window.moment().rows(), window.moment().state(), window.complete());
             context()
                     .forward(new Record<>(
-                            window.site().getBytes(StandardCharsets.UTF_8), print.encode(), record.timestamp()));
+                            window.site().getBytes(StandardCharsets.UTF_8),
+                            AccountPrint.append(print.encode(), window.account()),
+                            record.timestamp()));
         }
     }
 
@@ -173,8 +176,8 @@ final class FaultedMonitor {
         public void onDeadLetter(DeadLetter.Reason reason) {}
 
         @Override
-        public void onLate(String site, long rows, Level level) {
-            tell("late %s %s %d".formatted(level, site, rows));
+        public void onLate(String site, long rows, LateReason reason) {
+            tell("late %s %s %d".formatted(reason, site, rows));
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.plumbline.topology.metrics;
 
 import io.plumbline.topology.ingest.Repeats;
+import io.plumbline.topology.windows.RowAccount;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -108,10 +109,13 @@ final class ExportedMetrics {
         metrics.expect(
                 List.of("blocks.7", "blocks.11"),
                 List.of("non_finite", "malformed"),
+                List.of("after_grace", "held_too_long"),
                 List.of("published", "refused", "failed"));
         for (String site : List.of("blocks.7", "blocks.11")) {
             metrics.recordAccepted(site, 128);
-            metrics.rowsLate(site, 3, "pane");
+            metrics.rowsLate(site, 3, "after_grace");
+            metrics.partitionGivenUp(site);
+            metrics.rowsAccounted(site, new RowAccount(9, 5, 2, Map.of("after_grace", 2L), 0));
             metrics.windowClosed(site);
             metrics.boundsViolated(site, 1);
             metrics.windowAssessed(() -> everything(site, 0.5));

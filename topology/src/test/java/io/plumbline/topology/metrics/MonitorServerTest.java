@@ -109,7 +109,7 @@ class MonitorServerTest {
         assertAll(
                 () -> has(scrape, "plumbline_rows_total{site=\"blocks.7\"} 228.0"),
                 () -> has(scrape, "plumbline_records_total{site=\"blocks.7\"} 2.0"),
-                () -> has(scrape, "plumbline_late_rows_total{level=\"pane\",site=\"blocks.7\"} 3.0"),
+                () -> has(scrape, "plumbline_late_rows_total{reason=\"after_grace\",site=\"blocks.7\"} 3.0"),
                 () -> has(scrape, "plumbline_dead_letters_total{reason=\"non_finite\"} 1.0"),
                 () -> has(scrape, "plumbline_dead_letters_total{reason=\"malformed\"} 0.0"),
                 () -> has(scrape, "plumbline_adaptations_total{outcome=\"published\",site=\"blocks.7\"} 1.0"),

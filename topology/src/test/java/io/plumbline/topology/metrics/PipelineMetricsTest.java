@@ -6,7 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
-import io.plumbline.topology.windows.WindowListener;
+import io.plumbline.topology.windows.LateReason;
+import io.plumbline.topology.windows.RowAccount;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
@@ -56,15 +57,24 @@ class PipelineMetricsTest {
                 has(before, "plumbline_dead_letters_total{reason=\"" + reason.label() + "\"} 0.0");
             }
             pipeline.onAccepted("blocks.7", 128);
-            pipeline.onLate("blocks.7", 5, WindowListener.Level.WINDOW);
+            pipeline.onLate("blocks.7", 5, LateReason.WINDOW_CLOSED);
+            pipeline.onGivenUp("blocks.7", 3);
+            pipeline.onAccount("blocks.7", new RowAccount(1, 1, 0, Map.of(), 0));
+            pipeline.onAccount("blocks.7", new RowAccount(100, 70, 15, Map.of("after_grace", 5L, "after_idle", 6L), 4));
             pipeline.onAccumulated("blocks.7", 128, 2_000_000);
             pipeline.onWindowClosed("blocks.7", 128);
             pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
             pipeline.onReport(report(distinctNumbers()), 36_000_000);
             String after = scrape(metrics);
             has(after, "plumbline_rows_total{site=\"blocks.7\"} 128.0");
-            has(after, "plumbline_late_rows_total{level=\"window\",site=\"blocks.7\"} 5.0");
-            has(after, "plumbline_late_rows_total{level=\"pane\",site=\"blocks.7\"} 0.0");
+            has(after, "plumbline_late_rows_total{reason=\"window_closed\",site=\"blocks.7\"} 5.0");
+            has(after, "plumbline_late_rows_total{reason=\"after_grace\",site=\"blocks.7\"} 0.0");
+            has(after, "plumbline_partitions_given_up_total{site=\"blocks.7\"} 1.0");
+            has(after, "plumbline_site_rows{account=\"in\",site=\"blocks.7\"} 100.0");
+            has(after, "plumbline_site_rows{account=\"in_windows\",site=\"blocks.7\"} 70.0");
+            has(after, "plumbline_site_rows{account=\"open\",site=\"blocks.7\"} 15.0");
+            has(after, "plumbline_site_rows{account=\"late_after_idle\",site=\"blocks.7\"} 6.0");
+            has(after, "plumbline_site_rows{account=\"unaccounted\",site=\"blocks.7\"} 4.0");
             has(after, "plumbline_windows_total{site=\"blocks.7\"} 1.0");
             has(after, "plumbline_dead_letters_total{reason=\"non_finite\"} 1.0");
             has(after, "plumbline_stage_seconds_sum{stage=\"accumulate\"} 0.002");
@@ -73,6 +83,8 @@ class PipelineMetricsTest {
             has(after, "plumbline_metrics_failures_total 0.0");
             pipeline.onSiteReleased("blocks.7");
             assertTrue(!scrape(metrics).contains("plumbline_verdict{"), "a released site is still shown");
+            pipeline.onAccountReleased("blocks.7");
+            assertTrue(!scrape(metrics).contains("plumbline_site_rows{"), "a released account is still shown");
         } catch (ReflectiveOperationException e) {
             throw new LinkageError("the assessment could not be built", e);
         }

@@ -9,6 +9,7 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.WindowListener;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,7 +81,7 @@ final class MonitorInstance implements AutoCloseable {
         }
 
         @Override
-        public void onLate(String site, long rows, Level level) {
+        public void onLate(String site, long rows, LateReason reason) {
             lateRows.addAndGet(rows);
         }
 

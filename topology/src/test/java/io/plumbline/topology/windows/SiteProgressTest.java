@@ -74,6 +74,7 @@ class SiteProgressTest {
     }
 
     private void hear(int partition, int partitions, long closedUpToMs, boolean silent) {
-        progress.update(new PaneMessage.Progress(partition, partitions, closedUpToMs, silent));
+        progress.update(
+                new PaneMessage.Progress(partition, partitions, closedUpToMs, silent, closedUpToMs, RowsRead.NONE), 0);
     }
 }

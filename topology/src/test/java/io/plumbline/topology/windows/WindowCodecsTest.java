@@ -9,43 +9,47 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.topology.HostileBytes;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
 import org.junit.jupiter.api.Test;
 
 /** Round trips, and bytes of others: what level 1 sends and what the stores keep. */
 class WindowCodecsTest {
 
+    private static final long US = PaneMessage.application("plumbline");
     private static final MomentTile TILE =
             MomentTile.cut(3, 7, new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9}).get(0);
 
     @Test
     void aTileArrivesAsItWasSent() {
         PaneMessage.Tile sent = new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, TILE);
-        PaneMessage.Tile read = assertInstanceOf(PaneMessage.Tile.class, PaneMessage.decode(sent.encode()));
+        PaneMessage.Tile read = assertInstanceOf(PaneMessage.Tile.class, PaneMessage.decode(sent.encode(US), US));
         assertEquals(2, read.partition());
         assertEquals(1_700_000_000_000L, read.paneStartMs());
         assertEquals(5, read.requests());
         assertEquals(7, read.tile().rows());
         assertArrayEquals(TILE.values(), read.tile().values());
-        HostileBytes.check(sent.encode(), PaneMessage::decode);
+        HostileBytes.check(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
     }
 
     @Test
     void aSamplePartArrivesAsItWasSent() {
         PaneMessage.SamplePart sent = new PaneMessage.SamplePart(1, -10_000, 10_000, new byte[] {4, 5, 6});
-        PaneMessage.SamplePart read = assertInstanceOf(PaneMessage.SamplePart.class, PaneMessage.decode(sent.encode()));
+        PaneMessage.SamplePart read =
+                assertInstanceOf(PaneMessage.SamplePart.class, PaneMessage.decode(sent.encode(US), US));
         assertEquals(1, read.partition());
         assertEquals(-10_000, read.paneStartMs());
         assertArrayEquals(new byte[] {4, 5, 6}, read.part());
-        HostileBytes.mutate(sent.encode(), PaneMessage::decode);
+        HostileBytes.mutate(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
     }
 
     @Test
     void progressArrivesAsItWasSentAlsoBeforeAnythingIsClosed() {
         for (long closedUpToMs : new long[] {1_700_000_000_000L, SiteClock.NEVER}) {
-            PaneMessage.Progress sent = new PaneMessage.Progress(3, 4, closedUpToMs, true);
-            assertEquals(sent, PaneMessage.decode(sent.encode()));
-            HostileBytes.check(sent.encode(), PaneMessage::decode);
+            PaneMessage.Progress sent =
+                    new PaneMessage.Progress(3, 4, closedUpToMs, true, closedUpToMs, new RowsRead(20, 3, 4, 2, 5));
+            assertEquals(sent, PaneMessage.decode(sent.encode(US), US));
+            HostileBytes.check(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
         }
     }
 
@@ -53,15 +57,47 @@ class WindowCodecsTest {
     void timesAndPartitionsThatWouldOverflowAreRefused() {
         assertRefused(new PaneMessage.Tile(0, Long.MAX_VALUE, 10_000, 1, TILE), "time");
         assertRefused(new PaneMessage.SamplePart(0, Long.MIN_VALUE + 1, 10_000, new byte[0]), "time");
-        assertRefused(new PaneMessage.Progress(0, 1, Long.MAX_VALUE, false), "time");
-        assertRefused(new PaneMessage.Progress(4, 4, 0, false), "partition 4 of 4");
-        assertRefused(new PaneMessage.Progress(-1, 4, 0, false), "partition -1 of 4");
-        assertRefused(new PaneMessage.Progress(0, Integer.MAX_VALUE, 0, false), "partition 0 of");
+        assertRefused(progress(0, 1, Long.MAX_VALUE, 0), "time");
+        assertRefused(progress(0, 1, 0, Long.MAX_VALUE), "time");
+        assertRefused(progress(4, 4, 0, 0), "partition 4 of 4");
+        assertRefused(progress(-1, 4, 0, 0), "partition -1");
+        assertRefused(progress(0, Integer.MAX_VALUE, 0, 0), "partition 0 of");
+        assertRefused(new PaneMessage.Tile(Integer.MAX_VALUE, 0, 10_000, 1, TILE), "partition 2147483647");
+    }
+
+    private static PaneMessage progress(int partition, int partitions, long closedUpToMs, long eventTimeMs) {
+        return new PaneMessage.Progress(partition, partitions, closedUpToMs, false, eventTimeMs, RowsRead.NONE);
+    }
+
+    @Test
+    void messagesOfAnotherApplicationAreRefused() {
+        byte[] theirs = new PaneMessage.Tile(2, 0, 10_000, 5, TILE).encode(PaneMessage.application("plumbline-2"));
+        IllegalArgumentException refusal =
+                assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(theirs, US));
+        assertTrue(refusal.getMessage().contains("another application"), refusal.getMessage());
+    }
+
+    @Test
+    void moreRowsOpenOrLateThanWereReadAreRefused() {
+        assertEquals(6, new RowsRead(20, 3, 4, 2, 5).sent());
+        for (RowsMaker impossible : List.<RowsMaker>of(
+                () -> new RowsRead(-1, 0, 0, 0, 0),
+                () -> new RowsRead(9, 10, 0, 0, 0),
+                () -> new RowsRead(9, 5, 5, 0, 0),
+                () -> new RowsRead(9, 3, 2, 1, 4),
+                () -> new RowsRead(9, Long.MAX_VALUE, Long.MAX_VALUE, 3, 0),
+                () -> new RowsRead(9, 0, 0, 0, -1))) {
+            assertThrows(IllegalArgumentException.class, impossible::make);
+        }
+    }
+
+    private interface RowsMaker {
+        RowsRead make();
     }
 
     private static void assertRefused(PaneMessage message, String word) {
         IllegalArgumentException refusal =
-                assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(message.encode()));
+                assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(message.encode(US), US));
         assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
     }
 
@@ -90,11 +126,16 @@ class WindowCodecsTest {
         clock.advanceTo(25_000);
         clock.closeUpTo(20_000);
         clock.silent(true);
+        clock.countRead(30);
+        clock.countLate(5, LateReason.AFTER_GRACE);
+        clock.countLate(6, LateReason.AFTER_IDLE);
+        clock.countLate(2, LateReason.NOT_CONFIGURED);
         byte[] bytes = SiteClock.CODEC.encode(clock);
         SiteClock read = SiteClock.CODEC.decode(bytes);
         assertEquals(25_000, read.eventTimeMs());
         assertEquals(20_000, read.closedUpToMs());
         assertTrue(read.silent());
+        assertEquals(new RowsRead(30, 5, 6, 2, 7), read.rows(7));
         assertTrue(read.isClosed(20_000) && !read.isClosed(20_001));
         assertTrue(!read.advanceTo(25_000) && read.advanceTo(25_001));
         HostileBytes.check(bytes, SiteClock.CODEC::decode);
@@ -113,15 +154,24 @@ class WindowCodecsTest {
     @Test
     void progressOfASiteComesBackAsItWas() {
         SiteProgress progress = new SiteProgress();
-        progress.update(new PaneMessage.Progress(0, 3, 20_000, false));
-        progress.update(new PaneMessage.Progress(2, 3, 30_000, true));
+        progress.update(spoke(0, 20_000, false), 0);
+        progress.update(spoke(2, 30_000, true), 0);
         progress.closeWindowsUpTo(10_000);
+        progress.countLate(3, LateReason.WINDOW_CLOSED);
+        progress.countInWindows(10);
+        progress.arrived(0, 2);
         byte[] bytes = SiteProgress.CODEC.encode(progress);
         SiteProgress read = SiteProgress.CODEC.decode(bytes);
         assertEquals(10_000, read.windowsClosedUpToMs());
         assertEquals(SiteProgress.NEVER, read.frontierMs(), "partition 1 was not heard");
-        read.update(new PaneMessage.Progress(1, 3, 40_000, false));
+        assertEquals(progress.account(1), read.account(1));
+        read.update(spoke(1, 40_000, false), 0);
         assertEquals(20_000, read.frontierMs());
         HostileBytes.check(bytes, SiteProgress.CODEC::decode);
+    }
+
+    private static PaneMessage.Progress spoke(int partition, long closedUpToMs, boolean silent) {
+        return new PaneMessage.Progress(
+                partition, 3, closedUpToMs, silent, closedUpToMs + 1, new RowsRead(40 + partition, 1, 2, 0, 3));
     }
 }

@@ -92,7 +92,7 @@ class WindowStageTest {
         send(2, T0 + 12_000);
         send(3, T0 + 9_000);
         send(4, T0 + 22_000);
-        assertEquals(List.of("PANE 4"), late);
+        assertEquals(List.of("AFTER_GRACE 4"), late);
         assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, first);
     }
 
@@ -116,7 +116,7 @@ class WindowStageTest {
         waitSeconds(2);
         assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.IDLE, a);
         send(2, T0 + 5_000);
-        assertEquals(List.of("PANE 4"), late);
+        assertEquals(List.of("AFTER_IDLE 4"), late);
         Matrix next = send(3, T0 + 10_000);
         send(4, T0 + 22_000);
         assertEquals(2, windows.size());
@@ -145,8 +145,9 @@ class WindowStageTest {
         waitSeconds(2);
         PaneMessage message = PaneMessage.decode(
                 driver.createOutputTopic("moments", new ByteArrayDeserializer(), new ByteArrayDeserializer())
-                        .readValue());
-        assertEquals(new PaneMessage.Progress(0, 1, SiteClock.NEVER, true), message);
+                        .readValue(),
+                PaneMessage.application("windows"));
+        assertEquals(new PaneMessage.Progress(0, 1, SiteClock.NEVER, true, SiteClock.NEVER, RowsRead.NONE), message);
         // With records it is never silent.
         Matrix rows = send(1, T0);
         waitSeconds(600);
@@ -166,7 +167,7 @@ class WindowStageTest {
                         60_000,
                         1,
                         MomentTile.cut(WIDTH, 4, moment.state()).get(0))
-                .encode();
+                .encode(PaneMessage.application("windows"));
         ByteArraySerializer out = new ByteArraySerializer();
         driver.createInputTopic("moments", out, out).pipeInput(SITE.getBytes(StandardCharsets.UTF_8), foreign);
         Matrix rows = send(1, T0);
@@ -283,8 +284,8 @@ class WindowStageTest {
         };
         WindowListener windowListener = new WindowListener() {
             @Override
-            public void onLate(String site, long rows, Level level) {
-                late.add(level + " " + rows);
+            public void onLate(String site, long rows, LateReason reason) {
+                late.add(reason + " " + rows);
             }
 
             @Override

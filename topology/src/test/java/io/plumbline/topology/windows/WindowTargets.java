@@ -11,11 +11,12 @@ import org.apache.kafka.common.utils.Bytes;
 /** What this stage reads of others: the moments topic and the state stores. */
 public final class WindowTargets {
 
+    private static final long US = PaneMessage.application("plumbline");
     private static final int DIMENSION = 3;
     private static final int CAPACITY = 8;
 
-    /** Progress names the number of partitions: ten bytes each are kept. */
-    private static final long LARGEST_PROGRESS = 192 * 1024 + 10L * PaneMessage.LARGEST_PARTITIONS;
+    /** Progress names the number of partitions: a small object each is kept. */
+    private static final long LARGEST_PROGRESS = 192 * 1024 + 160L * PaneMessage.LARGEST_PARTITIONS;
 
     private WindowTargets() {}
 
@@ -38,7 +39,7 @@ public final class WindowTargets {
 
     /** Decodes a message and does with it what the composer does. */
     private static void takeMessage(byte[] bytes) {
-        PaneMessage message = PaneMessage.decode(bytes);
+        PaneMessage message = PaneMessage.decode(bytes, US);
         Pane pane = new Pane(DIMENSION, CAPACITY);
         if (message instanceof PaneMessage.Tile tile) {
             pane.addTile(tile.tile());
@@ -48,7 +49,7 @@ public final class WindowTargets {
             pane.addSamplePart(part.part());
         } else if (message instanceof PaneMessage.Progress progress) {
             SiteProgress site = new SiteProgress();
-            site.update(progress);
+            site.update(progress, 0);
             site.frontierMs();
         }
     }
@@ -62,18 +63,23 @@ public final class WindowTargets {
     private static List<byte[]> messages() {
         List<byte[]> messages = new ArrayList<>();
         for (MomentTile tile : MomentTile.cut(DIMENSION, 7, new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9})) {
-            messages.add(new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, tile).encode());
+            messages.add(new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, tile).encode(US));
         }
         RowSample sample = RowSample.ofCapacity(CAPACITY);
         for (int row = 0; row < 4; row++) {
             sample.offer(RowSample.hash(7, row), 1, new float[] {row, 1, 2}, null);
         }
         for (byte[] part : sample.encode(1_000)) {
-            messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode());
+            messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode(US));
         }
-        messages.add(new PaneMessage.Progress(3, 4, 1_700_000_000_000L, false).encode());
-        messages.add(new PaneMessage.Progress(0, 4, SiteClock.NEVER, true).encode());
+        messages.add(spoke(3, 4, 1_700_000_000_000L, false).encode(US));
+        messages.add(spoke(0, 4, SiteClock.NEVER, true).encode(US));
         return messages;
+    }
+
+    private static PaneMessage.Progress spoke(int partition, int partitions, long closedUpToMs, boolean silent) {
+        return new PaneMessage.Progress(
+                partition, partitions, closedUpToMs, silent, closedUpToMs, new RowsRead(20, 3, 4, 2, 5));
     }
 
     private static byte[] clock() {
@@ -85,8 +91,8 @@ public final class WindowTargets {
 
     private static byte[] progress() {
         SiteProgress progress = new SiteProgress();
-        progress.update(new PaneMessage.Progress(0, 3, 20_000, false));
-        progress.update(new PaneMessage.Progress(2, 3, 30_000, true));
+        progress.update(spoke(0, 3, 20_000, false), 0);
+        progress.update(spoke(2, 3, 30_000, true), 0);
         progress.closeWindowsUpTo(10_000);
         return SiteProgress.CODEC.encode(progress);
     }

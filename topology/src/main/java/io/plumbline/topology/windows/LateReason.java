@@ -1,0 +1,22 @@
+package io.plumbline.topology.windows;
+
+import java.util.Locale;
+
+/** Why accepted rows are in no window. A fixed set, so that a counter by reason stays small. */
+public enum LateReason {
+    /** Where they were read, event time had passed the end of their pane by the grace period. */
+    AFTER_GRACE,
+    /** Where they were read, their pane had been closed because the site was silent for the idle timeout. */
+    AFTER_IDLE,
+    /** Their pane came to the composer after a window that holds it had closed: their partition had counted as silent. */
+    WINDOW_CLOSED,
+    /** As {@link #WINDOW_CLOSED}, from a partition that was no longer waited for ({@link WindowSettings#maxHold}). */
+    HELD_TOO_LONG,
+    /** Their site was taken out of the configuration while their pane was open, and did not come back. */
+    NOT_CONFIGURED;
+
+    /** The reason as it stands in reports and metric labels: lower case, underscores. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,127 @@
+package io.plumbline.topology.windows;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What level 2 knows of one site at one source partition.
+ *
+ * <p>Persistent: what the partition said last, the rows that arrived from it, and whether it is still waited for. Not
+ * persistent: for how long it has held windows back; after a restart that time starts anew.
+ */
+final class PartitionProgress {
+
+    static final int BYTES = 17 + RowsRead.BYTES + Long.BYTES;
+    private static final byte HEARD = 1;
+    private static final byte SILENT = 2;
+    private static final byte GIVEN_UP = 4;
+
+    private boolean heard;
+    private boolean silent;
+    private boolean givenUp;
+    private long closedUpToMs = SiteProgress.NEVER;
+    private long eventTimeMs = SiteProgress.NEVER;
+    private RowsRead rows = RowsRead.NONE;
+
+    private long arrivedSince;
+
+    private long heardWallMs = SiteProgress.NEVER;
+    private long heldMs;
+    private long smallestLagMs = Long.MAX_VALUE;
+
+    void hear(PaneMessage.Progress progress, long wallMs) {
+        heard = true;
+        silent = progress.silent();
+        closedUpToMs = Math.max(closedUpToMs, progress.closedUpToMs());
+        eventTimeMs = Math.max(eventTimeMs, progress.eventTimeMs());
+        rows = progress.rows();
+        arrivedSince = 0;
+        heardWallMs = wallMs;
+    }
+
+    void arrive(long count) {
+        arrivedSince += count;
+    }
+
+    /** Adds time for which windows were held; a lag that shrank by {@code enoughMs} sets it back to none. */
+    void hold(long elapsedMs, long lagMs, long enoughMs) {
+        if (lagMs < smallestLagMs - enoughMs) {
+            smallestLagMs = lagMs;
+            heldMs = 0;
+        } else {
+            heldMs += elapsedMs;
+        }
+    }
+
+    void holdsNothing() {
+        heldMs = 0;
+        smallestLagMs = Long.MAX_VALUE;
+    }
+
+    long heldMs() {
+        return heldMs;
+    }
+
+    void giveUp() {
+        givenUp = true;
+        holdsNothing();
+    }
+
+    void waitForAgain() {
+        givenUp = false;
+    }
+
+    boolean heard() {
+        return heard;
+    }
+
+    boolean givenUp() {
+        return givenUp;
+    }
+
+    /** Whether windows wait for this partition. */
+    boolean counts() {
+        return !silent && !givenUp;
+    }
+
+    long closedUpToMs() {
+        return closedUpToMs;
+    }
+
+    long eventTimeMs() {
+        return eventTimeMs;
+    }
+
+    long heardWallMs() {
+        return heardWallMs;
+    }
+
+    RowsRead rows() {
+        return rows;
+    }
+
+    /** Rows that arrived since the partition last spoke: its {@link #rows} still call them open. */
+    long arrivedSince() {
+        return arrivedSince;
+    }
+
+    void encode(ByteBuffer buffer) {
+        buffer.put((byte) ((heard ? HEARD : 0) | (silent ? SILENT : 0) | (givenUp ? GIVEN_UP : 0)))
+                .putLong(closedUpToMs)
+                .putLong(eventTimeMs)
+                .putLong(arrivedSince)
+                .put(rows.encode());
+    }
+
+    static PartitionProgress decode(ByteBuffer buffer) {
+        PartitionProgress read = new PartitionProgress();
+        byte flags = buffer.get();
+        read.heard = (flags & HEARD) != 0;
+        read.silent = (flags & SILENT) != 0;
+        read.givenUp = (flags & GIVEN_UP) != 0;
+        read.closedUpToMs = buffer.getLong();
+        read.eventTimeMs = buffer.getLong();
+        read.arrivedSince = buffer.getLong();
+        read.rows = RowsRead.decode(buffer);
+        return read;
+    }
+}

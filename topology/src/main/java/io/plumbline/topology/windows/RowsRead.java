@@ -1,0 +1,61 @@
+package io.plumbline.topology.windows;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What became of all rows of one site that one source partition ever handed to level 1, so far. State of the task, not a
+ * metric: written in the transaction that commits the offsets of those rows, so that no row counts twice after a crash.
+ *
+ * @param in rows read
+ * @param afterGrace of these, late by {@link LateReason#AFTER_GRACE}
+ * @param afterIdle of these, late by {@link LateReason#AFTER_IDLE}
+ * @param notConfigured of these, left out by {@link LateReason#NOT_CONFIGURED}
+ * @param open of these, in panes that are still open here; the rest was sent to level 2
+ */
+record RowsRead(long in, long afterGrace, long afterIdle, long notConfigured, long open) {
+
+    static final RowsRead NONE = new RowsRead(0, 0, 0, 0, 0);
+
+    static final int BYTES = 5 * Long.BYTES;
+
+    RowsRead {
+        long left = in;
+        for (long part : new long[] {afterGrace, afterIdle, notConfigured, open}) {
+            if (part < 0 || part > left) {
+                throw new IllegalArgumentException("%d rows read of which %d, %d and %d are late and %d open"
+                        .formatted(in, afterGrace, afterIdle, notConfigured, open));
+            }
+            left -= part;
+        }
+    }
+
+    /** Rows that were sent in closed panes. */
+    long sent() {
+        return in - afterGrace - afterIdle - notConfigured - open;
+    }
+
+    /** Rows late for a reason that level 1 gives; 0 for the others. */
+    long late(LateReason reason) {
+        return switch (reason) {
+            case AFTER_GRACE -> afterGrace;
+            case AFTER_IDLE -> afterIdle;
+            case NOT_CONFIGURED -> notConfigured;
+            case WINDOW_CLOSED, HELD_TOO_LONG -> 0;
+        };
+    }
+
+    /** In the order of the components. */
+    byte[] encode() {
+        return ByteBuffer.allocate(BYTES)
+                .putLong(in)
+                .putLong(afterGrace)
+                .putLong(afterIdle)
+                .putLong(notConfigured)
+                .putLong(open)
+                .array();
+    }
+
+    static RowsRead decode(ByteBuffer buffer) {
+        return new RowsRead(buffer.getLong(), buffer.getLong(), buffer.getLong(), buffer.getLong(), buffer.getLong());
+    }
+}

@@ -1,0 +1,224 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.SiteShape;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.test.TestRecord;
+
+/**
+ * Both levels of this stage for any number of source partitions: a test driver knows one, so each partition has a driver of
+ * its own, and what it sends is given the partition it stands for before level 2 takes it. Wall clocks go together.
+ */
+final class WindowPipeline implements AutoCloseable {
+
+    static final String SITE = "blocks.7";
+    static final int WIDTH = 5;
+    static final long WALL_START = 1_800_000_000_000L;
+    private static final int PARTITION_AT = 10;
+
+    final List<ClosedWindow> windows = new ArrayList<>();
+    final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
+    final List<Integer> givenUp = new ArrayList<>();
+    long rowsAccepted;
+    long deadLetters;
+
+    private final List<TopologyTestDriver> readers = new ArrayList<>();
+    private final List<Deque<TestRecord<byte[], byte[]>>> underWay = new ArrayList<>();
+    private final TopologyTestDriver composer;
+
+    WindowPipeline(WindowSettings settings, int partitions, Path folder) {
+        this(settings, partitions, folder, List.of(SITE));
+    }
+
+    WindowPipeline(WindowSettings settings, int partitions, Path folder, List<String> sites) {
+        Watcher watcher = new Watcher();
+        Map<String, SiteShape> shapes = new HashMap<>();
+        Map<String, Integer> widths = new HashMap<>();
+        for (String site : sites) {
+            shapes.put(site, new SiteShape(site, WIDTH, WIDTH, false));
+            widths.put(site, WIDTH);
+        }
+        WindowStage stage = new WindowStage(settings, StoreKind.MEMORY, widths, 16, partitions, Map.of(), watcher);
+        ByteArrayDeserializer in = new ByteArrayDeserializer();
+        ByteArraySerializer out = new ByteArraySerializer();
+        for (int partition = 0; partition < partitions; partition++) {
+            Topology topology = new Topology();
+            topology.addSource("activations-source", in, in, "activations");
+            topology.addProcessor(
+                    "ingest",
+                    IngestProcessor.supplier(shapes, watcher, "accumulate", "refused", 1_000_000),
+                    "activations-source");
+            topology.addProcessor("accumulate", stage.accumulator(), "ingest");
+            topology.addSink("refused", "dead-letters", out, out, "ingest");
+            topology.addSink("closed-panes", "moments", out, out, "accumulate");
+            readers.add(driver(topology, folder.resolve("reader-" + partition)));
+            underWay.add(new ArrayDeque<>());
+        }
+        Topology topology = new Topology();
+        topology.addSource("moments-source", in, in, "moments");
+        topology.addProcessor("compose", stage.composer(), "moments-source");
+        topology.addProcessor("collect", () -> new Collector(windows), "compose");
+        composer = driver(topology, folder.resolve("composer"));
+    }
+
+    private static TopologyTestDriver driver(Topology topology, Path state) {
+        Properties properties = new Properties();
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "windows");
+        properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:9092");
+        properties.put(StreamsConfig.STATE_DIR_CONFIG, state.toString());
+        properties.put("processing.exception.handler.global.enabled", true);
+        return new TopologyTestDriver(topology, properties, Instant.ofEpochMilli(WALL_START));
+    }
+
+    /** Gives a record to level 1; what that sends stays under way until {@link #deliver}. */
+    Matrix read(int partition, long seed, int rows, long timestampMs) {
+        Matrix values = ActivationRecords.integerRows(seed, rows, WIDTH);
+        read(SITE, partition, ActivationRecords.blob(values), timestampMs);
+        return values;
+    }
+
+    void read(String site, int partition, byte[] value, long timestampMs) {
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("site", site.getBytes(StandardCharsets.UTF_8));
+        readers.get(partition)
+                .createInputTopic("activations", new ByteArraySerializer(), new ByteArraySerializer())
+                .pipeInput(new TestRecord<>(new byte[] {7}, value, headers, Instant.ofEpochMilli(timestampMs)));
+        collect(partition);
+    }
+
+    private void collect(int partition) {
+        underWay.get(partition)
+                .addAll(readers.get(partition)
+                        .createOutputTopic("moments", new ByteArrayDeserializer(), new ByteArrayDeserializer())
+                        .readRecordsToList());
+    }
+
+    /** Lets level 2 take everything of one partition that is under way. */
+    void deliver(int partition) {
+        for (TestRecord<byte[], byte[]> sent : underWay.get(partition)) {
+            byte[] message = sent.value().clone();
+            ByteBuffer.wrap(message).putInt(PARTITION_AT, partition);
+            composer.createInputTopic("moments", new ByteArraySerializer(), new ByteArraySerializer())
+                    .pipeInput(sent.key(), message);
+        }
+        underWay.get(partition).clear();
+    }
+
+    /** Loses the first {@code messages} of a partition that are under way. */
+    void lose(int partition, int messages) {
+        for (int i = 0; i < messages; i++) {
+            underWay.get(partition).remove();
+        }
+    }
+
+    /** Gives level 2 a message that no partition of this pipeline sent. */
+    void compose(String site, PaneMessage message) {
+        composer.createInputTopic("moments", new ByteArraySerializer(), new ByteArraySerializer())
+                .pipeInput(site.getBytes(StandardCharsets.UTF_8), message.encode(PaneMessage.application("windows")));
+    }
+
+    void deliverAll() {
+        for (int partition = 0; partition < readers.size(); partition++) {
+            deliver(partition);
+        }
+    }
+
+    /** Lets wall-clock time pass second by second, delivering all the while. */
+    void passSeconds(int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            for (int partition = 0; partition < readers.size(); partition++) {
+                readers.get(partition).advanceWallClockTime(Duration.ofSeconds(1));
+                collect(partition);
+            }
+            deliverAll();
+            composer.advanceWallClockTime(Duration.ofSeconds(1));
+        }
+    }
+
+    /** Lets hours pass at level 2, each in one step. */
+    void passHours(int hours) {
+        for (int hour = 0; hour < hours; hour++) {
+            composer.advanceWallClockTime(Duration.ofHours(1));
+        }
+    }
+
+    /** As {@link #passSeconds} for level 1 alone; what it sends stays under way. */
+    List<PaneMessage> passSecondsAtLevelOne(int partition, int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            readers.get(partition).advanceWallClockTime(Duration.ofSeconds(1));
+        }
+        collect(partition);
+        return underWay.get(partition).stream()
+                .map(sent -> PaneMessage.decode(sent.value(), PaneMessage.application("windows")))
+                .toList();
+    }
+
+    RowAccount lastAccount() {
+        return windows.get(windows.size() - 1).account();
+    }
+
+    @Override
+    public void close() {
+        readers.forEach(TopologyTestDriver::close);
+        composer.close();
+    }
+
+    private final class Watcher implements IngestListener, WindowListener {
+        @Override
+        public void onAccepted(String site, int rows) {
+            rowsAccepted += rows;
+        }
+
+        @Override
+        public void onDeadLetter(DeadLetter.Reason reason) {
+            deadLetters++;
+        }
+
+        @Override
+        public void onLate(String site, long rows, LateReason reason) {
+            late.merge(reason, rows, Long::sum);
+        }
+
+        @Override
+        public void onGivenUp(String site, int partition) {
+            givenUp.add(partition);
+        }
+
+        @Override
+        public void onAccumulated(String site, int rows, long nanoseconds) {}
+
+        @Override
+        public void onWindowClosed(String site, long rows) {}
+    }
+
+    private record Collector(List<ClosedWindow> windows) implements Processor<String, ClosedWindow, Void, Void> {
+        @Override
+        public void process(Record<String, ClosedWindow> record) {
+            windows.add(record.value());
+        }
+    }
+}
