@@ -4,6 +4,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.SymmetricEigen;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -34,9 +35,11 @@ import java.util.List;
 public final class CandidateSearch {
 
     private final List<GaeSettings> settings;
+    private final DType dtype;
 
-    private CandidateSearch(List<GaeSettings> settings) {
+    private CandidateSearch(List<GaeSettings> settings, DType dtype) {
         this.settings = List.copyOf(settings);
+        this.dtype = dtype;
     }
 
     /** The documented set. Ranks that do not fit in {@code dimension} are left out. */
@@ -57,12 +60,20 @@ public final class CandidateSearch {
             settings.add(setting(wider, Rotation.PRINTED, 2.0, 1.0, 0.0));
             settings.add(setting(wider, Rotation.FULL_RANK, 0.0, 1.0, 0.0));
         }
-        return new CandidateSearch(settings);
+        return new CandidateSearch(settings, DType.F64);
     }
 
     /** A set of one's own; "keep the current decoder" is added to it. */
     public static CandidateSearch of(List<GaeSettings> settings) {
-        return new CandidateSearch(settings);
+        return new CandidateSearch(settings, DType.F64);
+    }
+
+    /**
+     * The same search, whose winner comes back with the values it has once it was written as {@code travelling}: what is judged
+     * next is then what others will get. The figures of the candidates are those before rounding.
+     */
+    public CandidateSearch writtenAs(DType travelling) {
+        return new CandidateSearch(settings, travelling);
     }
 
     public List<GaeSettings> settings() {
@@ -76,6 +87,7 @@ public final class CandidateSearch {
      * @param trainedSubspace of the trained decoder, at any rank
      * @param current the decoder in service, which may be an earlier adaptation
      * @throws IllegalArgumentException if shapes differ, either set of rows is empty, or a rank exceeds the dimension
+     * @throws ArithmeticException if the type to be written cannot hold the winner
      */
     public SearchReport search(
             Decoder trained,
@@ -111,8 +123,29 @@ public final class CandidateSearch {
                 best = figures;
             }
         }
-        Decoder decoder = best.candidate() instanceof Candidate.Refit refit ? run.decoder(refit.settings()) : current;
+        Decoder decoder = best.candidate() instanceof Candidate.Refit refit
+                ? rounded(run.decoder(refit.settings()), refit)
+                : current;
         return new SearchReport(all, best, decoder);
+    }
+
+    /** In place: the winner was made a line ago and nobody else has it. */
+    private Decoder rounded(Decoder winner, Candidate candidate) {
+        round(winner.weights().values(), "weights", candidate);
+        round(winner.bias(), "bias", candidate);
+        return winner;
+    }
+
+    private void round(double[] values, String what, Candidate candidate) {
+        for (int i = 0; i < values.length; i++) {
+            double rounded = dtype.rounded(values[i]);
+            if (!Double.isFinite(rounded)) {
+                throw new ArithmeticException(
+                        "the %s of \"%s\" hold %s, %s holds at most %s; nothing was published, the decoder in service stays: write a wider adaptation.dtype, such as f32"
+                                .formatted(what, candidate.describe(), values[i], dtype, dtype.largest()));
+            }
+            values[i] = rounded;
+        }
     }
 
     private static GaeSettings setting(

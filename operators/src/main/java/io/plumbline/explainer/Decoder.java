@@ -2,6 +2,7 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.DType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;
@@ -73,6 +74,22 @@ public record Decoder(Matrix weights, double[] bias) {
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }
+    }
+
+    /** Whether written as {@code dtype} it is the same decoder to {@link #sha256()}, and finite. One pass. */
+    public boolean keepsIdentityAs(DType dtype) {
+        return keepsIdentity(weights.values(), dtype) && keepsIdentity(bias, dtype);
+    }
+
+    private static boolean keepsIdentity(double[] values, DType dtype) {
+        for (double value : values) {
+            double rounded = dtype.rounded(value);
+            // As the hash sees them: -0.0 is not 0.0.
+            if (!Double.isFinite(rounded) || Float.compare((float) rounded, (float) value) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static void update(MessageDigest digest, double[] values) {

@@ -50,6 +50,31 @@ public enum DType {
         }
     }
 
+    /**
+     * What a value is after it was written and read again: the nearest one of this type, or an infinity above
+     * {@link #largest()}. For the integer types the value itself.
+     */
+    public double rounded(double value) {
+        return switch (this) {
+            case F64, I64, I32 -> value;
+            case F32 -> (float) value;
+            case F16 -> fromHalf(narrow(value, F16_FRACTION_BITS, F16_SMALLEST_EXPONENT, F16_INFINITY));
+            case BF16 -> fromBrain(narrow(value, BF16_FRACTION_BITS, BF16_SMALLEST_EXPONENT, BF16_INFINITY));
+        };
+    }
+
+    /** The largest finite value. */
+    public double largest() {
+        return switch (this) {
+            case F64 -> Double.MAX_VALUE;
+            case F32 -> Float.MAX_VALUE;
+            case F16 -> 65504.0;
+            case BF16 -> 0x1.FEp127;
+            case I64 -> Long.MAX_VALUE;
+            case I32 -> Integer.MAX_VALUE;
+        };
+    }
+
     static float fromHalf(short half) {
         int sign = (half & 0x8000) << 16;
         int magnitude = half & 0x7FFF;

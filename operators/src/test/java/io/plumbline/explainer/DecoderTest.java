@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.DType;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,21 @@ class DecoderTest {
         // sha256sum
         Decoder decoder = new Decoder(new Matrix(2, 2, new double[] {1, 2, 3, 4}), new double[] {0.5, -1});
         assertEquals("477c2f643c318457298281581a2b41c0c0aa9a0c8c9a7ab09b56a1308d27c099", decoder.sha256());
+    }
+
+    @Test
+    void identityIsKeptByTypesThatHoldEveryFloatOfIt() {
+        Decoder halves = new Decoder(new Matrix(2, 1, new double[] {0.25, -1.5}), new double[] {0});
+        Decoder fifths = new Decoder(new Matrix(2, 1, new double[] {0.2, 1}), new double[] {0});
+        Decoder wide = new Decoder(new Matrix(2, 1, new double[] {1, 65536}), new double[] {0});
+        Decoder biased = new Decoder(new Matrix(2, 1, new double[] {1, 2}), new double[] {0.2});
+        assertTrue(halves.keepsIdentityAs(DType.F16) && halves.keepsIdentityAs(DType.BF16));
+        assertTrue(!fifths.keepsIdentityAs(DType.F16) && !fifths.keepsIdentityAs(DType.BF16));
+        assertTrue(!biased.keepsIdentityAs(DType.F16) && biased.keepsIdentityAs(DType.F32));
+        assertTrue(fifths.keepsIdentityAs(DType.F32), "0.2 is no float, and the same one before and after");
+        assertTrue(!wide.keepsIdentityAs(DType.F16) && wide.keepsIdentityAs(DType.BF16));
+        Decoder beyond = new Decoder(new Matrix(1, 1, new double[] {1e39}), new double[] {0});
+        assertTrue(!beyond.keepsIdentityAs(DType.F32) && beyond.keepsIdentityAs(DType.F64));
     }
 
     @Test

@@ -30,6 +30,27 @@ class DTypeTest {
     }
 
     @Test
+    void roundedIsWhatIsReadBack() {
+        long seed = 43;
+        SplittableRandom random = new SplittableRandom(seed);
+        for (DType dtype : new DType[] {DType.F64, DType.F32, DType.F16, DType.BF16}) {
+            for (int i = 0; i < 2_000; i++) {
+                double value = Math.scalb(random.nextDouble(-1, 1), random.nextInt(-40, 40));
+                byte[] blob = SafetensorsWriter.create()
+                        .addVector("x", dtype, new double[] {value})
+                        .toBytes();
+                double read = Safetensors.parse(blob).tensor("x").toDoubles()[0];
+                assertEquals(read, dtype.rounded(value), dtype + ", seed " + seed + ", value " + value);
+            }
+            assertEquals(dtype.largest(), dtype.rounded(dtype.largest()));
+            if (dtype != DType.F64) {
+                assertEquals(Double.POSITIVE_INFINITY, dtype.rounded(1.01 * dtype.largest()));
+                assertEquals(Double.NEGATIVE_INFINITY, dtype.rounded(-1.01 * dtype.largest()));
+            }
+        }
+    }
+
+    @Test
     void halvesMeanWhatTheStandardSays() {
         assertEquals(1.0f, DType.fromHalf((short) 0x3C00));
         assertEquals(-2.0f, DType.fromHalf((short) 0xC000));

@@ -6,15 +6,19 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.Threshold.Level;
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.emission.DecoderEmitter;
+import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Holds a configuration against the files it names. Reads every explainer and baseline: seconds for large ones. */
@@ -97,6 +101,9 @@ public final class ConfigCheck {
         if (explainer != null) {
             checkRanks(settings, adaptation, explainer, problems);
         }
+        if (explainer != null && adaptation != null) {
+            checkSize(adaptation, explainer.decoder(), problems);
+        }
         if (baseline != null) {
             checkCalibration(settings, baseline, problems);
         }
@@ -154,6 +161,16 @@ public final class ConfigCheck {
         if (fit != null && fit.rank() > width) {
             problems.add("adaptation.rank = %d: expected at most %d, the width the explainer writes"
                     .formatted(fit.rank(), width));
+        }
+    }
+
+    /** Of what an adaptation publishes, and of the trained decoder when it returns. */
+    private static void checkSize(AdaptationSettings adaptation, Decoder trained, List<String> problems) {
+        for (DType dtype : new TreeSet<>(List.of(adaptation.dtype(), adaptation.revertType(trained)))) {
+            String refusal = DecoderEmitter.refusal(trained.features(), trained.dimension(), dtype);
+            if (refusal != null) {
+                problems.add("adaptation.dtype = %s: %s".formatted(adaptation.dtype(), refusal));
+            }
         }
     }
 

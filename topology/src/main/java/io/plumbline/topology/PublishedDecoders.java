@@ -25,25 +25,48 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
     private final CountDownLatch caughtUp = new CountDownLatch(1);
     private final DecoderSubscriber subscriber;
 
-    /** Follows the topic from its beginning. */
-    public static PublishedDecoders follow(MonitorConfig config, Map<String, WatchedSite> sites) {
+    /**
+     * Follows the topic from its beginning.
+     *
+     * @param listener hears what the subscriber does; of a new decoder when it is in service
+     */
+    public static PublishedDecoders follow(
+            MonitorConfig config, Map<String, WatchedSite> sites, DecoderListener listener) {
         Properties kafka = new Properties();
         kafka.putAll(config.subscriberProperties());
-        return new PublishedDecoders(kafka, config.topics().decoders(), sites);
+        return new PublishedDecoders(kafka, config.topics().decoders(), sites, listener);
     }
 
-    private PublishedDecoders(Properties kafka, String topic, Map<String, WatchedSite> sites) {
+    private PublishedDecoders(
+            Properties kafka, String topic, Map<String, WatchedSite> sites, DecoderListener listener) {
         Map<String, Decoder> trained = new HashMap<>();
         sites.forEach((site, watched) -> trained.put(site, watched.explainer().decoder()));
         subscriber = DecoderSubscriber.start(kafka, topic, DecoderSubscription.of(trained), new DecoderListener() {
             @Override
             public void onDecoder(PublishedDecoder published) {
                 active.put(published.site(), new Active(published.decoder(), published.version()));
+                listener.onDecoder(published);
+            }
+
+            @Override
+            public void onRefused(String site, long version, String reason) {
+                listener.onRefused(site, version, reason);
             }
 
             @Override
             public void onCaughtUp() {
                 caughtUp.countDown();
+                listener.onCaughtUp();
+            }
+
+            @Override
+            public void onInterrupted(String reason) {
+                listener.onInterrupted(reason);
+            }
+
+            @Override
+            public void onResumed() {
+                listener.onResumed();
             }
         });
     }

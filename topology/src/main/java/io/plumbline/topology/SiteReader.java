@@ -162,7 +162,9 @@ final class SiteReader {
         return switch (text.toLowerCase(Locale.ROOT)) {
             case "f32" -> DType.F32;
             case "f64" -> DType.F64;
-            default -> throw new IllegalArgumentException("expected f32 or f64");
+            case "bf16" -> DType.BF16;
+            case "f16" -> DType.F16;
+            default -> throw new IllegalArgumentException("expected f64, f32, bf16 or f16");
         };
     }
 }

@@ -14,6 +14,7 @@ import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.AssembledDecoders;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class AdapterTopologyTest {
 
@@ -99,6 +102,28 @@ class AdapterTopologyTest {
         assertTrue(report.fvuAfter() < 0.3 * report.fvuBefore(), report.toString());
         assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, report.fitRows() + report.validationRows());
         assertEquals(List.of(report), heard);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"f64, F64", "bf16, BF16", "f16, F16"})
+    void decodersTravelInTheConfiguredTypeAndTheTrainedOneReturnsAsItself(String configured, DType dtype)
+            throws IOException {
+        stream.close();
+        config = WatchedFolder.create(folder, "unused:9092", configured);
+        sites = WatchedFolder.sites(config);
+        stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state-" + configured));
+        request(END, WatchedFolder::drifted);
+        revert(END + 20_000);
+        List<PublishedDecoder> published = assembled(stream.read(config.topics().decoders()));
+        assertEquals(2, published.size(), () -> reports().toString());
+        assertEquals(dtype, published.get(0).dtype());
+        // 0.2 of the trained decoder is no half: it returns in the float32 it was trained in.
+        assertEquals(
+                dtype == DType.F64 ? DType.F64 : DType.F32, published.get(1).dtype());
+        assertEquals(trained().sha256(), published.get(1).decoder().sha256());
+        active = new ActiveDecoders.Active(published.get(1).decoder(), 2);
+        revert(END + 30_000);
+        assertEquals(List.of(), stream.read(config.topics().decoders()), "the trained decoder is in service");
     }
 
     @Test

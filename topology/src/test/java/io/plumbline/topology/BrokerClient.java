@@ -146,8 +146,14 @@ public final class BrokerClient {
 
     /** Looks again until it holds. */
     public static void awaitThat(BooleanSupplier holds, Supplier<String> otherwise) throws InterruptedException {
+        awaitThat(holds, PATIENCE_SECONDS, otherwise);
+    }
+
+    /** Looks again until it holds, for so long. */
+    public static void awaitThat(BooleanSupplier holds, long seconds, Supplier<String> otherwise)
+            throws InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (!holds.getAsBoolean() && System.nanoTime() < deadline) {
             boolean unused = never.await(100, TimeUnit.MILLISECONDS);
         }

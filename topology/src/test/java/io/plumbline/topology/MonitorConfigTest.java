@@ -251,7 +251,7 @@ class MonitorConfigTest {
                 "adaptation: on               | adaptation = true: expected off, or a mapping",
                 "adaptation: {mode: best}     | adaptation.mode = best: expected fixed or candidates",
                 "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with mode: fixed",
-                "adaptation: {dtype: f16}     | adaptation.dtype = f16: expected f32 or f64",
+                "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
                 "adaptation: {mode: fixed, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",

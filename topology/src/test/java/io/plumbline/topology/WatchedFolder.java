@@ -37,6 +37,11 @@ public final class WatchedFolder {
 
     /** Writes explainer and baseline, and reads the configuration that watches them. */
     public static MonitorConfig create(Path folder, String bootstrapServers) throws IOException {
+        return create(folder, bootstrapServers, "f32");
+    }
+
+    /** @param dtype in which adapted decoders travel */
+    static MonitorConfig create(Path folder, String bootstrapServers, String dtype) throws IOException {
         writeExplainer(Files.createDirectories(folder.resolve("explainer")));
         Explainer explainer = Explainer.read(folder.resolve("explainer"));
         BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(4), List.of());
@@ -61,8 +66,8 @@ public final class WatchedFolder {
                     clear: {share: 0.3}
                     debounce: 1 of 1
                     cooldown: 25s
-                    adaptation: {mode: candidates, minimum_improvement: 0.05, validation_share: 0.25}
-                """.formatted(bootstrapServers, SITE), "small.yaml", folder);
+                    adaptation: {mode: candidates, minimum_improvement: 0.05, validation_share: 0.25, dtype: %s}
+                """.formatted(bootstrapServers, SITE, dtype), "small.yaml", folder);
     }
 
     public static Map<String, WatchedSite> sites(MonitorConfig config) throws IOException {

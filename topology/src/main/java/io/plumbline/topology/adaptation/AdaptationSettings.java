@@ -1,7 +1,9 @@
 package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *     on the validation rows
  * @param minimumImprovement share of the held-out FVU a decoder must take away to be published, in [0, 1)
  * @param validationShare share of the sampled requests kept out of the fit, in (0, 1)
- * @param dtype element type of the published decoder, F32 or F64
+ * @param dtype element type of the published decoder: F64, F32, BF16 or F16
  */
 public record AdaptationSettings(
         @Nullable GaeSettings fixed, double minimumImprovement, double validationShare, DType dtype) {
@@ -25,8 +27,19 @@ public record AdaptationSettings(
             throw new IllegalArgumentException(
                     "validation_share = %s: expected a share in (0, 1)".formatted(validationShare));
         }
-        if (dtype != DType.F32 && dtype != DType.F64) {
-            throw new IllegalArgumentException("dtype = %s: expected f32 or f64".formatted(dtype));
+        if (!dtype.isFloatingPoint()) {
+            throw new IllegalArgumentException("dtype = %s: expected f64, f32, bf16 or f16".formatted(dtype));
         }
+    }
+
+    /**
+     * The type in which the trained decoder returns: {@code dtype} where it comes back as the same decoder, else the
+     * narrowest wider one that can say so. A rounded one would be neither the trained decoder nor one that passed the gate.
+     */
+    public DType revertType(Decoder trained) {
+        return Stream.of(dtype, DType.F32)
+                .filter(trained::keepsIdentityAs)
+                .findFirst()
+                .orElse(DType.F64);
     }
 }

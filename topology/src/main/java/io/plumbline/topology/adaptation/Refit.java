@@ -14,6 +14,7 @@ import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
 import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Fits, checks and decides for one site. Pure but for the clock; window-independent parts are computed once.
  *
  * <p>The sample is split by whole requests: one part is fitted on, the other chooses between the candidates and is what
- * the gate judges on.
+ * the gate judges on. The gate judges the decoder as it will travel, rounded to the configured type.
  */
 final class Refit {
 
@@ -35,6 +36,7 @@ final class Refit {
     private final AdaptationSettings settings;
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
+    private final DType revertType;
 
     /** @param rank the rank the site is watched at */
     Refit(String site, Explainer explainer, int rank, AdaptationSettings settings) {
@@ -44,6 +46,7 @@ final class Refit {
         this.settings = settings;
         this.trainedSubspace = ExplainerSubspace.ofWeights(explainer.decoder().weights(), rank);
         this.parentSha256 = explainer.decoder().sha256();
+        this.revertType = settings.revertType(explainer.decoder());
     }
 
     /**
@@ -122,9 +125,10 @@ final class Refit {
     }
 
     private CandidateSearch candidates() {
-        return settings.fixed() == null
+        CandidateSearch search = settings.fixed() == null
                 ? CandidateSearch.withDefaults(rank, explainer.targetWidth())
                 : CandidateSearch.of(List.of(settings.fixed()));
+        return search.writtenAs(settings.dtype());
     }
 
     private static List<CandidateFigures> figures(SearchReport search) {
@@ -178,7 +182,7 @@ final class Refit {
                 "the site is aligned again; the trained decoder returns",
                 0,
                 0.0);
-        return new AdaptationOutcome.Revert(report, explainer.decoder(), settings.dtype(), parentSha256);
+        return new AdaptationOutcome.Revert(report, explainer.decoder(), revertType, parentSha256);
     }
 
     /** The answer to a request that cannot be carried out. */

@@ -5,6 +5,7 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -15,7 +16,8 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -84,8 +86,8 @@ final class DecodersCommand {
     /** A subscriber whose callbacks wait in a queue, so that files are written on the calling thread. */
     private static final class Reading implements AutoCloseable, DecoderListener {
 
-        // Small: a decoder may be 75 MB, and the subscriber can wait.
-        private final BlockingQueue<Found> found = new LinkedBlockingQueue<>(4);
+        // Without room: a decoder may be a gigabyte, and the subscriber can wait until the one before is written.
+        private final BlockingQueue<Found> found = new SynchronousQueue<>();
         private final DecoderSubscriber subscriber;
         private volatile boolean closed;
 
@@ -104,8 +106,9 @@ final class DecodersCommand {
 
         private void put(Found item) {
             try {
-                if (!closed) {
-                    found.put(item);
+                boolean taken = false;
+                while (!closed && !taken) {
+                    taken = found.offer(item, 100, TimeUnit.MILLISECONDS);
                 }
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
@@ -135,8 +138,6 @@ final class DecodersCommand {
         @Override
         public void close() {
             closed = true;
-            // Makes room for a callback that is waiting for it.
-            found.clear();
             subscriber.close();
         }
     }
@@ -162,7 +163,9 @@ final class DecodersCommand {
             lineage.put("site", manifest.site());
             lineage.put("version", Long.toString(manifest.version()));
             lineage.put("parent_sha256", manifest.parentSha256());
-            trained.writeAdapted(published.decoder(), published.dtype(), lineage, folder);
+            // A half holds no value that a float does not, and not every reader of these folders takes halves.
+            DType dtype = published.dtype() == DType.F64 ? DType.F64 : DType.F32;
+            trained.writeAdapted(published.decoder(), dtype, lineage, folder);
         }
     }
 

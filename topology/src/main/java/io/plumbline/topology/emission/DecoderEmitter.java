@@ -80,6 +80,19 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
         };
     }
 
+    /**
+     * Why a decoder cannot be published, or null when it can: to be asked before anything starts.
+     *
+     * @param dtype the type its weights would travel in
+     */
+    public static @Nullable String refusal(int features, int dimension, DType dtype) {
+        long bytes = dtype.bytes() * ((long) features * dimension + dimension) + DecoderSubscription.LARGEST_HEADER;
+        return bytes <= DecoderManifest.LARGEST_ARTEFACT
+                ? null
+                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write a narrower adaptation.dtype, or adaptation: off"
+                        .formatted(features, dimension, bytes, dtype, DecoderManifest.LARGEST_ARTEFACT);
+    }
+
     @Override
     public void init(ProcessorContext<byte[], byte[]> processorContext) {
         context = processorContext;

@@ -28,7 +28,7 @@ public record DecoderSubscription(
     public static final long DEFAULT_MOST_SPOOLED = 8L << 30;
 
     /** Header and lineage of an artefact; what a manifest record can hold. */
-    private static final long LARGEST_HEADER = 1L << 20;
+    static final long LARGEST_HEADER = 1L << 20;
 
     /**
      * A trained decoder that is held.

@@ -117,6 +117,7 @@ public final class Metrics implements AutoCloseable {
             Counter boundViolations,
             Counter publications,
             Counter reverts,
+            Counter decoderRefusals,
             String label) {}
 
     private final Settings settings;
@@ -313,6 +314,11 @@ public final class Metrics implements AutoCloseable {
         guarded(() -> site(site).reverts().increment());
     }
 
+    /** A published decoder was not taken into service. What names no known site does not become one. */
+    public void decoderRefused(String site) {
+        guarded(() -> sites.getOrDefault(site, overflowSite).decoderRefusals().increment());
+    }
+
     /** One unit of work took {@code nanoseconds} in a stage. */
     public void took(Stage stage, long nanoseconds) {
         guarded(() -> {
@@ -380,6 +386,11 @@ public final class Metrics implements AutoCloseable {
                         site),
                 counter("plumbline.decoder.publications", "Adapted decoders published", "site", site),
                 counter("plumbline.decoder.reverts", "Times the trained decoder was published again", "site", site),
+                counter(
+                        "plumbline.decoder.refusals",
+                        "Published decoders, or records of them, that this process did not take into service",
+                        "site",
+                        site),
                 site);
     }
 

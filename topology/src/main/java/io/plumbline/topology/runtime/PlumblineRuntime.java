@@ -116,7 +116,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         server = own(listen(config, metrics, alive, ready));
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
         PipelineMetrics pipeline = new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES);
-        PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites));
+        PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites, new DecoderMetrics(metrics)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
                     .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));

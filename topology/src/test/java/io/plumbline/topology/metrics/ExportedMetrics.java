@@ -122,6 +122,7 @@ final class ExportedMetrics {
             metrics.adaptationEnded(site, "published");
             metrics.decoderPublished(site);
             metrics.decoderReverted(site);
+            metrics.decoderRefused(site);
         }
         metrics.deadLettered("non_finite");
         metrics.observe(Standstills.of(

@@ -126,6 +126,16 @@ class MetricsTest {
     }
 
     @Test
+    void aRefusedDecoderIsCountedAtItsSiteAndAStrangersUnderOverflow() {
+        metrics.expect(Set.of("a"), Set.of(), Set.of());
+        metrics.decoderRefused("a");
+        metrics.decoderRefused("a");
+        metrics.decoderRefused("");
+        assertEquals(2, counter("plumbline_decoder_refusals", "site", "a"));
+        assertEquals(1, counter("plumbline_decoder_refusals", "site", Metrics.OVERFLOW_SITE));
+    }
+
+    @Test
     void aFailureToRecordIsCountedAndNotThrown() {
         metrics.windowAssessed(
                 () -> SiteSnapshot.of("blocks.7").verdict("perhaps").build());

@@ -1,0 +1,138 @@
+package io.plumbline.topology.adaptation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.adaptation.Reconstruction;
+import io.plumbline.adaptation.SampleRows;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampleSplit;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Number formats: what is judged is what is published. */
+class RefitTest {
+
+    private static final int WIDTH = 6;
+    private static final double VALIDATION_SHARE = 0.25;
+    private static final AdaptationMessage.Adapt REQUEST = new AdaptationMessage.Adapt(10_000, 0, 256, 512, 1);
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @EnumSource(names = {"F64", "F32", "F16", "BF16"})
+    void theGateJudgesTheDecoderAsItWillBeRead(DType dtype) throws IOException {
+        Explainer explainer = explainer(1.0);
+        RowSample sample = sample();
+        AdaptationOutcome.Publish publish = assertInstanceOf(
+                AdaptationOutcome.Publish.class, refit(explainer, dtype).adapt(REQUEST, sample, explainer.decoder()));
+        for (double weight : publish.decoder().weights().values()) {
+            assertEquals(dtype.rounded(weight), weight, dtype.toString());
+        }
+        for (double bias : publish.decoder().bias()) {
+            assertEquals(dtype.rounded(bias), bias, dtype.toString());
+        }
+        SampleRows heldOut = SampleRows.of(
+                explainer.encoder(),
+                SampleSplit.of(sample.rows(), VALIDATION_SHARE).validation(),
+                WIDTH);
+        double published = Reconstruction.of(publish.decoder(), heldOut.codes(), heldOut.targets())
+                .fvu();
+        assertEquals(published, publish.report().fvuAfter());
+        assertEquals(Double.toString(published), publish.lineage().get("fvu_after"));
+        if (dtype == DType.BF16) {
+            AdaptationOutcome exact = refit(explainer, DType.F64).adapt(REQUEST, sample, explainer.decoder());
+            assertNotEquals(exact.report().fvuAfter(), published, "rounding shows at all");
+        }
+    }
+
+    @Test
+    void weightsThatTheTypeCannotHoldAreAFailureAndNotInfinities() throws IOException {
+        Explainer explainer = explainer(1e6);
+        AdaptationOutcome outcome = refit(explainer, DType.F16).adapt(REQUEST, sample(), explainer.decoder());
+        assertInstanceOf(AdaptationOutcome.Keep.class, outcome);
+        assertEquals(AdaptationReport.FAILED, outcome.report().outcome());
+        String reason = outcome.report().reason();
+        assertTrue(reason.contains("F16 holds at most 65504.0; nothing was published"), reason);
+        assertInstanceOf(
+                AdaptationOutcome.Publish.class,
+                refit(explainer, DType.BF16).adapt(REQUEST, sample(), explainer.decoder()));
+    }
+
+    @Test
+    void theTrainedDecoderReturnsInATypeThatKeepsIt() throws IOException {
+        Explainer halves = explainer(1.0);
+        Explainer wide = explainer(1e6);
+        assertEquals(DType.F16, revert(halves, DType.F16).dtype());
+        assertEquals(DType.F64, revert(halves, DType.F64).dtype());
+        assertEquals(DType.F32, revert(wide, DType.F16).dtype());
+        assertEquals(DType.F32, revert(wide, DType.BF16).dtype());
+        Decoder beyondFloat = new Decoder(new Matrix(1, 1, new double[] {1e39}), new double[1]);
+        assertEquals(DType.F64, settings(DType.F16).revertType(beyondFloat));
+    }
+
+    private static AdaptationOutcome.Revert revert(Explainer explainer, DType dtype) {
+        return assertInstanceOf(
+                AdaptationOutcome.Revert.class, refit(explainer, dtype).revert(new AdaptationMessage.Revert(20_000)));
+    }
+
+    private static Refit refit(Explainer explainer, DType dtype) {
+        return new Refit("layer.2", explainer, 3, settings(dtype));
+    }
+
+    private static AdaptationSettings settings(DType dtype) {
+        return new AdaptationSettings(null, 0.05, VALIDATION_SHARE, dtype);
+    }
+
+    private static RowSample sample() {
+        RowSample sample = RowSample.ofCapacity(512);
+        Random random = new Random(11);
+        for (int row = 0; row < 256; row++) {
+            float[] values = new float[WIDTH];
+            for (int j = 0; j < WIDTH; j++) {
+                values[j] = (float) ((j < 3 ? 0.1 : 1.0 + j) * random.nextGaussian());
+            }
+            sample.offer(RowSample.hash(row, 0), row / 8, values, null);
+        }
+        return sample;
+    }
+
+    /** Reads both signs of every coordinate; writes half of the first three and a quarter of the others. */
+    private Explainer explainer(double decoderScale) throws IOException {
+        Path directory = Files.createDirectories(folder.resolve("sae-" + decoderScale));
+        Matrix encoder = Matrix.zeros(WIDTH, 2 * WIDTH);
+        Matrix decoder = Matrix.zeros(2 * WIDTH, WIDTH);
+        for (int j = 0; j < WIDTH; j++) {
+            encoder.set(j, j, 1.0 / decoderScale);
+            encoder.set(j, j + WIDTH, -1.0 / decoderScale);
+            decoder.set(j, j, (j < 3 ? 0.5 : 0.25) * decoderScale);
+            decoder.set(j + WIDTH, j, -(j < 3 ? 0.5 : 0.25) * decoderScale);
+        }
+        SafetensorsWriter.create()
+                .add("W_enc", DType.F32, encoder)
+                .addVector("b_enc", DType.F32, new double[2 * WIDTH])
+                .add("W_dec", DType.F32, decoder)
+                .addVector("b_dec", DType.F32, new double[WIDTH])
+                .writeTo(directory.resolve("sae_weights.safetensors"));
+        Files.writeString(
+                directory.resolve("cfg.json"),
+                "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false, \"normalize_activations\": \"none\"}"
+                        .formatted(WIDTH, 2 * WIDTH));
+        return Explainer.read(directory);
+    }
+}
