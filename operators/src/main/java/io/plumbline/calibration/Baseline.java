@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is normal at a site: the moment of clean target rows, of their reconstructions, and the statistics of clean windows.
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param moment of the target rows, dimension d
  * @param reconstructionMoment {@code E[yhat yhat^T]} over the same rows, d x d, uncentred
  * @param reconstructionFvu fraction of variance the trained decoder leaves unexplained on these rows
+ * @param grouping how alike the rows of one request are; null where there was one request, or in older files
  * @param samples one per rank and window size asked for
  */
 public record Baseline(
@@ -22,6 +24,7 @@ public record Baseline(
         SecondMoment moment,
         Matrix reconstructionMoment,
         double reconstructionFvu,
+        @Nullable Grouping grouping,
         List<NullSample> samples) {
 
     public Baseline {

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The layout of a baseline file.
@@ -24,6 +25,8 @@ import java.util.Map;
  * moment_state                            [d + d(d+1)/2]  F64   sum of rows, then the packed triangle of sum y y^T
  * reconstruction_moment                   [d, d]          F64   E[yhat yhat^T]
  * reconstruction_fvu                      [1]             F64
+ * requests                                [1]             I64   G; this and the next may be missing
+ * design_effect                           [2]             F64   of the second moment, of the mean, see {@link Grouping}
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   the values of one statistic in clean windows
  * mean, second_moment                     [d], [d, d]     F64   for other programs; not read back
  * </pre>
@@ -33,6 +36,8 @@ final class BaselineFile {
     static final String FORMAT = "plumbline-baseline";
     static final String VERSION = "1";
     private static final String WINDOWS = "windows";
+    private static final String REQUESTS = "requests";
+    private static final String DESIGN_EFFECT = "design_effect";
 
     private BaselineFile() {}
 
@@ -47,6 +52,12 @@ final class BaselineFile {
                 .add("second_moment", DType.F64, baseline.moment().matrix())
                 .add("reconstruction_moment", DType.F64, baseline.reconstructionMoment())
                 .addVector("reconstruction_fvu", DType.F64, new double[] {baseline.reconstructionFvu()});
+        Grouping grouping = baseline.grouping();
+        if (grouping != null) {
+            writer.addLongs(REQUESTS, grouping.requests()).addVector(DESIGN_EFFECT, DType.F64, new double[] {
+                grouping.momentDesignEffect(), grouping.meanDesignEffect()
+            });
+        }
         for (NullSample sample : baseline.samples()) {
             sample.statistics()
                     .forEach((statistic, values) -> writer.addVector(
@@ -98,7 +109,21 @@ final class BaselineFile {
                 SecondMoment.ofState(width, rows, state),
                 new Matrix(width, width, finite(name, square)),
                 fvu,
+                grouping(name, tensors),
                 samples(name, tensors));
+    }
+
+    private static @Nullable Grouping grouping(String name, Safetensors tensors) {
+        if (!tensors.contains(REQUESTS)) {
+            return null;
+        }
+        long requests = vector(name, tensors, REQUESTS, 1, DType.I64).toLongs()[0];
+        double[] effects = finite(name, vector(name, tensors, DESIGN_EFFECT, 2, DType.F64));
+        try {
+            return new Grouping(requests, effects[0], effects[1]);
+        } catch (IllegalArgumentException refused) {
+            throw new BaselineException("%s: %s".formatted(name, refused.getMessage()));
+        }
     }
 
     private static List<NullSample> samples(String name, Safetensors tensors) {

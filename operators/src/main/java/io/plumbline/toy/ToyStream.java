@@ -73,7 +73,7 @@ public final class ToyStream {
         return forward(NormalStream.rows(stream, firstRow, count, INPUT_WIDTH), severityIndex);
     }
 
-    private Rows forward(Matrix normals, int severityIndex) {
+    Rows forward(Matrix normals, int severityIndex) {
         Matrix inputs = Kernels.multiply(normals, transposedRoots[severityIndex]);
         Matrix hidden = Kernels.multiply(inputs, transposedWeights);
         double[] values = hidden.values();

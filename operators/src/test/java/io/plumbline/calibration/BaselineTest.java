@@ -2,6 +2,8 @@ package io.plumbline.calibration;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -23,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,7 +68,11 @@ class BaselineTest {
         for (int i = 0; i < requests; i++) {
             builder.add(new ActivationBatch(request(i), null, null));
         }
-        return builder.build();
+        CleanWindowPass windows = builder.secondPass();
+        for (int i = 0; i < requests; i++) {
+            windows.add(new ActivationBatch(request(i), null, null));
+        }
+        return windows.build();
     }
 
     private static Matrix stack(int from, int to) {
@@ -125,7 +132,7 @@ class BaselineTest {
         SparseCodes codes = AUTOENCODER.encoder().encode(window);
         assertEquals(
                 fvu(AUTOENCODER.decoder().reconstruct(codes), window),
-                sample.values(BaselineBuilder.RECONSTRUCTION_FVU)[0],
+                sample.values(CleanWindowPass.RECONSTRUCTION_FVU)[0],
                 1e-12);
         assertEquals(0, sample.values("no such statistic").length);
     }
@@ -139,8 +146,92 @@ class BaselineTest {
     }
 
     @Test
-    void aRefusedBatchLeavesNoTrace() {
+    void cleanWindowsKeepTheRowsTheyHave() {
+        assertArrayEquals(
+                new double[] {24, 21, 24, 21},
+                build(12).sample(RANK, 20).orElseThrow().values("rows"));
+        assertEquals(22.5, build(12).sample(RANK, 20).orElseThrow().meanRows());
+        assertEquals(20, new NullSample(RANK, 20, Map.of()).meanRows(), "as filled to, in files without them");
+    }
+
+    @Test
+    void theTwoPassesMustBeOverTheSameRows() {
         BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(20));
+        builder.add(new ActivationBatch(request(0), null, null));
+        builder.add(new ActivationBatch(request(1), null, null));
+        assertThrows(IllegalStateException.class, builder::build);
+        CleanWindowPass windows = builder.secondPass().add(new ActivationBatch(request(0), null, null));
+        assertTrue(String.valueOf(assertThrows(IllegalStateException.class, windows::build)
+                        .getMessage())
+                .contains("read 7 rows, the first 15"));
+    }
+
+    @Test
+    void theDesignEffectIsThatOfWholeRequests() {
+        // By the definition, over requests of unequal length.
+        Grouping grouping = build(12).grouping();
+        assertNotNull(grouping);
+        Matrix all = stack(0, 12);
+        SecondMoment moment = SecondMoment.of(all);
+        double meanBetween = 0;
+        double momentBetween = 0;
+        for (int i = 0; i < 12; i++) {
+            SecondMoment own = SecondMoment.of(request(i));
+            double distance = 0;
+            for (int j = 0; j < DIMENSION; j++) {
+                distance += Math.pow(own.rows() * (own.mean()[j] - moment.mean()[j]), 2);
+            }
+            meanBetween += distance;
+            momentBetween +=
+                    Math.pow(own.rows() * own.matrix().minus(moment.matrix()).frobeniusNorm(), 2);
+        }
+        double meanWithin = 0;
+        double momentWithin = 0;
+        for (int i = 0; i < all.rows(); i++) {
+            SecondMoment row = SecondMoment.of(all.rowRange(i, i + 1));
+            for (int j = 0; j < DIMENSION; j++) {
+                meanWithin += Math.pow(row.mean()[j] - moment.mean()[j], 2);
+            }
+            momentWithin += Math.pow(row.matrix().minus(moment.matrix()).frobeniusNorm(), 2);
+        }
+        double correction = 12.0 / 11 * (all.rows() - 1.0) / all.rows();
+        assertEquals(12, grouping.requests());
+        assertEquals(correction * meanBetween / meanWithin, grouping.meanDesignEffect(), 1e-9);
+        assertEquals(correction * momentBetween / momentWithin, grouping.momentDesignEffect(), 1e-9);
+        assertEquals(108 / grouping.momentDesignEffect(), grouping.effectiveRows(108), 1e-9);
+    }
+
+    @Test
+    void rowsThatRepeatWithinARequestCountOnce() {
+        BaselineBuilder repeated = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of());
+        BaselineBuilder single = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of());
+        Matrix rows = gaussian(new Random(3), 400, DIMENSION);
+        for (int i = 0; i < rows.rows(); i++) {
+            Matrix row = rows.rowRange(i, i + 1);
+            single.add(new ActivationBatch(row, null, null));
+            Matrix five = Matrix.zeros(5, DIMENSION);
+            for (int copy = 0; copy < 5; copy++) {
+                System.arraycopy(row.values(), 0, five.values(), copy * DIMENSION, DIMENSION);
+            }
+            repeated.add(new ActivationBatch(five, null, null));
+        }
+        Grouping alike = repeated.build().grouping();
+        Grouping independent = single.build().grouping();
+        assertNotNull(alike);
+        assertNotNull(independent);
+        assertEquals(5.0, alike.momentDesignEffect(), 0.02);
+        assertEquals(5.0, alike.meanDesignEffect(), 0.02);
+        assertEquals(1.0, independent.momentDesignEffect(), 1e-9);
+        assertEquals(1.0, independent.meanDesignEffect(), 1e-9);
+        assertNull(BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of())
+                .add(new ActivationBatch(request(0), null, null))
+                .build()
+                .grouping());
+    }
+
+    @Test
+    void aRefusedBatchLeavesNoTrace() {
+        BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of());
         builder.add(new ActivationBatch(request(0), null, null));
         Matrix poisoned = request(1);
         poisoned.set(2, 3, Double.NaN);
@@ -173,6 +264,8 @@ class BaselineTest {
         assertArrayEquals(baseline.moment().state(), read.moment().state());
         assertEquals(baseline.reconstructionMoment(), read.reconstructionMoment());
         assertEquals(baseline.reconstructionFvu(), read.reconstructionFvu());
+        assertNotNull(read.grouping());
+        assertEquals(baseline.grouping(), read.grouping());
         for (NullSample sample : baseline.samples()) {
             NullSample same = read.sample(sample.rank(), sample.rowsPerWindow()).orElseThrow();
             assertEquals(sample.statistics().keySet(), same.statistics().keySet());
@@ -197,6 +290,11 @@ class BaselineTest {
         assertRefused(
                 "is F32, expected F64",
                 header().addLongs("rows", 4).add("reconstruction_moment", DType.F32, Matrix.zeros(3, 3)));
+        assertRefused(
+                "1 requests with design effects",
+                complete(new double[] {1}, "windows.2.20.gap_share")
+                        .addLongs("requests", 1)
+                        .addVector("design_effect", DType.F64, new double[] {1, 1}));
         assertRefused("not finite", complete(new double[] {1, 2, Double.NaN}, "windows.2.20.gap_share"));
         assertRefused("expected windows.RANK.ROWS.STATISTIC", complete(new double[] {1}, "windows.0.20.gap_share"));
 

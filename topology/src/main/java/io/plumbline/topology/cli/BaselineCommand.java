@@ -1,12 +1,17 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.Grouping;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.explainer.Explainer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,8 +30,11 @@ import picocli.CommandLine.Spec;
             "Measures what is normal at a site, from activations recorded while the explainer was known to fit.",
             "",
             "The file holds the second moment of the target rows and of their reconstructions, and the statistics of clean"
-                    + " windows, which thresholds by quantile are taken from: give the ranks and window sizes you will"
-                    + " watch with, and enough rows (a quantile of 0.95 needs 19 windows).",
+                    + " windows, which thresholds are taken from: give the ranks and window sizes you will watch with, and"
+                    + " enough rows. K clean windows support one in K+1 above a threshold; what that comes to in false"
+                    + " alarms is printed for windows of --window-size and three debounces.",
+            "",
+            "The dumps are read twice; memory does not grow with them.",
             ""
         },
         footer = {
@@ -39,6 +47,10 @@ final class BaselineCommand implements Callable<Integer> {
 
     private static final int DEFAULT_RANK = 32;
     private static final List<Integer> DEFAULT_WINDOW_ROWS = List.of(512, 2048);
+
+    private static final double DAY_MS = 86_400_000.0;
+    private static final List<DriftPolicy> DEBOUNCES =
+            List.of(DriftPolicy.immediate(), new DriftPolicy(2, 3), new DriftPolicy(3, 3));
 
     @Option(names = "--explainer", required = true, paramLabel = "DIR", description = "Folder of the explainer.")
     Path explainer;
@@ -63,6 +75,13 @@ final class BaselineCommand implements Callable<Integer> {
             description = "A window size to calibrate for, in rows. May be repeated. Default: 512 and 2048.")
     List<Integer> windowRows = List.of();
 
+    @Option(
+            names = "--window-size",
+            paramLabel = "DURATION",
+            defaultValue = "60s",
+            description = "Length of the windows you will watch with (tumbling), for the rates printed. Default: 60s.")
+    String windowSize;
+
     @Option(names = "--json", description = "Print one JSON object.")
     boolean json;
 
@@ -81,20 +100,27 @@ final class BaselineCommand implements Callable<Integer> {
                 throw new UsageException("--window-rows = %d: expected 1 or more".formatted(rows));
             }
         }
+        Duration size = Options.duration("--window-size", windowSize);
+        if (size.isZero()) {
+            throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
+        }
         BaselineBuilder builder = BaselineBuilder.of(
                 trained,
                 ranks.isEmpty() ? List.of(Math.min(DEFAULT_RANK, trained.targetWidth())) : ranks,
                 windowRows.isEmpty() ? DEFAULT_WINDOW_ROWS : windowRows);
+        Baseline baseline;
         try (ActivationStream stream = ActivationStream.open(activations, trained)) {
-            stream.forEach("reading", builder::add);
+            stream.forEach("moments", builder::add);
+            CleanWindowPass windows = builder.secondPass();
+            stream.forEach("clean windows", windows::add);
+            baseline = windows.build();
         }
-        Baseline baseline = builder.build();
         baseline.write(out);
-        answer(baseline).print(spec.commandLine().getOut(), json);
+        answer(baseline, size).print(spec.commandLine().getOut(), json);
         return ExitCodes.FINE;
     }
 
-    private Answer answer(Baseline baseline) {
+    private Answer answer(Baseline baseline, Duration size) {
         Answer answer = new Answer()
                 .put("out", out.toString())
                 .put("explainer_sha256", baseline.explainerSha256())
@@ -102,8 +128,18 @@ final class BaselineCommand implements Callable<Integer> {
                 .put("dimension", baseline.dimension())
                 .put("second_moment_trace", baseline.moment().trace())
                 .put("reconstruction_fvu", baseline.reconstructionFvu());
+        Grouping grouping = baseline.grouping();
+        if (grouping == null) {
+            answer.putUndefined("design_effect_second_moment", "one request only, or rows that do not vary");
+        } else {
+            answer.put("requests", grouping.requests())
+                    .put("design_effect_second_moment", grouping.momentDesignEffect())
+                    .put("design_effect_mean", grouping.meanDesignEffect())
+                    .put("effective_rows", grouping.effectiveRows(baseline.rows()));
+        }
         for (NullSample sample : baseline.samples()) {
             putSpread(answer, sample);
+            putSupport(answer, sample, size);
         }
         return answer;
     }
@@ -126,5 +162,25 @@ final class BaselineCommand implements Callable<Integer> {
                 answer.put(key, value);
             }
         });
+    }
+
+    /** What a threshold taken from these windows can promise at best: one at the largest clean value. */
+    private static void putSupport(Answer answer, NullSample sample, Duration size) {
+        String of = "_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow());
+        int windows = sample.values(DriftJudge.DEFAULT_TRIGGER).length;
+        if (windows == 0) {
+            answer.putUndefined("smallest_false_alarm_rate" + of, "no clean windows of that size");
+            return;
+        }
+        answer.put("mean_rows" + of, sample.meanRows());
+        answer.put(
+                "smallest_false_alarm_rate" + of,
+                AlarmLaw.tumbling(DriftPolicy.immediate(), size).perWindow(windows, 1));
+        for (DriftPolicy debounce : DEBOUNCES) {
+            AlarmLaw law = AlarmLaw.tumbling(debounce, size);
+            answer.put(
+                    "days_per_false_alarm_%d_of_%d".formatted(debounce.needed(), debounce.memory()) + of,
+                    law.millisecondsBetween(law.alarmsPerWindow(windows, 1)) / DAY_MS);
+        }
     }
 }

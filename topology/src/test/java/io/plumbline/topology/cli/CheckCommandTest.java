@@ -142,6 +142,8 @@ class CheckCommandTest {
                 64,
                 "--window-rows",
                 5000,
+                "--window-size",
+                "10m",
                 "--json",
                 "--out",
                 folder.resolve("again.safetensors"));
@@ -168,12 +170,27 @@ class CheckCommandTest {
                 Math.sqrt(squares / 15),
                 json.get("faithfulness_gap_standard_deviation_rank_2_rows_64").asDouble(),
                 1e-14);
+        assertEquals(
+                1.0 / 17, json.get("smallest_false_alarm_rate_rank_2_rows_64").asDouble(), 1e-15);
+        // Seventeen windows of ten minutes, and with 2 of 3 one in 4/(17 18) - 6/(17 18 19).
+        assertEquals(170 / 1440.0, days(json, "1_of_1"), 1e-12);
+        assertEquals(10 / 1440.0 / (4.0 / (17 * 18) - 6.0 / (17 * 18 * 19)), days(json, "2_of_3"), 1e-12);
+        assertEquals(125, json.get("mean_rows_rank_2_rows_64").asDouble());
+        assertEquals(
+                2000 / json.get("design_effect_second_moment").asDouble(),
+                json.get("effective_rows").asDouble(),
+                1e-9);
+        assertTrue(json.get("smallest_false_alarm_rate_rank_2_rows_5000").isNull());
         assertTrue(json.get("faithfulness_gap_median_rank_2_rows_5000").isNull());
         assertEquals(
                 "0 clean windows of that size",
                 json.get("undefined")
                         .get("faithfulness_gap_median_rank_2_rows_5000")
                         .asText());
+    }
+
+    private static double days(JsonNode json, String debounce) {
+        return json.get("days_per_false_alarm_" + debounce + "_rank_2_rows_64").asDouble();
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.plumbline.topology.fuzz;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
@@ -132,8 +133,12 @@ final class FileTargets {
         for (int record = 0; record < 8; record++) {
             builder.add(new ActivationBatch(WatchedFolder.quiet(record), null, null));
         }
+        CleanWindowPass windows = builder.secondPass();
+        for (int record = 0; record < 8; record++) {
+            windows.add(new ActivationBatch(WatchedFolder.quiet(record), null, null));
+        }
         Path file = folder.resolve("good-baseline.safetensors");
-        builder.build().write(file);
+        windows.build().write(file);
         return List.of(Files.readAllBytes(file));
     }
 }

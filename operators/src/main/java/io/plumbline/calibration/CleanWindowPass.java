@@ -1,0 +1,128 @@
+package io.plumbline.calibration;
+
+import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.ActivationBatch;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The second pass of a {@link BaselineBuilder}: cuts clean windows out of whole requests and keeps their statistics.
+ *
+ * <p>For every size asked for, requests are collected until a window has at least that many rows; it is then assessed against
+ * the baseline without it, in second moment and reconstructions, and forgotten. The unfinished last one is no clean window.
+ *
+ * <p><b>Size.</b> {@code 8 d(d+3)} bytes per window size, whatever the number of windows, and a {@link SiteGeometry} per rank.
+ * <b>Cost.</b> Four eigendecompositions of d x d per window and rank. Not thread-safe.
+ */
+public final class CleanWindowPass {
+
+    /** Name of the one statistic that comes from codes instead of moments. */
+    public static final String RECONSTRUCTION_FVU = "reconstruction_fvu";
+
+    private final Explainer explainer;
+    private final Baseline whole;
+    private final List<SiteGeometry> geometries = new ArrayList<>();
+    private final Map<Integer, RequestSums> open = new LinkedHashMap<>();
+    private final Map<List<Integer>, Map<String, List<Double>>> values = new LinkedHashMap<>();
+    private long rows;
+
+    CleanWindowPass(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, Baseline whole) {
+        this.explainer = explainer;
+        this.whole = whole;
+        for (int rank : ranks) {
+            geometries.add(SiteGeometry.of(explainer.decoder(), whole.moment(), whole.reconstructionMoment(), rank));
+            rowsPerWindow.forEach(size -> values.put(List.of(rank, size), new LinkedHashMap<>()));
+        }
+        rowsPerWindow.forEach(size -> open.put(size, new RequestSums(explainer.targetWidth())));
+    }
+
+    /** Adds the next request, the same and in the same order as in the first pass. */
+    public CleanWindowPass add(ActivationBatch batch) {
+        RequestSums request = RequestSums.of(explainer, batch);
+        rows += batch.rows();
+        open.replaceAll((size, window) -> {
+            window.merge(request);
+            if (window.targets().rows() < size) {
+                return window;
+            }
+            assess(size, window);
+            return new RequestSums(explainer.targetWidth());
+        });
+        return this;
+    }
+
+    /**
+     * The baseline with its clean windows.
+     *
+     * @throws IllegalStateException if the two passes were over different numbers of rows
+     */
+    public Baseline build() {
+        if (rows != whole.rows()) {
+            throw new IllegalStateException(
+                    "the second pass read %d rows, the first %d: clean windows must be of the baseline"
+                            .formatted(rows, whole.rows()));
+        }
+        List<NullSample> samples = new ArrayList<>();
+        if (values.values().stream().anyMatch(series -> !series.isEmpty())) {
+            values.forEach((key, series) -> samples.add(new NullSample(key.get(0), key.get(1), arrays(series))));
+        }
+        return new Baseline(
+                whole.explainerSha256(),
+                whole.moment(),
+                whole.reconstructionMoment(),
+                whole.reconstructionFvu(),
+                whole.grouping(),
+                samples);
+    }
+
+    private void assess(int size, RequestSums window) {
+        SecondMoment own = window.targets().snapshot();
+        long otherRows = whole.rows() - own.rows();
+        if (otherRows <= 0) {
+            // The only window is the whole baseline: nothing to compare it with.
+            return;
+        }
+        SecondMoment others = whole.moment().minus(own);
+        Matrix otherReconstructions = without(window.reconstructions().snapshot(), otherRows);
+        for (SiteGeometry geometry : geometries) {
+            Map<String, List<Double>> series =
+                    values.computeIfAbsent(List.of(geometry.rank(), size), key -> new LinkedHashMap<>());
+            geometry.withBaseline(others, otherReconstructions)
+                    .assess(own)
+                    .statistics()
+                    .forEach((name, value) -> append(series, name, value));
+            append(series, RECONSTRUCTION_FVU, window.fvu());
+            append(series, NullSample.ROWS, (double) own.rows());
+        }
+    }
+
+    /** The reconstruction moment of all rows but these. */
+    private Matrix without(SecondMoment reconstructions, long otherRows) {
+        Matrix all = whole.reconstructionMoment();
+        Matrix own = reconstructions.matrix();
+        Matrix others = Matrix.zeros(all.rows(), all.columns());
+        double share = (double) reconstructions.rows() / otherRows;
+        for (int i = 0; i < others.values().length; i++) {
+            others.values()[i] = all.values()[i] + share * (all.values()[i] - own.values()[i]);
+        }
+        return others;
+    }
+
+    private static Map<String, double[]> arrays(Map<String, List<Double>> series) {
+        Map<String, double[]> arrays = new LinkedHashMap<>();
+        series.forEach((name, list) ->
+                arrays.put(name, list.stream().mapToDouble(Double::doubleValue).toArray()));
+        return arrays;
+    }
+
+    private static void append(Map<String, List<Double>> series, String name, double value) {
+        if (Double.isFinite(value)) {
+            series.computeIfAbsent(name, key -> new ArrayList<>()).add(value);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.plumbline.toy;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.calibration.AlarmBudget;
+import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.Threshold;
+import io.plumbline.geometry.GapAssessment;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** 5,000 windows that had no part in the calibration, at three rates; the figures of deploy/CALIBRATION.md. */
+class HeldOutFalseAlarmsSoak {
+
+    private static final int CLEAN = 999;
+    private static final int HELD_OUT = 5_000;
+    private static final double MARGIN = 0.01;
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.0, 0.9})
+    void cleanWindowsPassNoThresholdOftenerThanPromised(double correlation, TestReporter figures) {
+        HeldOutStream stream = new HeldOutStream(correlation);
+        Baseline baseline = stream.calibrated(2, CLEAN);
+        List<GapAssessment> windows = stream.heldOut(baseline, 3, HELD_OUT, 0);
+        for (double rate : new double[] {0.05, 0.01, 0.002}) {
+            int fromTop = (int) Math.round(rate * (CLEAN + 1));
+            Threshold threshold = new Threshold.FalseAlarms(
+                    new AlarmBudget.PerWindow(rate), AlarmLaw.tumbling(DriftPolicy.immediate(), Duration.ofMinutes(1)));
+            Map<String, Integer> alarms = HeldOutStream.alarms(baseline, threshold, windows);
+            figures.publishEntry("correlation %s, rate %s".formatted(correlation, rate), alarms.toString());
+            alarms.forEach((statistic, count) -> {
+                double chance = HeldOutStream.chanceOfAsMany(count, HELD_OUT, CLEAN, fromTop);
+                assertTrue(
+                        chance >= MARGIN,
+                        "%s, correlation %s: %d of %d windows, %s asked for; chance %.2g"
+                                .formatted(statistic, correlation, count, HELD_OUT, rate, chance));
+            });
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.plumbline.toy;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.calibration.AlarmBudget;
+import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.Threshold;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * False alarms on windows that had no part in the calibration, against the rate that was asked for; {@link
+ * HeldOutFalseAlarmsSoak} is the long form.
+ */
+class HeldOutFalseAlarmsTest {
+
+    private static final int CLEAN = 79;
+    private static final int HELD_OUT = 250;
+    private static final double RATE = 0.05;
+    private static final int FROM_TOP = 4;
+    private static final double MARGIN = 0.01;
+    private static final long CALIBRATION = 2;
+    private static final long LATER = 3;
+
+    private static final Threshold THRESHOLD = new Threshold.FalseAlarms(
+            new AlarmBudget.PerWindow(RATE), AlarmLaw.tumbling(DriftPolicy.immediate(), Duration.ofMinutes(1)));
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.0, 0.9})
+    void cleanWindowsPassNoThresholdOftenerThanPromised(double correlation) {
+        HeldOutStream stream = new HeldOutStream(correlation);
+        Baseline baseline = stream.calibrated(CALIBRATION, CLEAN);
+        HeldOutStream.alarms(baseline, THRESHOLD, stream.heldOut(baseline, LATER, HELD_OUT, 0))
+                .forEach((statistic, alarms) -> {
+                    double chance = HeldOutStream.chanceOfAsMany(alarms, HELD_OUT, CLEAN, FROM_TOP);
+                    assertTrue(
+                            chance >= MARGIN,
+                            "%s, correlation %s, streams %d and %d: %d of %d windows, %s asked for; chance %.2g"
+                                    .formatted(
+                                            statistic,
+                                            correlation,
+                                            CALIBRATION,
+                                            LATER,
+                                            alarms,
+                                            HELD_OUT,
+                                            RATE,
+                                            chance));
+                });
+    }
+
+    @Test
+    void everyThresholdIsLowEnoughForTheFullShiftToPassIt() {
+        HeldOutStream stream = new HeldOutStream(0.0);
+        Baseline baseline = stream.calibrated(CALIBRATION, 25);
+        HeldOutStream.alarms(baseline, THRESHOLD, stream.heldOut(baseline, LATER, 10, ToyStream.SEVERITIES - 1))
+                .forEach((statistic, alarms) -> assertTrue(
+                        alarms >= 9, "%s sees the full shift in %d of 10 windows".formatted(statistic, alarms)));
+    }
+
+    @Test
+    void windowsOfIndependentRowsWouldPromiseTooMuchForWholeRequests() {
+        Baseline independent = new HeldOutStream(0.0).calibrated(CALIBRATION, CLEAN);
+        HeldOutStream requests = new HeldOutStream(0.9);
+        Map<String, Integer> alarms =
+                HeldOutStream.alarms(independent, THRESHOLD, requests.heldOut(independent, LATER, 50, 0));
+        alarms.forEach((statistic, count) -> {
+            double chance = HeldOutStream.chanceOfAsMany(count, 50, CLEAN, FROM_TOP);
+            assertTrue(chance < MARGIN, "%s: %d of 50 windows, chance %.2g".formatted(statistic, count, chance));
+        });
+    }
+}
