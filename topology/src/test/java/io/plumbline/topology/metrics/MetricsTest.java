@@ -127,7 +127,7 @@ class MetricsTest {
 
     @Test
     void aRefusedDecoderIsCountedAtItsSiteAndAStrangersUnderOverflow() {
-        metrics.expect(Set.of("a"), Set.of(), Set.of());
+        metrics.expect(Set.of("a"), Set.of(), Set.of(), Set.of());
         metrics.decoderRefused("a");
         metrics.decoderRefused("a");
         metrics.decoderRefused("");
