@@ -24,7 +24,7 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, P
             throw new IllegalArgumentException(
                     "the encoder has %d features, the decoder %d".formatted(encoder.features(), decoder.features()));
         }
-        if (!architecture.endsWith(TRANSCODER) && encoder.inputWidth() != decoder.dimension()) {
+        if (!isTranscoder(architecture) && encoder.inputWidth() != decoder.dimension()) {
             throw new IllegalArgumentException("an autoencoder (%s) reads rows of %d and writes rows of %d"
                     .formatted(architecture, encoder.inputWidth(), decoder.dimension()));
         }
@@ -39,8 +39,21 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, P
         return format(directory).read(directory);
     }
 
+    /**
+     * The sizes of the explainer in a folder, without reading its weights.
+     *
+     * @throws ExplainerFormatException as {@link #read}, for what its configuration tells
+     */
+    public static ExplainerShape shape(Path directory) throws IOException {
+        return format(directory).shape(directory);
+    }
+
     /** Whether batches must bring targets of their own. */
     public boolean isTranscoder() {
+        return isTranscoder(architecture);
+    }
+
+    static boolean isTranscoder(String architecture) {
         return architecture.endsWith(TRANSCODER);
     }
 

@@ -14,6 +14,9 @@ public interface ExplainerFormat {
     /** Whether the folder looks like this format; reads nothing but names. */
     boolean recognises(Path directory);
 
+    /** What the folder's configuration says of its sizes; reads no weights, which may not fit in memory. */
+    ExplainerShape shape(Path directory) throws IOException;
+
     /**
      * Reads the folder.
      *

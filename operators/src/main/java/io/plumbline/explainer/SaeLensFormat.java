@@ -61,6 +61,16 @@ public final class SaeLensFormat implements ExplainerFormat {
     }
 
     @Override
+    public ExplainerShape shape(Path directory) throws IOException {
+        SaeLensConfig config = SaeLensConfig.read(directory);
+        return new ExplainerShape(
+                config.inputWidth(),
+                config.targetWidth(),
+                config.features(),
+                Explainer.isTranscoder(config.architecture()));
+    }
+
+    @Override
     public Explainer read(Path directory) throws IOException {
         SaeLensConfig config = SaeLensConfig.read(directory);
         Safetensors opened = openWeights(directory);

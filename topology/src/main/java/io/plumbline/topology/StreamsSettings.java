@@ -23,6 +23,11 @@ public final class StreamsSettings {
         properties.put(
                 StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG),
                 Integer.toString(Topics.LARGEST_DEAD_LETTER));
+        // Kafka Streams bounds what waits by records, not bytes: its default of 1,000 records of a megabyte each would
+        // be a
+        // gigabyte per partition after an outage.
+        properties.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, "32");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "64");
         properties.putAll(config.monitorProperties());
         return properties;
     }

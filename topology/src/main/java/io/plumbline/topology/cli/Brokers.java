@@ -1,8 +1,10 @@
 package io.plumbline.topology.cli;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -31,6 +33,23 @@ final class Brokers {
             return admin.listTopics().names().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException | KafkaException unreachable) {
             throw unreachable(kafkaProperties, unreachable);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while asking the broker", interrupted);
+        }
+    }
+
+    /** Partitions of a topic; empty where the topic or the cluster does not answer. */
+    static OptionalInt partitions(Map<String, String> kafkaProperties, String topic) {
+        try (Admin admin = connect(kafkaProperties)) {
+            return OptionalInt.of(admin.describeTopics(List.of(topic))
+                    .topicNameValues()
+                    .get(topic)
+                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                    .partitions()
+                    .size());
+        } catch (ExecutionException | TimeoutException | KafkaException unknown) {
+            return OptionalInt.empty();
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while asking the broker", interrupted);

@@ -3,6 +3,7 @@ package io.plumbline.topology.cli;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.BrokerRefusal;
+import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.ConfigCheck;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.StreamsSettings;
@@ -10,9 +11,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -24,11 +27,18 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Checks a configuration: the file, the explainers and baselines it names, and whether the broker answers.",
+            "Says what memory a monitor needs and what it writes to Kafka, and refuses what cannot fit the heap.",
             "",
             "Every mistake is reported, not only the first. Exits with 2 if there is any.",
             ""
         },
-        footer = {"", "Example:", "  plumbline check --config plumbline.yaml --offline"})
+        footer = {
+            "",
+            "Example:",
+            "  plumbline check --config plumbline.yaml --offline",
+            "For another machine, with rows of a site in all 8 partitions and 2 instances:",
+            "  plumbline check --config plumbline.yaml --offline --heap 4g --partitions 8 --instances 2 --spread"
+        })
 final class CheckCommand implements Callable<Integer> {
 
     private static final String ROW = "%-24s  %-12s  %-11s  %8s  %5s  %13s  %s%n";
@@ -39,17 +49,48 @@ final class CheckCommand implements Callable<Integer> {
     @Option(names = "--offline", description = "Do not ask the broker.")
     boolean offline;
 
+    @Option(
+            names = "--heap",
+            paramLabel = "SIZE",
+            description = "Heap the monitor will have, such as 4g. Default: that of this Java.")
+    @Nullable
+    String heap;
+
+    @Option(
+            names = "--partitions",
+            paramLabel = "N",
+            description = "Partitions of the activations topic. Default: as the broker says, with --offline 1.")
+    @Nullable
+    Integer partitions;
+
+    @Option(
+            names = "--instances",
+            defaultValue = "1",
+            paramLabel = "N",
+            description = "Monitors that share the work. Default: ${DEFAULT-VALUE}.")
+    int instances;
+
+    @Option(names = "--spread", description = "The rows of a site come through all partitions, not through one.")
+    boolean spread;
+
     @Spec
     CommandSpec spec;
 
     @Override
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
-        List<ConfigCheck.Site> sites = ConfigCheck.sites(monitor);
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
+        // Before the explainers are read: they may be what does not fit.
+        int memory = checkMemory(monitor, out, err);
+        if (memory > 0 && heap == null) {
+            out.flush();
+            err.flush();
+            return ExitCodes.USAGE;
+        }
+        List<ConfigCheck.Site> sites = ConfigCheck.sites(monitor);
         out.printf(ROW, "site", "explainer", "width", "features", "rank", "baseline rows", "result");
-        int problems = 0;
+        int problems = memory;
         for (ConfigCheck.Site site : sites) {
             print(out, site);
             for (String problem : site.problems()) {
@@ -72,6 +113,30 @@ final class CheckCommand implements Callable<Integer> {
         out.flush();
         err.flush();
         return problems == 0 ? ExitCodes.FINE : ExitCodes.USAGE;
+    }
+
+    private int checkMemory(MonitorConfig monitor, PrintWriter out, PrintWriter err) {
+        long bytes = heap == null ? Runtime.getRuntime().maxMemory() : Memory.size("--heap", heap);
+        if (!StreamsSettings.problems(monitor).isEmpty()) {
+            return 0; // reported below, and without threads and intervals there is nothing to reckon with
+        }
+        CapacityEstimate estimate =
+                CapacityEstimate.of(monitor, Memory.deployment(partitionsOr1(monitor), instances, spread), bytes);
+        Memory.print(out, estimate, bytes);
+        Optional<String> refusal = Memory.refusal(monitor, estimate, bytes);
+        refusal.ifPresent(err::println);
+        return refusal.isPresent() ? 1 : 0;
+    }
+
+    /** A broker that does not answer is reported by its own check. */
+    private int partitionsOr1(MonitorConfig monitor) {
+        if (partitions != null) {
+            return partitions;
+        }
+        return offline
+                ? 1
+                : Brokers.partitions(monitor.adminProperties(), monitor.topics().activations())
+                        .orElse(1);
     }
 
     private static void print(PrintWriter out, ConfigCheck.Site site) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.ConfigCheck;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.StreamsSettings;
@@ -44,12 +45,20 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--role", defaultValue = "all", description = "all, monitor or adapter. Default: ${DEFAULT-VALUE}.")
     Role role;
 
+    @Option(
+            names = "--instances",
+            defaultValue = "1",
+            paramLabel = "N",
+            description = "Monitors that share the work, for the check of memory. Default: ${DEFAULT-VALUE}.")
+    int instances;
+
     @Spec
     CommandSpec spec;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         MonitorConfig monitor = MonitorConfig.load(config);
+        requireMemory(monitor);
         Map<String, WatchedSite> sites = sites(monitor);
         PlumblineRuntime runtime = PlumblineRuntime.start(monitor, sites, role);
         Thread stop = new Thread(runtime::close, "stop");
@@ -65,6 +74,19 @@ final class RunCommand implements Callable<Integer> {
         String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
         // The hook closes the runtime on the way out.
         throw new IllegalStateException(String.valueOf(failure));
+    }
+
+    /** Refuses at once what would end in an out-of-memory error hours later. */
+    private void requireMemory(MonitorConfig monitor) {
+        if (!role.monitors() || !StreamsSettings.problems(monitor).isEmpty()) {
+            return;
+        }
+        long heap = Runtime.getRuntime().maxMemory();
+        // What must fit does not depend on the partitions: the rows of a site may all come through one.
+        CapacityEstimate estimate = CapacityEstimate.of(monitor, Memory.deployment(1, instances, false), heap);
+        Memory.refusal(monitor, estimate, heap).ifPresent(refusal -> {
+            throw new UsageException(config + " cannot run: " + refusal);
+        });
     }
 
     /** Reads every file once; refuses with all that is wrong. */

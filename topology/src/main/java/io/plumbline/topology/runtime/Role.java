@@ -11,11 +11,11 @@ public enum Role {
     MONITOR,
     ADAPTER;
 
-    boolean monitors() {
+    public boolean monitors() {
         return this != ADAPTER;
     }
 
-    boolean adapts() {
+    public boolean adapts() {
         return this != MONITOR;
     }
 

@@ -82,6 +82,22 @@ public record WindowSettings(
         return greatestCommonDivisor(size.toMillis(), advance.toMillis());
     }
 
+    /**
+     * How many panes of a site are open at one source partition at most: those that end after the newest event time less
+     * the grace.
+     */
+    public long openPanesPerPartition() {
+        return (graceMs() + paneMs() - 1) / paneMs() + 1;
+    }
+
+    /**
+     * How many panes of a site are open where its windows are composed: those of a whole window, and one more where a
+     * partition is ahead of another. Each pane that partitions lie farther apart in event time adds one.
+     */
+    public long openPanesPerWindow() {
+        return sizeMs() / paneMs() + 1;
+    }
+
     /** Start of the pane that {@code timestampMs} falls in. */
     long paneStart(long timestampMs) {
         return Math.floorDiv(timestampMs, paneMs()) * paneMs();

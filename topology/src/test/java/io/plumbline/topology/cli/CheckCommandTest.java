@@ -292,6 +292,63 @@ class CheckCommandTest {
         assertTrue(shell.err().contains(sentence), shell.err());
     }
 
+    @Test
+    void whatCannotFitTheHeapIsRefusedWithWhatToChange() throws IOException {
+        Path wide = Files.createDirectories(folder.resolve("wide"));
+        // No weights: what does not fit must be refused before they are read.
+        Files.writeString(wide.resolve("cfg.json"), """
+                {"architecture": "standard", "d_in": 4096, "d_sae": 65536, "apply_b_dec_to_input": false,
+                 "normalize_activations": "none"}
+                """);
+        Path file = folder.resolve("wide.yaml");
+        Files.writeString(file, """
+                kafka: {bootstrap.servers: "127.0.0.1:1"}
+                sites:
+                  layer.2: {explainer: wide, baseline: base.safetensors, rank: 2, threshold: 1.0, adaptation: off}
+                """);
+        Shell shell = Shell.run("check", "--config", file, "--offline", "--heap", "4g");
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().contains("1 sites need a heap of at least"), shell.err());
+        assertTrue(shell.err().contains("it has 4096 MiB; set PLUMBLINE_JAVA_OPTS=-Xmx"), shell.err());
+        assertTrue(shell.err().contains("largest part is \"explainers, as float64\" with 41"), shell.err());
+        Shell ample = Shell.run("check", "--config", file, "--offline", "--heap", "64g");
+        assertFalse(ample.err().contains("need a heap"), ample.err());
+        Shell typo = Shell.run("check", "--config", file, "--offline", "--heap", "4 gigabytes");
+        assertEquals(2, typo.exitCode());
+        assertTrue(typo.err().contains("--heap = 4 gigabytes: expected a size"), typo.err());
+    }
+
+    @Test
+    void rowsOfASiteInAllPartitionsTakeAPaneInEach() throws IOException {
+        check("rank: 2, threshold: {quantile: 0.5}", "--offline");
+        Path file = folder.resolve("plumbline.yaml");
+        Shell one = Shell.run("check", "--config", file, "--offline", "--partitions", "8");
+        Shell spread = Shell.run("check", "--config", file, "--offline", "--partitions", "8", "--spread");
+        assertEquals(
+                8.0,
+                mebibytes(spread, "open panes where rows are read") / mebibytes(one, "open panes where rows are read"),
+                0.5);
+        assertEquals(
+                mebibytes(one, "open panes where windows are composed"),
+                mebibytes(spread, "open panes where windows are composed"));
+        Shell shared =
+                Shell.run("check", "--config", file, "--offline", "--partitions", "8", "--spread", "--instances", "4");
+        assertEquals(
+                2.0,
+                mebibytes(shared, "open panes where rows are read") / mebibytes(one, "open panes where rows are read"),
+                0.2);
+    }
+
+    private static double mebibytes(Shell shell, String what) {
+        return shell.out()
+                .lines()
+                .filter(line -> line.contains(what))
+                .mapToDouble(line -> Double.parseDouble(
+                        line.replace(what, "").replace("MiB", "").strip()))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(shell.out() + shell.err()));
+    }
+
     private Shell check(String site, String option) throws IOException {
         Path file = folder.resolve("plumbline.yaml");
         Files.writeString(file, """

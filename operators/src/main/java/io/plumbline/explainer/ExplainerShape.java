@@ -1,0 +1,11 @@
+package io.plumbline.explainer;
+
+/**
+ * The sizes of an explainer, known before its weights are read.
+ *
+ * @param inputWidth width of the rows the encoder reads
+ * @param targetWidth width of the rows the decoder writes
+ * @param features size of the dictionary
+ * @param transcoder whether batches bring targets of their own
+ */
+public record ExplainerShape(int inputWidth, int targetWidth, int features, boolean transcoder) {}

@@ -1,0 +1,292 @@
+package io.plumbline.topology;
+
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerShape;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.windows.StoreKind;
+import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.wire.MomentTile;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.streams.StreamsConfig;
+
+/**
+ * The memory of one monitor, and what it writes to its own topics, from a configuration and the sizes of its explainers.
+ * Reads no weights.
+ *
+ * <p>With d the target width, k the features, r the rank, s the sampled rows and w the width of a sampled row ({@code d},
+ * for a transcoder input and target width together), in bytes:
+ *
+ * <pre>
+ * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD})
+ * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16)
+ * explainer             8 k (d_in + d), held as float64
+ * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r
+ * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
+ * </pre>
+ *
+ * <p>Java's default collector, G1, gives an array of at least half of one of its regions (a 2,048th of the heap,
+ * rounded up to a power of two, 1 to 32 MiB) regions of its own: at 2 GiB a matrix of d = 256 takes 1 MiB instead of 0.5.
+ * The large arrays are rounded up so.
+ *
+ * <p>Panes open: {@link WindowSettings#openPanesPerPartition} at level 1, {@link WindowSettings#openPanesPerWindow} at
+ * level 2. Measured against the heap of a running monitor in {@code CapacityEstimateTest} and {@code ScaleSoak}: within
+ * 25 %.
+ *
+ * @param held what stays for as long as the monitor runs
+ * @param working what comes and goes, of which the most at one time
+ * @param buffers what Kafka's clients fill when there is a backlog
+ * @param outside memory outside of the heap
+ * @param written what goes to the monitor's own topics
+ */
+public record CapacityEstimate(
+        Deployment deployment,
+        List<Part> held,
+        List<Part> working,
+        List<Part> buffers,
+        List<Part> outside,
+        List<Written> written) {
+
+    /** A line of the estimate. */
+    public record Part(String what, long bytes) {}
+
+    /**
+     * What one topic takes up.
+     *
+     * @param bytesPerCommit at a commit in which every site has new rows
+     * @param bytesPerDay of all sites, without replication
+     */
+    public record Written(String topic, long bytesPerCommit, long bytesPerDay) {}
+
+    /**
+     * How the application is run.
+     *
+     * @param partitions of the activations topic
+     * @param instances that share the work; each holds all explainers and its share of the panes
+     * @param spread whether the rows of a site come through all partitions, and not through one
+     */
+    public record Deployment(int partitions, int instances, boolean spread) {
+        public Deployment {
+            if (partitions < 1 || instances < 1) {
+                throw new IllegalArgumentException(
+                        "%d partitions, %d instances: expected at least 1 of each".formatted(partitions, instances));
+            }
+        }
+
+        /** Of how many partitions one instance holds panes of a site, on average over sites. */
+        private double panesPerSite() {
+            return spread ? Math.ceil((double) partitions / instances) : 1.0 / instances;
+        }
+
+        private int partitionsHere() {
+            return (partitions + instances - 1) / instances;
+        }
+    }
+
+    /** Objects around a sampled row: its record, array, tree entry, key, and its hash among the stored ones. */
+    static final int ROW_OVERHEAD = 136;
+
+    /** A store holds the rows that came since the sample was last written whole, at most three times the sample. */
+    static final double STORED_SAMPLE = 2.0;
+
+    /** Measured as the least heap in which a window is assessed, less what is held: 46 to 53 at d = 1,024. */
+    static final int ASSESSMENT = 50;
+
+    /** Java's and Kafka's own objects, before the first site. */
+    static final long BASE = 48L << 20;
+
+    private static final int ARRAY_HEADER = 16;
+    private static final int SAMPLED_ROW_HEADER = 16;
+    private static final long LARGEST_ACTIVATION_RECORD = 1L << 20;
+    private static final long LARGEST_MOMENT_RECORD = 512L << 10;
+    private static final long FETCH = 50L << 20;
+    private static final long ROCKSDB_PER_STORE = (50L + 3 * 16) << 20;
+    private static final long DAY_MS = 86_400_000;
+
+    public CapacityEstimate {
+        held = List.copyOf(held);
+        working = List.copyOf(working);
+        buffers = List.copyOf(buffers);
+        outside = List.copyOf(outside);
+        written = List.copyOf(written);
+    }
+
+    /** Sizes of one site. */
+    private record Site(ExplainerShape shape, int rank, boolean adapts) {
+
+        double moment() {
+            return 8.0 * MomentTile.stateLength(shape.targetWidth());
+        }
+
+        double sampledRow() {
+            return 4.0 * (shape.transcoder() ? shape.inputWidth() + shape.targetWidth() : shape.targetWidth());
+        }
+
+        double squared() {
+            return (double) shape.targetWidth() * shape.targetWidth();
+        }
+    }
+
+    /**
+     * The estimate of a configuration. Sites whose explainers cannot be read are left out: {@link ConfigCheck} names them.
+     *
+     * @param heapBytes the heap it is meant for
+     */
+    public static CapacityEstimate of(MonitorConfig config, Deployment deployment, long heapBytes) {
+        List<Site> sites = new ArrayList<>();
+        for (SiteSettings settings : config.sites().values()) {
+            if (Files.isDirectory(settings.explainer())) {
+                try {
+                    sites.add(new Site(Explainer.shape(settings.explainer()), settings.rank(), settings.adapts()));
+                } catch (IOException | IllegalArgumentException unreadable) {
+                    continue;
+                }
+            }
+        }
+        return of(config, sites, deployment, region(heapBytes));
+    }
+
+    /** As G1 chooses it; 1: another collector, which wastes nothing. */
+    private static long region(long heapBytes) {
+        boolean ours = heapBytes == Runtime.getRuntime().maxMemory();
+        if (ours
+                && ManagementFactory.getGarbageCollectorMXBeans().stream()
+                        .noneMatch(collector -> collector.getName().startsWith("G1"))) {
+            return 1;
+        }
+        long share = Math.max(1, heapBytes / 2048);
+        long powerOfTwo = Long.highestOneBit(share) == share ? share : Long.highestOneBit(share) << 1;
+        return Math.min(Math.max(powerOfTwo, 1L << 20), 32L << 20);
+    }
+
+    /** What an array of float64 takes in a heap of such regions. */
+    private static double array(double values, long region) {
+        double bytes = Double.BYTES * values + ARRAY_HEADER;
+        return bytes < region / 2.0 ? bytes : Math.ceil(bytes / region) * region;
+    }
+
+    private static CapacityEstimate of(MonitorConfig config, List<Site> sites, Deployment deployment, long region) {
+        Properties properties = StreamsSettings.monitor(config);
+        WindowSettings window = config.window();
+        int threads = number(properties, StreamsConfig.NUM_STREAM_THREADS_CONFIG);
+        int standbys = number(properties, StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG);
+        double level1 = deployment.panesPerSite() * window.openPanesPerPartition();
+        double level2 = (double) window.openPanesPerWindow() / deployment.instances();
+        double live = 0;
+        double stored = 0;
+        double explainers = 0;
+        double geometry = 0;
+        double decoders = 0;
+        double assessment = 0;
+        for (Site site : sites) {
+            double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
+            live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD);
+            stored += storedPane(site, config.sampleRows());
+            ExplainerShape shape = site.shape();
+            double decoder = array((double) shape.features() * shape.targetWidth(), region);
+            explainers += decoder + array((double) shape.features() * shape.inputWidth(), region);
+            geometry += moment
+                    + 5 * array(site.squared(), region)
+                    + 3 * array((double) shape.targetWidth() * site.rank(), region);
+            decoders += site.adapts() ? decoder : 0;
+            assessment = Math.max(assessment, ASSESSMENT * site.squared() + 2 * moment);
+        }
+        List<Part> held = new ArrayList<>();
+        held.add(part("Java and Kafka, before the first site", BASE));
+        held.add(part("explainers, as float64", explainers));
+        held.add(part("baselines and their geometry", geometry));
+        held.add(part("adapted decoders in service", decoders));
+        held.add(part("open panes where rows are read", level1 * live));
+        held.add(part("open panes where windows are composed", level2 * live));
+        if (config.store() == StoreKind.MEMORY) {
+            double copies = 1 + standbys;
+            held.add(part("both as stored (state.store: memory)", copies * (level1 + level2) * stored));
+        }
+        List<Part> working = List.of(part("one window's assessment per stream thread", threads * assessment));
+        int buffered = number(properties, StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG)
+                + number(properties, StreamsConfig.mainConsumerPrefix("max.poll.records"));
+        long perPartition = buffered * (LARGEST_ACTIVATION_RECORD + LARGEST_MOMENT_RECORD);
+        List<Part> buffers = List.of(
+                part("records waiting, of 1 MiB each", (double) deployment.partitionsHere() * perPartition),
+                part("fetched and being sent, per stream thread", (double) threads * (FETCH + sendBuffer(properties))));
+        List<Part> outside = config.store() == StoreKind.ROCKSDB
+                ? List.of(part(
+                        "RocksDB, its default caches of two stores per partition",
+                        2.0 * deployment.partitionsHere() * (1 + standbys) * ROCKSDB_PER_STORE))
+                : List.of();
+        return new CapacityEstimate(
+                deployment, held, working, buffers, outside, written(config, sites, deployment, properties));
+    }
+
+    private static double storedPane(Site site, int sampleRows) {
+        return site.moment() + STORED_SAMPLE * sampleRows * (site.sampledRow() + SAMPLED_ROW_HEADER);
+    }
+
+    private static List<Written> written(
+            MonitorConfig config, List<Site> sites, Deployment deployment, Properties properties) {
+        long commitMs = number(properties, StreamsConfig.COMMIT_INTERVAL_MS_CONFIG);
+        long paneMs = config.window().paneMs();
+        double commitsPerPane = Math.max(1, (double) paneMs / commitMs);
+        double panesPerDay = (double) DAY_MS / paneMs;
+        // Of k rows sampled so far, the i-th commit replaces a share of 1/i.
+        double samplesPerPane = 1 + Math.log(commitsPerPane);
+        int partitionsOfASite = deployment.spread() ? deployment.partitions() : 1;
+        double moments = 0;
+        double samples = 0;
+        for (Site site : sites) {
+            moments += site.moment();
+            samples += config.sampleRows() * (site.sampledRow() + SAMPLED_ROW_HEADER);
+        }
+        String prefix = config.monitorApplicationId() + "-";
+        double first = partitionsOfASite * (moments + samples * samplesPerPane / commitsPerPane);
+        double pane = partitionsOfASite * (moments + samples);
+        return List.of(
+                new Written(
+                        prefix + "panes-changelog",
+                        Math.round(first),
+                        Math.round(first * commitsPerPane * panesPerDay)),
+                new Written(config.topics().moments(), 0, Math.round(pane * panesPerDay)),
+                new Written(prefix + "windows-changelog", 0, Math.round(pane * panesPerDay)));
+    }
+
+    private static Part part(String what, double bytes) {
+        return new Part(what, Math.round(bytes));
+    }
+
+    private static int number(Properties properties, String key) {
+        Object value = properties.get(key);
+        return Integer.parseInt(String.valueOf(
+                        value == null
+                                ? StreamsConfig.configDef().defaultValues().get(key)
+                                : value)
+                .strip());
+    }
+
+    private static long sendBuffer(Properties properties) {
+        Object own = properties.get(StreamsConfig.producerPrefix(ProducerConfig.BUFFER_MEMORY_CONFIG));
+        return own == null ? 32L << 20 : Long.parseLong(String.valueOf(own).strip());
+    }
+
+    public long heldBytes() {
+        return sum(held);
+    }
+
+    /** Below this the monitor cannot work: what is held, and one assessment per thread. */
+    public long leastHeapBytes() {
+        return heldBytes() + sum(working);
+    }
+
+    /** With this it can also work off a backlog of the largest records. */
+    public long ampleHeapBytes() {
+        return leastHeapBytes() + sum(buffers);
+    }
+
+    private static long sum(List<Part> parts) {
+        return parts.stream().mapToLong(Part::bytes).sum();
+    }
+}

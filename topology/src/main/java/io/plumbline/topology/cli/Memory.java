@@ -1,0 +1,118 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.CapacityEstimate;
+import io.plumbline.topology.CapacityEstimate.Deployment;
+import io.plumbline.topology.CapacityEstimate.Part;
+import io.plumbline.topology.CapacityEstimate.Written;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.windows.StoreKind;
+import java.io.PrintWriter;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Shows a {@link CapacityEstimate} beside the heap there is, and says what to change where it does not fit. */
+final class Memory {
+
+    private static final String ROW = "  %-60s  %10s%n";
+    private static final Pattern SIZE = Pattern.compile("([0-9]{1,12})([kmgtKMGT]?)");
+    private static final String UNITS = "kmgt";
+
+    private Memory() {}
+
+    /** Bytes of a size as Java takes it: 512m, 4g. */
+    static long size(String option, String text) {
+        Matcher matcher = SIZE.matcher(text.strip());
+        if (!matcher.matches()) {
+            throw new UsageException(
+                    "%s = %s: expected a size as Java's -Xmx takes it, such as 512m or 4g".formatted(option, text));
+        }
+        int power = UNITS.indexOf(matcher.group(2).toLowerCase(Locale.ROOT)) + 1;
+        long bytes = Long.parseLong(matcher.group(1)) << (matcher.group(2).isEmpty() ? 0 : 10 * power);
+        if (bytes <= 0) {
+            throw new UsageException("%s = %s: expected more than 0".formatted(option, text));
+        }
+        return bytes;
+    }
+
+    static Deployment deployment(int partitions, int instances, boolean spread) {
+        try {
+            return new Deployment(partitions, instances, spread);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--partitions and --instances: " + refused.getMessage());
+        }
+    }
+
+    /** Prints what one instance needs, and what the application writes. */
+    static void print(PrintWriter out, CapacityEstimate estimate, long heap) {
+        Deployment deployment = estimate.deployment();
+        out.println("memory of one monitor of %d, %d partitions, rows of a site %s:"
+                .formatted(
+                        deployment.instances(),
+                        deployment.partitions(),
+                        deployment.spread() ? "spread over all of them" : "in one of them (see --spread)"));
+        rows(out, estimate.held());
+        rows(out, estimate.working());
+        out.printf(ROW, "least heap", text(estimate.leastHeapBytes()));
+        rows(out, estimate.buffers());
+        out.printf(ROW, "heap in which it also works off a backlog of such records", text(estimate.ampleHeapBytes()));
+        out.printf(ROW, "heap there is", text(heap));
+        if (!estimate.outside().isEmpty()) {
+            out.println("outside of the heap, at most:");
+            rows(out, estimate.outside());
+        }
+        out.println("written to Kafka, all instances, before replication:");
+        for (Written written : estimate.written()) {
+            out.printf(
+                    ROW,
+                    written.topic() + ", a day"
+                            + (written.bytesPerCommit() > 0
+                                    ? " (%s a commit)".formatted(text(written.bytesPerCommit()))
+                                    : ""),
+                    text(written.bytesPerDay()));
+        }
+    }
+
+    private static void rows(PrintWriter out, List<Part> parts) {
+        for (Part part : parts) {
+            if (part.bytes() > 0) {
+                out.printf(ROW, part.what(), text(part.bytes()));
+            }
+        }
+    }
+
+    /** Why the configuration cannot run in so much heap, with what to change; empty: it can. */
+    static Optional<String> refusal(MonitorConfig config, CapacityEstimate estimate, long heap) {
+        if (estimate.leastHeapBytes() <= heap) {
+            return Optional.empty();
+        }
+        Part largest = estimate.held().stream()
+                .max(Comparator.comparingLong(Part::bytes))
+                .orElseThrow();
+        return Optional.of(
+                ("memory: %d sites need a heap of at least %s in this monitor, and it has %s; set PLUMBLINE_JAVA_OPTS=-Xmx%dm or more,"
+                                + " or lower sample.rows (%d), or%s watch some of the sites under another application_id; the largest part"
+                                + " is \"%s\" with %s")
+                        .formatted(
+                                config.sites().size(),
+                                text(estimate.leastHeapBytes()),
+                                text(heap),
+                                (estimate.leastHeapBytes() >> 20) + 1,
+                                config.sampleRows(),
+                                config.store() == StoreKind.MEMORY ? " set state.store: rocksdb, or" : "",
+                                largest.what(),
+                                text(largest.bytes())));
+    }
+
+    static String text(long bytes) {
+        double mebi = bytes / (double) (1 << 20);
+        return mebi < 10
+                ? String.format(Locale.ROOT, "%.1f MiB", mebi)
+                : mebi < 10_240
+                        ? String.format(Locale.ROOT, "%.0f MiB", mebi)
+                        : String.format(Locale.ROOT, "%.1f GiB", mebi / 1024);
+    }
+}

@@ -1,0 +1,60 @@
+package io.plumbline.topology.scale;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.topology.CapacityEstimate;
+import io.plumbline.topology.CapacityEstimate.Deployment;
+import io.plumbline.topology.CapacityEstimate.Part;
+import io.plumbline.topology.HeapUse;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.assessment.WatchedSite;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code plumbline check} says of explainers and geometry, against the heap they take. */
+class SiteMemoryTest {
+
+    private static final int WIDTH = 256;
+    private static final int FEATURES = 2_048;
+    private static final List<String> NAMES = List.of("a", "b", "c", "d", "e", "f");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void watchedSitesTakeTheHeapThatIsEstimated() throws Exception {
+        Files.writeString(
+                Files.createDirectories(folder.resolve("e")).resolve("cfg.json"), """
+                {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
+                 "normalize_activations": "none"}
+                """.formatted(WIDTH, FEATURES));
+        RandomSites.Setting setting = new RandomSites.Setting(
+                "unused:9092", "", "size: 60s, advance: 60s, grace: 0s, minimum_rows: 64", 16, "rocksdb", "");
+        // The first decomposition makes the threads and tables of its library.
+        Map<String, WatchedSite> warm = RandomSites.watched(setting.of(List.of("warm"), 32, folder), WIDTH, FEATURES);
+        assertEquals(1, warm.size());
+        HeapUse before = HeapUse.now();
+        MonitorConfig config = setting.of(NAMES, 32, folder);
+        Map<String, WatchedSite> sites = RandomSites.watched(config, WIDTH, FEATURES);
+        long measured = HeapUse.now().since(before);
+        long expected =
+                CapacityEstimate.of(
+                                config,
+                                new Deployment(1, 1, false),
+                                Runtime.getRuntime().maxMemory())
+                        .held()
+                        .stream()
+                        .filter(part -> part.what().contains("explainers")
+                                || part.what().contains("geometry"))
+                        .mapToLong(Part::bytes)
+                        .sum();
+        assertTrue(
+                Math.abs(measured - expected) < 0.25 * expected,
+                "estimated %d bytes, measured %d for %d sites".formatted(expected, measured, sites.size()));
+    }
+}

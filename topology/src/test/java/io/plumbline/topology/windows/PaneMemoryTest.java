@@ -1,0 +1,98 @@
+package io.plumbline.topology.windows;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.CapacityEstimate;
+import io.plumbline.topology.CapacityEstimate.Deployment;
+import io.plumbline.topology.CapacityEstimate.Part;
+import io.plumbline.topology.HeapUse;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.wire.ActivationBatch;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code plumbline check} says of open panes, against the heap they take. */
+class PaneMemoryTest {
+
+    private static final int WIDTH = 384;
+    private static final int SITES = 5;
+    private static final int SAMPLE = 512;
+    private static final int COMMITS = 12;
+    private static final int ROWS = 128;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void openPanesTakeTheHeapThatIsEstimated() throws Exception {
+        MonitorConfig config = config();
+        CapacityEstimate estimate = CapacityEstimate.of(
+                config, new Deployment(1, 1, false), Runtime.getRuntime().maxMemory());
+        long expected = estimate.held().stream()
+                .filter(part -> part.what().contains("panes") || part.what().contains("stored"))
+                .mapToLong(Part::bytes)
+                .sum();
+        List<PaneStore<SiteClock>> stores = new ArrayList<>();
+        HeapUse before = HeapUse.now();
+        // As many panes as the settings leave open at the two levels.
+        stores.add(filled(config, (int) config.window().openPanesPerPartition()));
+        stores.add(filled(config, (int) config.window().openPanesPerWindow()));
+        long measured = HeapUse.now().since(before);
+        assertTrue(
+                Math.abs(measured - expected) < 0.25 * expected,
+                "estimated %d bytes, measured %d".formatted(expected, measured));
+        assertTrue(stores.get(0).knows("site-0"), "kept until measured");
+    }
+
+    private static PaneStore<SiteClock> filled(MonitorConfig config, int panes) {
+        Map<String, Integer> dimensions = new TreeMap<>();
+        config.sites().keySet().forEach(site -> dimensions.put(site, WIDTH));
+        PaneStore<SiteClock> store = new PaneStore<>(
+                Stores.inMemoryKeyValueStore("panes").get(),
+                SiteClock.CODEC,
+                dimensions,
+                config.window().paneMs(),
+                config.sampleRows());
+        long number = 0;
+        for (int commit = 0; commit < COMMITS; commit++) {
+            for (String site : dimensions.keySet()) {
+                for (int pane = 0; pane < panes; pane++) {
+                    Matrix rows = ActivationRecords.integerRows(++number, ROWS, WIDTH);
+                    store.paneToChange(site, pane * config.window().paneMs())
+                            .add(new Ingested(site, number, new ActivationBatch(rows, null, null), number));
+                }
+            }
+            store.writeDirty();
+        }
+        return store;
+    }
+
+    private MonitorConfig config() throws Exception {
+        Path explainer = Files.createDirectories(folder.resolve("explainer"));
+        Files.writeString(explainer.resolve("cfg.json"), """
+                {"architecture": "standard", "d_in": %d, "d_sae": 8, "apply_b_dec_to_input": false,
+                 "normalize_activations": "none"}
+                """.formatted(WIDTH));
+        StringBuilder yaml = new StringBuilder("""
+                kafka: {bootstrap.servers: "unused:9092"}
+                window: {size: 60s, advance: 60s, grace: 10s, idle_close: off, minimum_rows: 64}
+                sample: {rows: %d}
+                sites:
+                """.formatted(SAMPLE));
+        for (int site = 0; site < SITES; site++) {
+            yaml.append("  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}}%n"
+                    .formatted(site));
+        }
+        return MonitorConfig.parse(yaml.toString(), "memory.yaml", folder);
+    }
+}
