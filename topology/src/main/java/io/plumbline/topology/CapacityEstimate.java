@@ -11,6 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Properties;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
@@ -138,17 +139,21 @@ public record CapacityEstimate(
      * @param heapBytes the heap it is meant for
      */
     public static CapacityEstimate of(MonitorConfig config, Deployment deployment, long heapBytes) {
-        List<Site> sites = new ArrayList<>();
-        for (SiteSettings settings : config.sites().values()) {
-            if (Files.isDirectory(settings.explainer())) {
-                try {
-                    sites.add(new Site(Explainer.shape(settings.explainer()), settings.rank(), settings.adapts()));
-                } catch (IOException | IllegalArgumentException unreadable) {
-                    continue;
-                }
-            }
-        }
+        List<Site> sites = config.sites().values().stream()
+                .map(CapacityEstimate::site)
+                .flatMap(Optional::stream)
+                .toList();
         return of(config, sites, deployment, region(heapBytes));
+    }
+
+    private static Optional<Site> site(SiteSettings settings) {
+        try {
+            return Files.isDirectory(settings.explainer())
+                    ? Optional.of(new Site(Explainer.shape(settings.explainer()), settings.rank(), settings.adapts()))
+                    : Optional.empty();
+        } catch (IOException | IllegalArgumentException unreadable) {
+            return Optional.empty();
+        }
     }
 
     /** As G1 chooses it; 1: another collector, which wastes nothing. */

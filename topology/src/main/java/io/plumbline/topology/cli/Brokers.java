@@ -42,12 +42,14 @@ final class Brokers {
     /** Partitions of a topic; empty where the topic or the cluster does not answer. */
     static OptionalInt partitions(Map<String, String> kafkaProperties, String topic) {
         try (Admin admin = connect(kafkaProperties)) {
-            return OptionalInt.of(admin.describeTopics(List.of(topic))
-                    .topicNameValues()
-                    .get(topic)
+            return admin
+                    .describeTopics(List.of(topic))
+                    .allTopicNames()
                     .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
-                    .partitions()
-                    .size());
+                    .values()
+                    .stream()
+                    .mapToInt(found -> found.partitions().size())
+                    .findFirst();
         } catch (ExecutionException | TimeoutException | KafkaException unknown) {
             return OptionalInt.empty();
         } catch (InterruptedException interrupted) {

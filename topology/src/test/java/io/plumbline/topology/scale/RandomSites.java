@@ -11,6 +11,8 @@ import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.wire.ActivationBatch;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,6 +31,10 @@ final class RandomSites {
 
         /** The configuration that watches {@code names} at {@code rank}. */
         MonitorConfig of(List<String> names, int rank, Path folder) {
+            return MonitorConfig.parse(yaml(names, rank), prefix + "config", folder);
+        }
+
+        String yaml(List<String> names, int rank) {
             StringBuilder yaml = new StringBuilder("""
                     application_id: %2$sapp
                     kafka: {bootstrap.servers: "%1$s"%6$s}
@@ -47,8 +53,17 @@ final class RandomSites {
                 yaml.append("  %s: {explainer: e, baseline: b, rank: %d, threshold: {share: 0.9}, adaptation: off}%n"
                         .formatted(name, rank));
             }
-            return MonitorConfig.parse(yaml.toString(), prefix + "config", folder);
+            return yaml.toString();
         }
+    }
+
+    /** The folder {@code e} with the sizes of an explainer and no weights, for the estimate of memory. */
+    static void writeShape(Path folder, int width, int features) throws IOException {
+        Files.writeString(
+                Files.createDirectories(folder.resolve("e")).resolve("cfg.json"), """
+                {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
+                 "normalize_activations": "none"}
+                """.formatted(width, features));
     }
 
     /** A site for every one of the configuration; the same for the same name. */

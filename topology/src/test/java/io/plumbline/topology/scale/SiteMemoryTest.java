@@ -9,7 +9,6 @@ import io.plumbline.topology.CapacityEstimate.Part;
 import io.plumbline.topology.HeapUse;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.WatchedSite;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -28,11 +27,7 @@ class SiteMemoryTest {
 
     @Test
     void watchedSitesTakeTheHeapThatIsEstimated() throws Exception {
-        Files.writeString(
-                Files.createDirectories(folder.resolve("e")).resolve("cfg.json"), """
-                {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
-                 "normalize_activations": "none"}
-                """.formatted(WIDTH, FEATURES));
+        RandomSites.writeShape(folder, WIDTH, FEATURES);
         RandomSites.Setting setting = new RandomSites.Setting(
                 "unused:9092", "", "size: 60s, advance: 60s, grace: 0s, minimum_rows: 64", 16, "rocksdb", "");
         // The first decomposition makes the threads and tables of its library.
