@@ -13,6 +13,7 @@ import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import java.io.BufferedReader;
@@ -158,7 +159,7 @@ final class MeasuredMonitor {
         public void onDeadLetter(DeadLetter.Reason reason) {}
 
         @Override
-        public void onLate(String site, long rows, Level level) {}
+        public void onLate(String site, long rows, LateReason reason) {}
 
         @Override
         public void onAccumulated(String site, int rows, long nanoseconds) {}

@@ -59,7 +59,7 @@ class HoppingWindowsTest {
                     .createOutputTopic("moments", new ByteArrayDeserializer(), new ByteArrayDeserializer())
                     .readValuesToList()
                     .stream()
-                    .map(PaneMessage::decode)
+                    .map(bytes -> PaneMessage.decode(bytes, PaneMessage.application("hopping")))
                     .filter(PaneMessage.Tile.class::isInstance)
                     .mapToLong(tile -> ((PaneMessage.Tile) tile).tile().rows())
                     .sum();
@@ -81,7 +81,7 @@ class HoppingWindowsTest {
     private TopologyTestDriver driver(WindowSettings settings) {
         WindowListener listener = new WindowListener() {
             @Override
-            public void onLate(String site, long rows, Level level) {}
+            public void onLate(String site, long rows, LateReason reason) {}
 
             @Override
             public void onAccumulated(String site, int rows, long nanoseconds) {

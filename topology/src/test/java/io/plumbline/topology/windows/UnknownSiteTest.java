@@ -34,6 +34,7 @@ class UnknownSiteTest {
 
     private static final int WIDTH = 5;
     private static final long PANE_MS = 10_000;
+    private static final long APPLICATION = PaneMessage.application("unknown-site");
 
     private final List<String> closed = new ArrayList<>();
 
@@ -49,9 +50,15 @@ class UnknownSiteTest {
             TestInputTopic<byte[], byte[]> moments =
                     driver.createInputTopic("moments", new ByteArraySerializer(), new ByteArraySerializer());
             byte[] site = "new".getBytes(StandardCharsets.UTF_8);
-            moments.pipeInput(site, new PaneMessage.Tile(0, 0, PANE_MS, 1, tile).encode());
-            moments.pipeInput(site, new PaneMessage.Progress(0, 2, PANE_MS, false).encode());
-            moments.pipeInput(site, new PaneMessage.Progress(1, 2, SiteClock.NEVER, true).encode());
+            moments.pipeInput(site, new PaneMessage.Tile(0, 0, PANE_MS, 1, tile).encode(APPLICATION));
+            moments.pipeInput(
+                    site,
+                    new PaneMessage.Progress(0, 2, PANE_MS, false, PANE_MS, new RowsRead(4, 0, 0, 0, 0))
+                            .encode(APPLICATION));
+            moments.pipeInput(
+                    site,
+                    new PaneMessage.Progress(1, 2, SiteClock.NEVER, true, SiteClock.NEVER, RowsRead.NONE)
+                            .encode(APPLICATION));
             @SuppressWarnings("unchecked")
             PaneStore<SiteProgress> store = (PaneStore<SiteProgress>) driver.getStateStore(WindowStage.WINDOWS_STORE);
             assertTrue(closed.isEmpty());
@@ -64,7 +71,7 @@ class UnknownSiteTest {
     private TopologyTestDriver driver() {
         WindowListener listener = new WindowListener() {
             @Override
-            public void onLate(String site, long rows, Level level) {}
+            public void onLate(String site, long rows, LateReason reason) {}
 
             @Override
             public void onAccumulated(String site, int rows, long nanoseconds) {}
