@@ -58,6 +58,7 @@ class DecodersIT {
             String parent = trained.decoder().sha256();
             publish(producer, "layer.2", 1, parent, decoder(3), DType.F32);
             publish(producer, "layer.2", 2, parent, decoder(4), DType.F64);
+            publish(producer, "layer.4", 1, parent, decoder(6), DType.F16);
             publish(producer, "layer.3", 7, "0".repeat(64), decoder(5), DType.F32);
             producer.flush();
         }
@@ -86,6 +87,17 @@ class DecodersIT {
             assertEquals(before.tensor("W_enc").bytes(), after.tensor("W_enc").bytes());
             assertEquals(DType.F64, after.tensor("W_dec").dtype(), "as published");
             assertEquals("2", after.metadata().get("version"));
+        }
+    }
+
+    @Test
+    void aDecoderThatTravelledInHalvesIsWrittenInFloatsThatHoldItExactly() throws Exception {
+        Path out = folder.resolve("halves");
+        Shell shell = site("fetch", "layer.4", out);
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals(decoder(6), Explainer.read(out).decoder());
+        try (Safetensors written = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
+            assertEquals(DType.F32, written.tensor("W_dec").dtype());
         }
     }
 

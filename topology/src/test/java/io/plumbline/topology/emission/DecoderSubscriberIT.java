@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.wire.DType;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +21,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class DecoderSubscriberIT {
 
@@ -117,7 +121,7 @@ class DecoderSubscriberIT {
     }
 
     @Test
-    void readingGoesOnWhenTheBrokerComesBack() throws Exception {
+    void aSilentBrokerIsSaidOnceAndReadingGoesOnWhenItComesBack() throws Exception {
         Path own = folder.resolve("restarted");
         EmbeddedBroker first = EmbeddedBroker.start(own);
         BrokerClient there = new BrokerClient(first.bootstrapServers());
@@ -126,11 +130,83 @@ class DecoderSubscriberIT {
         try (Heard heard = new Heard(there, "decoders")) {
             heard.await(1);
             first.close();
+            BrokerClient.awaitThat(() -> heard.interruptions() > 0, () -> "nothing was said of the broker");
+            assertEquals(List.of(1L), heard.versions(), "what was handed out stays");
             try (EmbeddedBroker second = EmbeddedBroker.start(own, first.port(), Map.of())) {
                 assertEquals(first.bootstrapServers(), second.bootstrapServers());
                 there.send(records("decoders", 2));
                 heard.await(2);
                 assertEquals(List.of(1L, 2L), heard.versions());
+                assertTrue(heard.resumed.await(30, TimeUnit.SECONDS), "and that it is back");
+                assertEquals(List.of(), heard.refused());
+            }
+        }
+    }
+
+    @Test
+    void whoRestartsInTheMiddleOfAnEmissionFindsItWhole() throws Exception {
+        client.createTopic("middle", 1, COMPACTED);
+        client.send(records("middle", 1));
+        try (KafkaProducer<byte[], byte[]> producer = client.producer(Map.of("transactional.id", "in-the-middle"))) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            List<ProducerRecord<byte[], byte[]>> second = records("middle", 2);
+            producer.send(second.get(0)).get();
+            try (Heard heard = follow("middle")) {
+                assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS), "an open transaction holds nobody back");
+                assertEquals(List.of(1L), heard.versions());
+            }
+            try (Heard again = follow("middle")) {
+                again.await(1);
+                producer.send(second.get(1)).get();
+                producer.send(second.get(2)).get();
+                assertEquals(List.of(1L), again.versions(), "nothing before the commit");
+                producer.commitTransaction();
+                again.await(2);
+                assertEquals(List.of(), again.refused());
+            }
+        }
+    }
+
+    @Test
+    void missingMixedAndForeignChunksAreRefusedWhileTheLastVersionStays() throws Exception {
+        client.createTopic("bad", 1, COMPACTED);
+        client.send(records("bad", 1));
+        try (Heard heard = follow("bad")) {
+            heard.await(1);
+            List<ProducerRecord<byte[], byte[]>> missing = records("bad", 2);
+            client.send(List.of(missing.get(0), missing.get(2)));
+            client.send(List.of(
+                    records("bad", 3).get(0),
+                    records("bad", 4).get(1),
+                    records("bad", 4).get(2)));
+            client.send(DecoderRecords.of("bad", SITE, 5, "b".repeat(64), decoder(5)));
+            BrokerClient.awaitThat(() -> heard.refused().size() == 3, () -> "refused: " + heard.refused());
+            assertEquals(List.of(2L, 4L, 5L), heard.refused());
+            assertEquals(List.of(1L), heard.versions());
+            client.send(records("bad", 6));
+            heard.await(6);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"F64", "BF16", "F16"})
+    void everyNumberFormatArrivesAsItWasRounded(DType dtype) throws Exception {
+        String topic = "format-" + dtype;
+        client.createTopic(topic, 1, COMPACTED);
+        Matrix weights = ActivationRecords.integerRows(1, 4_200, 32);
+        for (int i = 0; i < weights.values().length; i++) {
+            weights.values()[i] /= 3.0;
+        }
+        client.send(DecoderRecords.of(topic, SITE, 1, PARENT, new Decoder(weights, new double[32]), dtype));
+        try (Heard heard = follow(topic)) {
+            heard.await(1);
+            assertEquals(dtype, heard.newest().dtype());
+            for (int i = 0; i < weights.values().length; i++) {
+                assertEquals(
+                        dtype.rounded(weights.values()[i]),
+                        heard.newest().decoder().weights().values()[i],
+                        "weight " + i);
             }
         }
     }
@@ -153,7 +229,9 @@ class DecoderSubscriberIT {
         private final List<PublishedDecoder> decoders = new ArrayList<>();
         private final List<Long> refused = new ArrayList<>();
         private final CountDownLatch caughtUp = new CountDownLatch(1);
+        private final CountDownLatch resumed = new CountDownLatch(1);
         private final DecoderSubscriber subscriber;
+        private int interruptions;
 
         private Heard(BrokerClient client, String topic) {
             subscriber = DecoderSubscriber.start(client.properties(), topic, Map.of(SITE, PARENT), this);
@@ -172,6 +250,20 @@ class DecoderSubscriberIT {
         @Override
         public void onCaughtUp() {
             caughtUp.countDown();
+        }
+
+        @Override
+        public synchronized void onInterrupted(String reason) {
+            interruptions++;
+        }
+
+        @Override
+        public void onResumed() {
+            resumed.countDown();
+        }
+
+        private synchronized int interruptions() {
+            return interruptions;
         }
 
         private synchronized List<Long> versions() {

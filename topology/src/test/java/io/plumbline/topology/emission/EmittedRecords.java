@@ -1,0 +1,51 @@
+package io.plumbline.topology.emission;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.topology.adaptation.AdaptationOutcome;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.wire.DType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.api.MockProcessorContext;
+import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedForward;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.StoreBuilder;
+
+/** The emitter itself, asked for the records of one version after the other; to be sent in a transaction each. */
+final class EmittedRecords {
+
+    private final MockProcessorContext<byte[], byte[]> context = new MockProcessorContext<>();
+    private final Processor<String, AdaptationOutcome, byte[], byte[]> emitter;
+
+    EmittedRecords() {
+        ProcessorSupplier<String, AdaptationOutcome, byte[], byte[]> supplier =
+                DecoderEmitter.supplier(site -> null, report -> {}, "decoders", "reports", Map.of());
+        for (StoreBuilder<?> builder : supplier.stores()) {
+            StateStore store = builder.withLoggingDisabled().build();
+            store.init(context.getStateStoreContext(), store);
+            context.addStateStore(store);
+        }
+        emitter = supplier.get();
+        emitter.init(context);
+    }
+
+    /** Chunks, tombstones over surplus ones, and the manifest. */
+    List<ProducerRecord<byte[], byte[]>> next(String topic, String site, Decoder decoder, String parentSha256) {
+        AdaptationReport report = new AdaptationReport(
+                site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), 0.0);
+        emitter.process(new Record<>(
+                site, new AdaptationOutcome.Publish(report, decoder, DType.F32, Map.of(), parentSha256), 0));
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+        for (CapturedForward<? extends byte[], ? extends byte[]> forward : context.forwarded("decoders")) {
+            records.add(new ProducerRecord<>(
+                    topic, 0, forward.record().key(), forward.record().value()));
+        }
+        context.resetForwards();
+        return records;
+    }
+}
