@@ -157,8 +157,12 @@ public sealed interface Threshold {
                             windows,
                             law.perWindow(windows, fromTop),
                             alarmsPerDay,
-                            clean.rule(fromTop),
+                            clean.rule(fromTop) + sharing(),
                             kept == 0 ? shortfall(clean) : null));
+        }
+
+        private String sharing() {
+            return law.statistics() == 1 ? "" : ", the promise shared by %d statistics".formatted(law.statistics());
         }
 
         private String shortfall(Clean clean) {

@@ -64,8 +64,8 @@ class DriftJudgeTest {
     @Test
     void aShareOfAStatisticThatIsNoGapIsUnknown() {
         DriftJudge judge =
-                new DriftJudge(baseline(List.of()), "residual_energy", HALF, HALF, DriftPolicy.immediate(), 1);
-        assertInstanceOf(Level.Unknown.class, judge.level(window(2, true)));
+                new DriftJudge(baseline(List.of()), List.of("residual_energy"), HALF, HALF, DriftPolicy.immediate(), 1);
+        assertInstanceOf(Level.Unknown.class, level(judge, window(2, true)));
         assertInstanceOf(
                 DriftVerdict.Undecided.class,
                 judge.judge(DriftState.INITIAL, window(2, true)).verdict());
@@ -74,10 +74,10 @@ class DriftJudgeTest {
     @Test
     void betweenCalibratedSizesTheLevelIsALineInOneOverTheRootOfTheRows() {
         DriftJudge judge = judge(MEDIAN, 1);
-        assertEquals(0.4, known(judge.level(window(10, false))));
-        assertEquals(0.1, known(judge.level(window(40, false))));
+        assertEquals(0.4, known(level(judge, window(10, false))));
+        assertEquals(0.1, known(level(judge, window(40, false))));
         double expected = 0.1 + 0.3 * (1 / Math.sqrt(18) - 1 / Math.sqrt(40)) / (1 / Math.sqrt(10) - 1 / Math.sqrt(40));
-        assertEquals(expected, known(judge.level(window(18, false))), 1e-12);
+        assertEquals(expected, known(level(judge, window(18, false))), 1e-12);
         String reason =
                 judge.judge(DriftState.INITIAL, window(18, false)).verdict().reason("gap");
         assertTrue(reason.contains("between number 3 from the top of 5 clean windows of 10 rows and"), reason);
@@ -90,7 +90,7 @@ class DriftJudgeTest {
             DriftJudge judge = judge(
                     MEDIAN, 1, List.of(sample(RANK, 16, floor(constant, 16)), sample(RANK, 400, floor(constant, 400))));
             for (int rows = 16; rows <= 400; rows += 24) {
-                double level = known(judge.level(window(rows, false)));
+                double level = known(level(judge, window(rows, false)));
                 assertTrue(level >= floor(constant, rows) - 1e-12, "%s at %d rows".formatted(constant, rows));
             }
         }
@@ -103,16 +103,16 @@ class DriftJudgeTest {
     @Test
     void outsideTheCalibratedSizesTheLevelStaysOrRisesWithinAFactorOfTwo() {
         DriftJudge judge = judge(MEDIAN, 1);
-        assertEquals(0.1, known(judge.level(window(80, false))), "floors only fall with rows");
-        assertInstanceOf(Level.Unknown.class, judge.level(window(81, false)));
-        assertEquals(0.4 * Math.sqrt(10.0 / 6), known(judge.level(window(6, false))), 1e-12);
-        assertInstanceOf(Level.Unknown.class, judge.level(window(4, false)));
+        assertEquals(0.1, known(level(judge, window(80, false))), "floors only fall with rows");
+        assertInstanceOf(Level.Unknown.class, level(judge, window(81, false)));
+        assertEquals(0.4 * Math.sqrt(10.0 / 6), known(level(judge, window(6, false))), 1e-12);
+        assertInstanceOf(Level.Unknown.class, level(judge, window(4, false)));
     }
 
     @Test
     void aLevelThatNoGapReachesIsUndecidedAndNotSilence() {
         DriftJudge judge = judge(MEDIAN, 1, List.of(sample(RANK, 10, 1.2)));
-        assertEquals(1.2, known(judge.level(window(10, false))));
+        assertEquals(1.2, known(level(judge, window(10, false))));
         // 1.2 sqrt(10/6) = 1.55 is above sqrt 2, the largest gap.
         Outcome outcome = judge.judge(DriftState.INITIAL, window(6, true));
         String reason = assertInstanceOf(DriftVerdict.Undecided.class, outcome.verdict())
@@ -129,8 +129,8 @@ class DriftJudgeTest {
                     14, 16, 18
                 }));
         DriftJudge judge = judge(MEDIAN, 1, List.of(overfull));
-        assertEquals(0.2 * Math.sqrt(1.6), known(judge.level(window(10, false))), 1e-12);
-        assertEquals(0.2, known(judge.level(window(16, false))), 1e-12);
+        assertEquals(0.2 * Math.sqrt(1.6), known(level(judge, window(10, false))), 1e-12);
+        assertEquals(0.2, known(level(judge, window(16, false))), 1e-12);
     }
 
     @Test
@@ -148,7 +148,7 @@ class DriftJudgeTest {
         GapAssessment window = window(2, true);
         DriftJudge judge = new DriftJudge(
                 baseline(List.of()),
-                DriftJudge.DEFAULT_TRIGGER,
+                List.of(DriftJudge.DEFAULT_TRIGGER),
                 new Threshold.Fixed(1.42),
                 new Threshold.Fixed(1.0),
                 DriftPolicy.immediate(),
@@ -164,6 +164,77 @@ class DriftJudgeTest {
                 judge.judge(drifted, window(2, false)).transition());
     }
 
+    /** Drift along the second direction moves both; of the two levels the first is passed 1.4 times over, the second 1.1 times. */
+    @Test
+    void ofSeveralStatisticsTheOneFarthestAboveDecides() {
+        GapAssessment clean = window(10, false);
+        GapAssessment drifted = window(10, true);
+        List<Reading> readings = several(1.0, 0.9).readings(drifted);
+        assertEquals(
+                "faithfulness_gap",
+                DriftJudge.deciding(DriftState.INITIAL, readings).statistic());
+        assertEquals(
+                "residual_energy",
+                DriftJudge.deciding(DriftState.INITIAL, several(1.4, 0.5).readings(drifted))
+                        .statistic());
+        // One above is enough, whichever it is.
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                several(1.0, 9).judge(DriftState.INITIAL, drifted).verdict());
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                several(1.42, 0.5).judge(DriftState.INITIAL, drifted).verdict());
+        assertInstanceOf(
+                DriftVerdict.Aligned.class,
+                several(1.42, 9).judge(DriftState.INITIAL, drifted).verdict());
+        // All must be back at or below.
+        DriftState standing = new DriftState(true, 0, 0);
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                several(1.42, 0.5).judge(standing, drifted).verdict());
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                several(1.0, 9).judge(standing, drifted).verdict());
+        assertInstanceOf(
+                DriftVerdict.Aligned.class,
+                several(1.0, 0.5).judge(standing, clean).verdict());
+    }
+
+    @Test
+    void aStatisticThatCannotBeJudgedMakesTheWindowUndecidedUnlessAnotherIsAbove() {
+        // Calibrated for one of the two only.
+        DriftJudge judge = new DriftJudge(
+                baseline(List.of(sample(RANK, 10, 0.4))),
+                List.of("residual_energy", "faithfulness_gap"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
+        assertInstanceOf(
+                DriftVerdict.Undecided.class,
+                judge.judge(DriftState.INITIAL, window(10, false)).verdict());
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                judge.judge(DriftState.INITIAL, window(10, true)).verdict());
+    }
+
+    /** The gap against {@code gap}, and the residual energy against {@code energy}. */
+    private static DriftJudge several(double gap, double energy) {
+        NullSample sample = new NullSample(
+                RANK, 10, Map.of("faithfulness_gap", new double[] {gap}, "residual_energy", new double[] {energy}));
+        return new DriftJudge(
+                baseline(List.of(sample)),
+                List.of("faithfulness_gap", "residual_energy"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
+    }
+
+    private static Level level(DriftJudge judge, GapAssessment window) {
+        return judge.readings(window).get(0).level();
+    }
+
     private static double known(Level level) {
         return assertInstanceOf(Level.Known.class, level).value();
     }
@@ -175,7 +246,7 @@ class DriftJudgeTest {
     private static DriftJudge judge(Threshold threshold, int minimumRows, List<NullSample> samples) {
         return new DriftJudge(
                 baseline(samples),
-                DriftJudge.DEFAULT_TRIGGER,
+                List.of(DriftJudge.DEFAULT_TRIGGER),
                 threshold,
                 threshold,
                 DriftPolicy.immediate(),

@@ -84,7 +84,8 @@ final class HeldOutStream {
     static Map<String, Integer> alarms(Baseline baseline, Threshold threshold, List<GapAssessment> windows) {
         Map<String, Integer> alarms = new LinkedHashMap<>();
         for (String statistic : STATISTICS) {
-            DriftJudge judge = new DriftJudge(baseline, statistic, threshold, threshold, DriftPolicy.immediate(), 1);
+            DriftJudge judge =
+                    new DriftJudge(baseline, List.of(statistic), threshold, threshold, DriftPolicy.immediate(), 1);
             int drifted = 0;
             for (GapAssessment window : windows) {
                 DriftVerdict verdict = judge.judge(DriftState.INITIAL, window).verdict();

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -47,28 +48,36 @@ public final class ConfigCheck {
          */
         public List<String> calibration() {
             List<String> lines = new ArrayList<>();
-            if (baseline == null || !settings.threshold().isCalibrated()) {
+            if (baseline == null
+                    || (!settings.threshold().isCalibrated() && settings.warn().isEmpty())) {
                 return lines;
             }
             for (NullSample sample : baseline.samplesOf(settings.rank())) {
-                Level level = settings.threshold()
-                        .level(settings.rank(), baseline.dimension(), sample.clean(settings.trigger()));
-                lines.add("windows of %d rows (%d clean windows): %s"
-                        .formatted(sample.rowsPerWindow(), sample.values(settings.trigger()).length, described(level)));
+                settings.triggers().forEach(name -> lines.add(line(sample, name, settings.threshold())));
+                settings.warn().forEach(name -> lines.add(line(sample, name, settings.warnThreshold())));
             }
             return lines;
         }
 
-        private String described(Level level) {
+        private String line(NullSample sample, String statistic, Threshold threshold) {
+            Level level = threshold.level(
+                    settings.rank(), Objects.requireNonNull(baseline).dimension(), sample.clean(statistic));
+            return "windows of %d rows (%d clean windows): %s"
+                    .formatted(sample.rowsPerWindow(), sample.values(statistic).length, described(statistic, level));
+        }
+
+        private static String described(String statistic, Level level) {
             if (level instanceof Level.Known known && known.basis() != null) {
                 return String.format(
                         Locale.ROOT,
                         "%s above %.4g, %s",
-                        settings.trigger(),
+                        statistic,
                         known.value(),
                         known.basis().sentence());
             }
-            return level instanceof Level.Unknown unknown ? "no threshold: " + unknown.reason() : "";
+            return level instanceof Level.Unknown unknown
+                    ? "no threshold for %s: %s".formatted(statistic, unknown.reason())
+                    : statistic + " against a number that is written down";
         }
 
         /**
@@ -152,7 +161,7 @@ public final class ConfigCheck {
         }
         double largest = Math.sqrt(2.0 * Math.min(settings.rank(), width - settings.rank()));
         if (settings.threshold() instanceof Threshold.Fixed fixed
-                && DriftJudge.isGap(settings.trigger())
+                && settings.triggers().stream().anyMatch(DriftJudge::isGap)
                 && fixed.value() >= largest) {
             problems.add("threshold = %s: expected less than %.4g, the largest gap of rank %d in %d dimensions"
                     .formatted(fixed.value(), largest, settings.rank(), width));
@@ -194,27 +203,38 @@ public final class ConfigCheck {
 
     /** How many rows a window will hold is not known here; that no window can be judged is. */
     private static void checkCalibration(SiteSettings settings, Baseline baseline, List<String> problems) {
-        for (Threshold threshold : thresholds(settings)) {
-            if (threshold.isCalibrated()) {
-                checkCleanWindows(settings, baseline, threshold, problems);
+        List<Threshold> ofTriggers = new ArrayList<>(List.of(settings.threshold()));
+        Threshold clear = settings.clear();
+        if (clear != null) {
+            ofTriggers.add(clear);
+        }
+        for (Threshold threshold : ofTriggers) {
+            for (String statistic : settings.triggers()) {
+                checkCleanWindows(settings, baseline, statistic, threshold, problems);
             }
+        }
+        for (String statistic : settings.warn()) {
+            checkCleanWindows(settings, baseline, statistic, settings.warnThreshold(), problems);
         }
     }
 
     private static void checkCleanWindows(
-            SiteSettings settings, Baseline baseline, Threshold threshold, List<String> problems) {
+            SiteSettings settings, Baseline baseline, String statistic, Threshold threshold, List<String> problems) {
+        if (!threshold.isCalibrated()) {
+            return;
+        }
         int mostWindows = 0;
         double largestSize = 0;
         for (NullSample sample : baseline.samplesOf(settings.rank())) {
-            int windows = sample.values(settings.trigger()).length;
+            int windows = sample.values(statistic).length;
             mostWindows = Math.max(mostWindows, windows);
             if (windows >= leastWindows(threshold)) {
                 largestSize = Math.max(largestSize, sample.meanRows());
             }
         }
         String asked = threshold instanceof Threshold.QuantileOfCleanWindows quantile
-                ? "threshold: quantile %s of %s".formatted(quantile.quantile(), settings.trigger())
-                : "threshold: a promise about false alarms of " + settings.trigger();
+                ? "threshold: quantile %s of %s".formatted(quantile.quantile(), statistic)
+                : "threshold: a promise about false alarms of " + statistic;
         if (largestSize == 0) {
             problems.add(("%s needs %d clean windows of rank %d, the baseline has %d;"
                             + " run `plumbline baseline --rank %d` with more rows, or set a number")
@@ -230,10 +250,5 @@ public final class ConfigCheck {
     /** Below them there is no level. A promise that few windows cannot keep becomes a weaker one, which is no problem. */
     private static int leastWindows(Threshold threshold) {
         return threshold instanceof Threshold.QuantileOfCleanWindows quantile ? quantile.windowsNeeded() : 1;
-    }
-
-    private static List<Threshold> thresholds(SiteSettings settings) {
-        Threshold clear = settings.clear();
-        return clear == null ? List.of(settings.threshold()) : List.of(settings.threshold(), clear);
     }
 }

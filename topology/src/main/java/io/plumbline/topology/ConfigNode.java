@@ -132,6 +132,25 @@ final class ConfigNode {
         return value.asText();
     }
 
+    /** One value, or a list of them; empty where there is none. */
+    List<String> texts(String key) {
+        JsonNode value = at(key);
+        if (!value.isArray()) {
+            String text = has(key) ? textOrNull(key) : null;
+            return text == null ? List.of() : List.of(text);
+        }
+        List<String> texts = new ArrayList<>();
+        for (JsonNode element : value) {
+            if (element.isValueNode() && !element.isNull()) {
+                texts.add(element.asText());
+            } else {
+                problem(key, value, "expected one value, or a list of values");
+                return List.of();
+            }
+        }
+        return texts;
+    }
+
     int integer(String key, int otherwise, int least) {
         return parsed(key, otherwise, text -> {
             try {

@@ -4,6 +4,7 @@ import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
@@ -14,6 +15,7 @@ import io.plumbline.wire.DType;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -67,12 +69,26 @@ final class SiteReader {
             node.problem(
                     "rank", rank, "expected at most sample.rows (%d), which a refit is made of".formatted(sampleRows));
         }
-        String trigger = trigger(node);
+        List<String> triggers = statistics(node, "trigger");
+        if (triggers.isEmpty()) {
+            triggers = List.of(DriftJudge.DEFAULT_TRIGGER);
+        }
+        List<String> warn = statistics(node, "warn");
+        for (String both : warn) {
+            if (triggers.contains(both)) {
+                node.problem(
+                        "warn", both, "expected other statistics than those under trigger, which say more already");
+            }
+        }
         DriftPolicy debounce = node.parsed("debounce", DriftPolicy.immediate(), SiteReader::debounce);
-        ThresholdReader thresholds =
-                new ThresholdReader(trigger, rank, new AlarmLaw(debounce, window.size(), window.advance(), 1));
-        Threshold threshold = thresholds.threshold(node);
+        ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce, triggers));
+        Threshold threshold = thresholds.threshold(node, "threshold");
         Threshold clear = thresholds.clear(node, threshold);
+        Threshold warnThreshold =
+                new ThresholdReader(warn, rank, law(debounce, warn)).threshold(node, "warn_threshold");
+        if (node.has("warn_threshold") && warn.isEmpty()) {
+            node.problem("warn_threshold", "has nothing to warn: expected it beside warn, a list of statistics");
+        }
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -82,9 +98,11 @@ final class SiteReader {
                 reader.path(node, "explainer", explainer),
                 reader.path(node, "baseline", baseline),
                 rank,
-                trigger,
+                triggers,
                 threshold,
                 clear,
+                warn,
+                warnThreshold,
                 debounce,
                 cooldown,
                 minimumRows,
@@ -133,15 +151,27 @@ final class SiteReader {
         return new GaeSettings(rank, rotation, new Regularisation(geometric, preservation, relative), alpha);
     }
 
-    private static String trigger(ConfigNode node) {
+    /** The names under a key, each of them known and there once. */
+    private static List<String> statistics(ConfigNode node, String key) {
         List<String> names = GapAssessment.statisticNames();
-        return node.parsed("trigger", "faithfulness_gap", text -> {
+        List<String> read = node.texts(key);
+        for (String text : read) {
             if (!names.contains(text)) {
-                throw new IllegalArgumentException("did you mean %s? expected one of %s"
-                        .formatted(Nearest.to(text, names), String.join(", ", names)));
+                node.problem(
+                        key,
+                        text,
+                        "did you mean %s? expected one of %s"
+                                .formatted(Nearest.to(text, names), String.join(", ", names)));
             }
-            return text;
-        });
+        }
+        if (Set.copyOf(read).size() < read.size()) {
+            node.problem(key, read, "expected every statistic once");
+        }
+        return read;
+    }
+
+    private AlarmLaw law(DriftPolicy debounce, List<String> statistics) {
+        return new AlarmLaw(debounce, window.size(), window.advance(), Math.max(1, statistics.size()));
     }
 
     private static DriftPolicy debounce(String text) {

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code threshold} and {@code clear} of a site. */
+/** Reads {@code threshold}, {@code clear} and {@code warn_threshold} of a site. */
 final class ThresholdReader {
 
     /** What a site is held to where nothing else is written. */
@@ -21,19 +21,19 @@ final class ThresholdReader {
     private static final String EXPECTED =
             "takes one of {false_alarms: 1 per 30d}, {false_alarm_rate: 0.01}, {share: 0.6} and {quantile: 0.95}";
 
-    private final String trigger;
+    private final List<String> statistics;
     private final int rank;
     private final AlarmLaw law;
 
-    ThresholdReader(String trigger, int rank, AlarmLaw law) {
-        this.trigger = trigger;
+    ThresholdReader(List<String> statistics, int rank, AlarmLaw law) {
+        this.statistics = statistics;
         this.rank = rank;
         this.law = law;
     }
 
     /** The promise of one false alarm in thirty days where the key is absent. */
-    Threshold threshold(ConfigNode site) {
-        return site.has("threshold") ? read(site, "threshold") : new Threshold.FalseAlarms(DEFAULT_BUDGET, law);
+    Threshold threshold(ConfigNode site, String key) {
+        return site.has(key) ? read(site, key) : new Threshold.FalseAlarms(DEFAULT_BUDGET, law);
     }
 
     /** Null where the key is absent: the threshold itself. */
@@ -80,11 +80,13 @@ final class ThresholdReader {
                                 kind, 0.01, text -> openUnit(text, "0.01 is passed by 1 % of clean windows"))),
                         law);
             case "share" -> {
-                if (!DriftJudge.isGap(trigger)) {
-                    form.problem(
-                            kind,
-                            "is a share of the largest possible gap: expected it with a gap as trigger, not "
-                                    + trigger);
+                for (String statistic : statistics) {
+                    if (!DriftJudge.isGap(statistic)) {
+                        form.problem(
+                                kind,
+                                "is a share of the largest possible gap: expected it with a gap as trigger, not "
+                                        + statistic);
+                    }
                 }
                 yield new Threshold.ShareOfLargestGap(form.parsed(
                         kind, 0.5, text -> openUnit(text, "0.6 alerts at 60 % of the largest possible gap")));
@@ -116,7 +118,13 @@ final class ThresholdReader {
     private Threshold number(ConfigNode node, String key) {
         double value = node.real(key, 1.0, 0.0, Double.MAX_VALUE);
         double ceiling = Math.sqrt(2.0 * rank);
-        if (DriftJudge.isGap(trigger) && value >= ceiling) {
+        if (statistics.size() > 1) {
+            node.problem(
+                    key,
+                    value,
+                    "is in one statistic's own units, but there are %d: expected {false_alarms: 1 per 30d}"
+                            .formatted(statistics.size()));
+        } else if (statistics.stream().anyMatch(DriftJudge::isGap) && value >= ceiling) {
             node.problem(
                     key,
                     value,

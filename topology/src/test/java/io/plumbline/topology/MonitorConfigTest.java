@@ -56,7 +56,9 @@ class MonitorConfigTest {
         SiteSettings site = site(printed, "encoder.layer.2");
         SiteSettings plain = site(smallest, "layer.2");
         assertEquals(plain.cooldown(), site.cooldown());
-        assertEquals(plain.trigger(), site.trigger());
+        assertEquals(plain.triggers(), site.triggers());
+        assertEquals(plain.warn(), site.warn());
+        assertEquals(plain.warnThreshold().getClass(), site.warnThreshold().getClass());
         assertEquals(plain.minimumRows(), site.minimumRows());
     }
 
@@ -111,7 +113,8 @@ class MonitorConfigTest {
         assertEquals(Path.of("/conf/sae"), site.explainer());
         assertEquals(Path.of("/abs/base.safetensors"), site.baseline());
         assertEquals(16, site.rank());
-        assertEquals("residual_energy", site.trigger());
+        assertEquals(List.of("residual_energy"), site.triggers());
+        assertEquals(List.of(), site.warn());
         assertEquals(new Threshold.Fixed(0.3), site.threshold());
         assertEquals(new Threshold.Fixed(0.2), site.clear());
         assertEquals(new DriftPolicy(2, 5), site.debounce());
@@ -242,6 +245,13 @@ class MonitorConfigTest {
                 "threshold: {shar: 0.5}       | did you mean share?",
                 "explainer:                   | explainer is missing: expected the folder",
                 "clear: 5.0                   | clear = 5.0: expected at most the threshold, 4.0",
+                "trigger: [faithfulness_gap, residual_enrgy] | did you mean residual_energy?",
+                "trigger: [faithfulness_gap, faithfulness_gap] | expected every statistic once",
+                "trigger: [faithfulness_gap, eta] | threshold = 4.0: is in one statistic's own units, but there are 2",
+                "trigger: [[eta]]             | expected one value, or a list of values",
+                "warn: faithfulness_gap       | warn = faithfulness_gap: expected other statistics than those under trigger",
+                "warn: shift                  | warn = shift: did you mean",
+                "warn_threshold: {false_alarm_rate: 0.1} | warn_threshold has nothing to warn",
                 "clear: {share: 0.2}          | clear has another form than threshold",
                 "clear: {false_alarm_rate: 0.2} | clear is a level to come back below, which raises no alarm",
                 "debounce: 2                  | debounce = 2: expected `j of n`",
@@ -292,6 +302,31 @@ class MonitorConfigTest {
         assertEquals(
                 new Threshold.FalseAlarms(new AlarmBudget.PerWindow(0.01), immediate),
                 site(config, "rate").threshold());
+    }
+
+    @Test
+    void severalStatisticsShareAPromise() {
+        SiteSettings site = site(parse("""
+                        kafka: {bootstrap.servers: "h:1"}
+                        sites:
+                          many:
+                            explainer: s
+                            baseline: b
+                            rank: 1
+                            trigger: [faithfulness_gap, residual_energy]
+                            warn: [whitened_mean_shift, eta, second_moment_shift_ratio]
+                            warn_threshold: {false_alarm_rate: 0.02}
+                        """), "many");
+        assertEquals(List.of("faithfulness_gap", "residual_energy"), site.triggers());
+        assertEquals(List.of("whitened_mean_shift", "eta", "second_moment_shift_ratio"), site.warn());
+        assertEquals(
+                2,
+                assertInstanceOf(Threshold.FalseAlarms.class, site.threshold())
+                        .law()
+                        .statistics());
+        Threshold.FalseAlarms warn = assertInstanceOf(Threshold.FalseAlarms.class, site.warnThreshold());
+        assertEquals(3, warn.law().statistics());
+        assertEquals(new AlarmBudget.PerWindow(0.02), warn.budget());
     }
 
     @Test

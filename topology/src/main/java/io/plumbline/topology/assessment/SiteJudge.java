@@ -5,16 +5,17 @@ import io.plumbline.adaptation.SampleRows;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy.Outcome;
 import io.plumbline.calibration.DriftPolicy.Transition;
+import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.Threshold;
-import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,7 @@ final class SiteJudge {
 
     private final WatchedSite site;
     private final DriftJudge judge;
+    private final @Nullable DriftJudge warner;
 
     SiteJudge(WatchedSite site) {
         this.site = site;
@@ -37,11 +39,20 @@ final class SiteJudge {
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
                 site.baseline(),
-                settings.trigger(),
+                settings.triggers(),
                 settings.threshold(),
                 clear == null ? settings.threshold() : clear,
                 settings.debounce(),
                 settings.minimumRows());
+        this.warner = settings.warn().isEmpty()
+                ? null
+                : new DriftJudge(
+                        site.baseline(),
+                        settings.warn(),
+                        settings.warnThreshold(),
+                        settings.warnThreshold(),
+                        settings.debounce(),
+                        settings.minimumRows());
     }
 
     /** What a window asks the adapter for. */
@@ -56,26 +67,27 @@ final class SiteJudge {
 
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
         GapAssessment geometry = site.geometry().assess(window.moment());
-        Outcome outcome = decide(window, geometry, memory);
+        Outcome outcome = decide(judge, memory.drift(), window, geometry);
+        Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
+        DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
         Ask ask = ask(outcome, window, memory);
         SiteMemory next =
                 switch (ask) {
-                    case NOTHING -> new SiteMemory(outcome.state(), memory.lastRequestMs(), memory.mayBeAdapted());
-                    case ADAPT -> new SiteMemory(outcome.state(), window.endMs(), true);
-                    case REVERT -> new SiteMemory(outcome.state(), memory.lastRequestMs(), false);
+                    case NOTHING ->
+                        new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), memory.mayBeAdapted());
+                    case ADAPT -> new SiteMemory(outcome.state(), warning, window.endMs(), true);
+                    case REVERT -> new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), false);
                 };
-        return new Judgement(report(window, geometry, outcome.verdict(), ask, active), next, ask);
+        return new Judgement(report(window, geometry, outcome.verdict(), memory, warned, ask, active), next, ask);
     }
 
-    private Outcome decide(ClosedWindow window, GapAssessment geometry, SiteMemory memory) {
+    private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {
         if (!window.complete()) {
             return site.settings()
                     .debounce()
-                    .undecided(
-                            memory.drift(),
-                            "some tiles of the window's moment did not arrive; its sum cannot be trusted");
+                    .undecided(state, "some tiles of the window's moment did not arrive; its sum cannot be trusted");
         }
-        return judge.judge(memory.drift(), geometry);
+        return by.judge(state, geometry);
     }
 
     private Ask ask(Outcome outcome, ClosedWindow window, SiteMemory memory) {
@@ -100,10 +112,12 @@ final class SiteJudge {
             ClosedWindow window,
             GapAssessment geometry,
             DriftVerdict verdict,
+            SiteMemory memory,
+            @Nullable Outcome warned,
             Ask ask,
             ActiveDecoders.@Nullable Active active) {
-        String trigger = judge.trigger();
-        OptionalDouble value = geometry.statistic(trigger);
+        List<Reading> readings = judge.readings(geometry);
+        Reading deciding = DriftJudge.deciding(memory.drift(), readings);
         List<SampledRow> rows = window.sample().rows();
         SampleRows head = SampleRows.of(
                 site.explainer().encoder(),
@@ -119,16 +133,36 @@ final class SiteJudge {
                 window.closedBy().name().toLowerCase(Locale.ROOT),
                 window.requests(),
                 verdict.label(),
-                verdict.reason(trigger),
-                trigger,
-                value.isPresent() ? value.getAsDouble() : null,
-                judge.level(geometry) instanceof Level.Known known ? known.value() : null,
+                verdict.reason(deciding.statistic()),
+                deciding.statistic(),
+                deciding.value(),
+                deciding.threshold(),
+                statistics(readings, geometry),
+                warned == null ? null : warned.verdict().label(),
+                warned == null ? null : warningReason(warned, geometry, memory),
                 trained,
                 current,
                 active == null ? 0 : active.version(),
                 ask == Ask.ADAPT,
                 geometry.violatedBounds(),
                 geometry);
+    }
+
+    private List<StatisticReport> statistics(List<Reading> triggers, GapAssessment geometry) {
+        List<StatisticReport> statistics = new ArrayList<>();
+        triggers.forEach(reading -> statistics.add(StatisticReport.of("trigger", reading)));
+        if (warner != null) {
+            warner.readings(geometry).forEach(reading -> statistics.add(StatisticReport.of("warn", reading)));
+        }
+        return statistics;
+    }
+
+    private @Nullable String warningReason(Outcome warned, GapAssessment geometry, SiteMemory memory) {
+        return warner == null
+                ? null
+                : warned.verdict()
+                        .reason(DriftJudge.deciding(memory.warning(), warner.readings(geometry))
+                                .statistic());
     }
 
     /** Rows that do not vary have no variance to explain. */

@@ -4,6 +4,7 @@ import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param explainer folder of the trained explainer
  * @param baseline file written by {@code plumbline baseline}
  * @param rank r, of every subspace that is compared
- * @param trigger the statistic that decides, by its name, see {@link io.plumbline.geometry.GapAssessment#statisticNames}
+ * @param triggers the statistics that decide, by name, see {@link io.plumbline.geometry.GapAssessment#statisticNames}
  * @param threshold above it a window counts against the site
  * @param clear at or below it a drifted site counts as recovering; null: the threshold itself
+ * @param warn the statistics that warn and ask for nothing; may be empty
+ * @param warnThreshold above it a window speaks for a warning
  * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
  * @param cooldown least event time between two adaptations of the site
  * @param minimumRows windows with fewer rows are undecided
@@ -26,15 +29,19 @@ public record SiteSettings(
         Path explainer,
         Path baseline,
         int rank,
-        String trigger,
+        List<String> triggers,
         Threshold threshold,
         @Nullable Threshold clear,
+        List<String> warn,
+        Threshold warnThreshold,
         DriftPolicy debounce,
         Duration cooldown,
         int minimumRows,
         boolean adapts) {
 
     public SiteSettings {
+        triggers = List.copyOf(triggers);
+        warn = List.copyOf(warn);
         if (rank < 1 || cooldown.isNegative() || minimumRows < rank) {
             throw new IllegalArgumentException("site %s: rank %d, cooldown %s and at least %d rows do not fit together"
                     .formatted(site, rank, cooldown, minimumRows));

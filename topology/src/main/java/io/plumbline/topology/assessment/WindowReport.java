@@ -19,9 +19,12 @@ import org.jspecify.annotations.Nullable;
  * @param requests records that contributed
  * @param verdict {@code aligned}, {@code drifted} or {@code undecided}
  * @param reason a sentence for the verdict
- * @param trigger name of the statistic the verdict rests on
+ * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
  * @param triggerValue its value; null where undefined
  * @param threshold the value it must exceed
+ * @param statistics every statistic that triggers or warns, with its own threshold
+ * @param warning the verdict of those that warn: {@code aligned}, {@code drifted} or {@code undecided}; null without any
+ * @param warningReason a sentence for it
  * @param reconstructionFvuTrained FVU of the trained decoder on the head of the window's row sample
  * @param reconstructionFvu FVU of the active decoder on the same rows
  * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
@@ -40,6 +43,9 @@ public record WindowReport(
         String trigger,
         @Nullable Double triggerValue,
         @Nullable Double threshold,
+        List<StatisticReport> statistics,
+        @Nullable String warning,
+        @Nullable String warningReason,
         @Nullable Double reconstructionFvuTrained,
         @Nullable Double reconstructionFvu,
         long decoderVersion,

@@ -10,6 +10,9 @@
  *
  * <p>Reconstruction (FVU) is measured on a fixed small number of the sampled rows: the encoder pass is the dearest step
  * here, and the sample is in random order, so its head is a uniform sample too.
+ *
+ * <p><b>Change of layout.</b> What is remembered of a site has been of version 2 since statistics can warn: it holds a second
+ * debounce state, of the warnings. Version 1 is still read, and its sites start without a warning.
  */
 @NullMarked
 package io.plumbline.topology.assessment;

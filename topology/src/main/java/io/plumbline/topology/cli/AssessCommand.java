@@ -153,7 +153,8 @@ final class AssessCommand implements Callable<Integer> {
             GapAssessment assessment = SiteGeometry.of(
                             trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank)
                     .assess(moment);
-            DriftVerdict verdict = new DriftJudge(normal, trigger, threshold, threshold, DriftPolicy.immediate(), 1)
+            DriftVerdict verdict = new DriftJudge(
+                            normal, List.of(trigger), threshold, threshold, DriftPolicy.immediate(), 1)
                     .judge(DriftState.INITIAL, assessment)
                     .verdict();
             answer(assessment, fvu, verdict).print(spec.commandLine().getOut(), json);

@@ -2,6 +2,7 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
@@ -96,7 +97,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .window(report.windowStartMs(), report.windowEndMs())
                 .verdict(report.verdict())
                 .set(WindowMetric.DECODER_VERSION, report.decoderVersion())
-                .set(WindowMetric.THRESHOLD, report.trigger(), report.threshold())
+                .set(WindowMetric.WARNING, warning(report))
                 .set(WindowMetric.FVU, "trained", report.reconstructionFvuTrained())
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())
@@ -126,6 +127,9 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.ETA, geometry.eta())
                 .set(WindowMetric.TOP_EIGENVALUE_SHARE, geometry.topEigenvalueShare())
                 .set(WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed", geometry.davisKahanCertified());
+        for (StatisticReport statistic : report.statistics()) {
+            snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
+        }
         bound(snapshot, geometry, "davis_kahan_as_printed", "davis_kahan_as_printed", geometry.davisKahanAsPrinted());
         bound(snapshot, geometry, "davis_kahan_valid", "davis_kahan_valid", geometry.davisKahanValid());
         bound(
@@ -143,6 +147,14 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         bound(snapshot, geometry, "gap_lower_bound", "lower", geometry.gapLowerBound());
         bound(snapshot, geometry, "gap_upper_bound", "upper", geometry.gapUpperBound());
         return snapshot.build();
+    }
+
+    /** Absent where nothing warns or where that is undecided. */
+    private static @Nullable Integer warning(WindowReport report) {
+        if (report.warning() == null || report.warning().equals("undecided")) {
+            return null;
+        }
+        return report.warning().equals("drifted") ? 1 : 0;
     }
 
     private static void bound(

@@ -56,7 +56,8 @@ public enum WindowMetric {
             "plumbline_gap_bound_certified",
             "1 when the shift is small enough for the bound to be a theorem; as printed it is not one otherwise",
             "bound"),
-    THRESHOLD("plumbline_threshold", "Level above which the statistic counts towards a drift", "statistic"),
+    THRESHOLD(
+            "plumbline_threshold", "Level above which the statistic counts towards a drift or a warning", "statistic"),
     EIGENGAP("plumbline_eigengap", "Eigengap at the rank of the second moment of the baseline or the window", "moment"),
     SECOND_MOMENT_SHIFT(
             "plumbline_second_moment_shift",
@@ -86,6 +87,9 @@ public enum WindowMetric {
             "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; may exceed 1",
             "decoder"),
     VERDICT("plumbline_verdict", "1 for the verdict in force for the site, 0 for the others", "verdict"),
+    WARNING(
+            "plumbline_warning",
+            "1 while the statistics that warn are above their thresholds in enough of the last windows, else 0"),
     DECODER_VERSION("plumbline_decoder_version", "Version of the decoder in force for the site; 0 is the trained one");
 
     private final String metricName;

@@ -36,11 +36,20 @@ class AssessmentCodecsTest {
 
     @Test
     void theMemoryOfASiteComesBackAsItWas() {
-        SiteMemory memory = new SiteMemory(new DriftState(true, 3, 5), 1_700_000_000_000L, true);
+        SiteMemory memory =
+                new SiteMemory(new DriftState(true, 3, 5), new DriftState(false, 2, 1), 1_700_000_000_000L, true);
         assertEquals(memory, SiteMemory.decode(memory.encode()));
         assertEquals(
                 SiteMemory.initial(), SiteMemory.decode(SiteMemory.initial().encode()));
         HostileBytes.check(memory.encode(), SiteMemory::decode);
+    }
+
+    @Test
+    void aMemoryFromBeforeWarningsStartsWithoutOne() {
+        SiteMemory memory = new SiteMemory(new DriftState(true, 3, 5), DriftState.INITIAL, 1_700_000_000_000L, true);
+        byte[] old = Arrays.copyOf(memory.encode(), 21);
+        old[0] = 1;
+        assertEquals(memory, SiteMemory.decode(old));
     }
 
     @Test

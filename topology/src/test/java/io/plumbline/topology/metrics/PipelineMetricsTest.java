@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.windows.LateReason;
@@ -80,6 +81,9 @@ class PipelineMetricsTest {
             has(after, "plumbline_stage_seconds_sum{stage=\"accumulate\"} 0.002");
             has(after, "plumbline_stage_seconds_sum{stage=\"assess\"} 0.036");
             has(after, "plumbline_verdict{site=\"blocks.7\",verdict=\"drifted\"} 1.0");
+            has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"faithfulness_gap\"} 4.0");
+            has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"eta\"} 0.5");
+            has(after, "plumbline_warning{site=\"blocks.7\"} 0.0");
             has(after, "plumbline_metrics_failures_total 0.0");
             pipeline.onSiteReleased("blocks.7");
             assertTrue(!scrape(metrics).contains("plumbline_verdict{"), "a released site is still shown");
@@ -102,6 +106,11 @@ class PipelineMetricsTest {
                 "faithfulness_gap",
                 5.0,
                 4.0,
+                List.of(
+                        new StatisticReport("faithfulness_gap", "trigger", 5.0, 4.0, true, null, null, null, null),
+                        new StatisticReport("eta", "warn", 0.3, 0.5, false, 99, 0.02, null, "the largest")),
+                "aligned",
+                "eta is not above",
                 0.25,
                 0.125,
                 3,
