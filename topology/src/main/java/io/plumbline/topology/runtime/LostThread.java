@@ -1,5 +1,9 @@
 package io.plumbline.topology.runtime;
 
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
+import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
@@ -21,7 +25,7 @@ public final class LostThread {
     public static StreamThreadExceptionResponse response(String application, Throwable error) {
         if (passes(error)) {
             LOG.warn(
-                    "a thread of the {} gave up waiting for the broker ({}); another goes on from the last commit, nothing is lost",
+                    "a thread of the {} lost its transaction ({}); another goes on from the last commit, nothing is lost",
                     application,
                     rootMessage(error));
             return StreamThreadExceptionResponse.REPLACE_THREAD;
@@ -31,23 +35,42 @@ public final class LostThread {
     }
 
     /**
-     * Whether waiting helps: the broker was away for longer than a client waits ({@code max.block.ms}, 60 s). The thread is
-     * lost all the same, since its transaction is; what was not committed is read again.
+     * Whether another thread helps: the broker was away for longer than a client waits ({@code max.block.ms}, 60 s, or {@code
+     * delivery.timeout.ms}, 120 s). The thread is lost all the same, since its transaction is; what was not committed is read
+     * again.
+     *
+     * <p>Or this process stood still for longer than {@code transaction.timeout.ms}, and the broker has ended the transaction
+     * it wants to go on with.
+     *
+     * <p>Records that could no longer be delivered leave a producer "in an error state" whose reason is a bare {@link
+     * KafkaException}. Errors that stay, such as a missing right, have classes of their own.
      */
     static boolean passes(Throwable error) {
+        if (root(error).getClass() == KafkaException.class) {
+            return true;
+        }
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RetriableException || cause instanceof TransactionAbortableException) {
+            if (cause instanceof RetriableException
+                    || cause instanceof TransactionAbortableException
+                    || cause instanceof InvalidTxnStateException
+                    || cause instanceof InvalidProducerEpochException
+                    || cause instanceof ProducerFencedException) {
                 return true;
             }
         }
         return false;
     }
 
-    static String rootMessage(Throwable error) {
+    private static Throwable root(Throwable error) {
         Throwable root = error;
         while (root.getCause() != null) {
             root = root.getCause();
         }
+        return root;
+    }
+
+    static String rootMessage(Throwable error) {
+        Throwable root = root(error);
         return root.getMessage() == null ? root.getClass().getName() : root.getMessage();
     }
 }

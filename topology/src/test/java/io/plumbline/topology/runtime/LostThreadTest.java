@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
+import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.junit.jupiter.api.Test;
@@ -26,8 +28,35 @@ class LostThreadTest {
         assertTrue(LostThread.passes(timeout));
     }
 
+    /** The chain that a broker away for longer than delivery.timeout.ms left behind: no class in it says that it passes. */
+    @Test
+    void recordsThatCouldNoLongerBeSentPass() {
+        assertTrue(
+                LostThread.passes(
+                        new StreamsException(
+                                "Error encountered trying to add offsets to a transaction",
+                                new KafkaException(
+                                        "Cannot execute transactional method because we are in an error state",
+                                        new KafkaException(
+                                                "The client hasn't received acknowledgment for some previously sent messages and can no longer retry them. It is safe to abort the transaction and continue.")))));
+    }
+
+    /** What a monitor met that had been stopped for longer than transaction.timeout.ms. */
+    @Test
+    void aTransactionThatTheBrokerHasEndedPasses() {
+        assertTrue(LostThread.passes(new StreamsException(
+                "Error encountered trying to commit a transaction",
+                new InvalidTxnStateException(
+                        "The producer attempted a transactional operation in an invalid state."))));
+    }
+
     @Test
     void mistakesDoNotPass() {
+        assertFalse(LostThread.passes(new StreamsException(
+                "Error encountered trying to add offsets to a transaction",
+                new KafkaException(
+                        "Cannot execute transactional method because we are in an error state",
+                        new TransactionalIdAuthorizationException("plumbline-monitor-1")))));
         assertFalse(LostThread.passes(new StreamsException(new TopicAuthorizationException("activations"))));
         assertFalse(LostThread.passes(
                 new ProcessorStateException("panes", new IllegalArgumentException("state of version 7"))));
