@@ -7,6 +7,7 @@ import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.ConfigCheck;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.StreamsSettings;
+import io.plumbline.topology.metrics.WebConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -106,6 +107,10 @@ final class CheckCommand implements Callable<Integer> {
         for (String problem : StreamsSettings.problems(monitor)) {
             err.println(problem);
             problems++;
+        }
+        Path web = monitor.webConfig();
+        if (web != null) {
+            WebConfig unused = WebConfig.read(web);
         }
         if (!offline) {
             problems += checkBroker(monitor, out, err);

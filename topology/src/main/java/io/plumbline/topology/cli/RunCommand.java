@@ -5,6 +5,7 @@ import io.plumbline.topology.ConfigCheck;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.metrics.WebConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
@@ -65,9 +66,10 @@ final class RunCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(stop);
         spec.commandLine()
                 .getOut()
-                .println("watching %d sites; metrics at http://%s:%d/metrics"
+                .println("watching %d sites; metrics at %s://%s:%d/metrics"
                         .formatted(
                                 monitor.sites().size(),
+                                isTls(monitor) ? "https" : "http",
                                 runtime.httpAddress().getHostString(),
                                 runtime.httpAddress().getPort()));
         spec.commandLine().getOut().flush();
@@ -87,6 +89,11 @@ final class RunCommand implements Callable<Integer> {
         Memory.refusal(monitor, estimate, heap).ifPresent(refusal -> {
             throw new UsageException(config + " cannot run: " + refusal);
         });
+    }
+
+    private static boolean isTls(MonitorConfig monitor) {
+        Path file = monitor.webConfig();
+        return file != null && WebConfig.read(file).tls() != null;
     }
 
     /** Reads every file once; refuses with all that is wrong. */

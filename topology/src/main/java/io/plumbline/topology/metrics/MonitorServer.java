@@ -2,6 +2,7 @@ package io.plumbline.topology.metrics;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsServer;
 import io.prometheus.metrics.config.EscapingScheme;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -23,21 +25,33 @@ import org.slf4j.LoggerFactory;
  * Serves {@code /metrics} (OpenMetrics or Prometheus text, as the client accepts), {@code /healthz} and {@code /readyz} (200 {@code ok}, or
  * 503 with a sentence).
  *
+ * <p>With passwords, {@code /metrics} asks for one. The probes do not, since what asks them (an orchestrator, a load balancer) seldom holds
+ * one; without a password they answer with the status and {@code ok} or {@code not ready}, and keep the sentence to themselves. With
+ * TLS there is no plain HTTP.
+ *
  * <p>Four threads and a short queue: a client that asks faster than it is answered is disconnected, and nothing grows. A client that does
- * not finish its request or does not take its answer is cut off after ten seconds (the JDK server's own limits, which are off unless set
- * before the first server of the process; values set on the command line win). Threads are daemons.
+ * not finish its request, its TLS handshake or the taking of its answer is cut off after ten seconds, one whose headers are larger than
+ * 16 KiB at once, and 256 connections are open at most (the JDK server's own limits, which are off unless set before the first server of
+ * the process; values set on the command line win). What a client sends as a body is not read. Threads are daemons.
  */
 public final class MonitorServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MonitorServer.class);
     private static final int THREADS = 4;
     private static final int WAITING = 32;
 
+    /** The JDK server's own limits: seconds for request and answer, bytes of all headers, open connections. */
+    private static final Map<String, String> LIMITS = Map.of(
+            "sun.net.httpserver.maxReqTime", "10",
+            "sun.net.httpserver.maxRspTime", "10",
+            "sun.net.httpserver.maxReqHeaderSize", "16384",
+            "jdk.httpserver.maxConnections", "256");
+
     static {
-        for (String limit : new String[] {"sun.net.httpserver.maxReqTime", "sun.net.httpserver.maxRspTime"}) {
+        LIMITS.forEach((limit, value) -> {
             if (System.getProperty(limit) == null) {
-                System.setProperty(limit, "10");
+                System.setProperty(limit, value);
             }
-        }
+        });
     }
 
     private record Answer(int status, String contentType, byte[] body) {
@@ -52,12 +66,15 @@ public final class MonitorServer implements AutoCloseable {
     private final Probe ready;
     private final HttpServer http;
     private final ThreadPoolExecutor threads;
+    private final @Nullable Passwords passwords;
 
-    private MonitorServer(InetSocketAddress address, Metrics metrics, Probe alive, Probe ready) throws IOException {
+    private MonitorServer(InetSocketAddress address, WebConfig web, Metrics metrics, Probe alive, Probe ready)
+            throws IOException {
         this.metrics = metrics;
         this.alive = alive;
         this.ready = ready;
-        http = HttpServer.create(address, WAITING);
+        passwords = web.users().isEmpty() ? null : new Passwords(web.users());
+        http = listen(address, web.tls());
         AtomicInteger number = new AtomicInteger();
         threads = new ThreadPoolExecutor(
                 THREADS, THREADS, 1, TimeUnit.MINUTES, new ArrayBlockingQueue<>(WAITING), task -> {
@@ -69,21 +86,37 @@ public final class MonitorServer implements AutoCloseable {
         http.createContext("/", this::handle);
     }
 
-    /** Listens on the loopback address only; port 0 takes a free one. */
+    private static HttpServer listen(InetSocketAddress address, @Nullable ServerTls tls) throws IOException {
+        if (tls == null) {
+            return HttpServer.create(address, WAITING);
+        }
+        HttpsServer https = HttpsServer.create(address, WAITING);
+        https.setHttpsConfigurator(tls.configurator());
+        return https;
+    }
+
+    /** Listens on the loopback address only, plain and without passwords; port 0 takes a free one. */
     public static MonitorServer onLoopback(int port, Metrics metrics, Probe alive, Probe ready) throws IOException {
-        return start(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), metrics, alive, ready);
+        return start(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port), WebConfig.NONE, metrics, alive, ready);
     }
 
     /**
-     * Listens on the given address. There is no authentication: an address other than loopback belongs behind a network policy.
+     * Listens on the given address.
      *
+     * @param web TLS and passwords
      * @throws IOException when the address cannot be bound, named in the message
      */
-    public static MonitorServer start(InetSocketAddress address, Metrics metrics, Probe alive, Probe ready)
-            throws IOException {
+    public static MonitorServer start(
+            InetSocketAddress address, WebConfig web, Metrics metrics, Probe alive, Probe ready) throws IOException {
+        if (web.users().isEmpty() && !address.getAddress().isLoopbackAddress()) {
+            log.warn(
+                    "/metrics listens on {} and asks for no password: whoever reaches it learns sites, rates and verdicts; name a file with basic_auth_users under http.web_config, or http.bind: 127.0.0.1",
+                    address.getHostString());
+        }
         MonitorServer server;
         try {
-            server = new MonitorServer(address, metrics, alive, ready);
+            server = new MonitorServer(address, web, metrics, alive, ready);
         } catch (IOException e) {
             throw new IOException(
                     "metrics: cannot listen on %s:%d: %s; stop what listens there, or set http.port to another (0: any free one)"
@@ -130,15 +163,22 @@ public final class MonitorServer implements AutoCloseable {
         String path = exchange.getRequestURI().getPath();
         try {
             return switch (path) {
-                case "/metrics" -> scrape(exchange.getRequestHeaders().getFirst("Accept"));
-                case "/healthz" -> probe(alive);
-                case "/readyz" -> probe(ready);
-                default -> Answer.text(404, "nothing here; try /metrics, /healthz or /readyz");
+                case "/healthz" -> probe(alive, isKnown(exchange));
+                case "/readyz" -> probe(ready, isKnown(exchange));
+                default -> {
+                    Passwords.Verdict verdict = verdict(exchange);
+                    if (verdict != Passwords.Verdict.RIGHT) {
+                        yield refused(exchange, verdict);
+                    }
+                    yield path.equals("/metrics")
+                            ? scrape(exchange.getRequestHeaders().getFirst("Accept"))
+                            : Answer.text(404, "nothing here; try /metrics, /healthz or /readyz");
+                }
             };
         } catch (IOException | RuntimeException e) {
             metrics.failed();
             log.warn("{} failed, answered 500; the stream goes on", path, e);
-            return Answer.text(500, path + " failed: " + e.getMessage());
+            return Answer.text(500, path + " failed" + (passwords == null ? ": " + e.getMessage() : ""));
         }
     }
 
@@ -152,8 +192,31 @@ public final class MonitorServer implements AutoCloseable {
         return new Answer(200, writer.getContentType(), body.toByteArray());
     }
 
-    private static Answer probe(Probe probe) {
+    /** A password that is not needed is still looked at: it decides how much is told. */
+    private boolean isKnown(HttpExchange exchange) {
+        boolean isTold = exchange.getRequestHeaders().containsKey("Authorization");
+        return passwords == null || (isTold && verdict(exchange) == Passwords.Verdict.RIGHT);
+    }
+
+    private Passwords.Verdict verdict(HttpExchange exchange) {
+        return passwords == null
+                ? Passwords.Verdict.RIGHT
+                : passwords.check(exchange.getRequestHeaders().getFirst("Authorization"));
+    }
+
+    private static Answer refused(HttpExchange exchange, Passwords.Verdict verdict) {
+        if (verdict == Passwords.Verdict.BUSY) {
+            exchange.getResponseHeaders().set("Retry-After", "1");
+            return Answer.text(429, "other passwords are being looked at; ask again");
+        }
+        exchange.getResponseHeaders().set("WWW-Authenticate", "Basic realm=\"plumbline\", charset=\"UTF-8\"");
+        return Answer.text(401, "a user and a password of http.web_config are needed");
+    }
+
+    private static Answer probe(Probe probe, boolean tellsWhy) {
         Optional<String> complaint = probe.complaint();
-        return complaint.map(sentence -> Answer.text(503, sentence)).orElseGet(() -> Answer.text(200, "ok"));
+        return complaint
+                .map(sentence -> Answer.text(503, tellsWhy ? sentence : "not ready"))
+                .orElseGet(() -> Answer.text(200, "ok"));
     }
 }

@@ -21,10 +21,14 @@ import io.plumbline.topology.metrics.Probe;
 import io.plumbline.topology.metrics.ProgressWatch;
 import io.plumbline.topology.metrics.Standstills;
 import io.plumbline.topology.metrics.StreamsProbes;
+import io.plumbline.topology.metrics.WebConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -175,7 +179,9 @@ public final class PlumblineRuntime implements AutoCloseable {
     private static MonitorServer listen(MonitorConfig config, Metrics metrics, Probe alive, Probe ready) {
         try {
             InetAddress bind = InetAddress.getByName(config.httpBind());
-            return MonitorServer.start(new InetSocketAddress(bind, config.httpPort()), metrics, alive, ready);
+            Path file = config.webConfig();
+            WebConfig web = file == null ? WebConfig.NONE : WebConfig.read(file);
+            return MonitorServer.start(new InetSocketAddress(bind, config.httpPort()), web, metrics, alive, ready);
         } catch (IOException e) {
             throw new StartException(
                     "http.bind = %s, http.port = %d: %s; expected an address of this machine and a port that is free (0: any free one); nothing was started"
@@ -186,6 +192,7 @@ public final class PlumblineRuntime implements AutoCloseable {
     private KafkaStreams streams(
             Application name, Topology topology, Properties properties, MonitorConfig config, Metrics metrics) {
         KafkaStreams streams = inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, properties));
+        keepPrivate(config.stateDirectory());
         streams.setUncaughtExceptionHandler(error -> {
             StreamThreadExceptionResponse response = LostThread.response(name.toString(), error);
             if (response == StreamThreadExceptionResponse.REPLACE_THREAD) {
@@ -214,6 +221,22 @@ public final class PlumblineRuntime implements AutoCloseable {
             throw new StartException(
                     "state.directory = %s cannot be used: %s; name a folder this user may write to, one for each instance"
                             .formatted(directory, LostThread.rootMessage(e)));
+        }
+    }
+
+    /** Kafka Streams lets the group read it; what is in it are sums and samples of activations. */
+    private static void keepPrivate(Path directory) {
+        PosixFileAttributeView view = Files.getFileAttributeView(directory, PosixFileAttributeView.class);
+        if (view == null || !Files.isDirectory(directory)) {
+            return; // a file system without permissions, or a store that needs no folder
+        }
+        try {
+            view.setPermissions(PosixFilePermissions.fromString("rwx------"));
+        } catch (IOException e) {
+            LOG.warn(
+                    "state.directory = {} belongs to another user and keeps its permissions: others may be able to read the state ({})",
+                    directory,
+                    e.getMessage());
         }
     }
 

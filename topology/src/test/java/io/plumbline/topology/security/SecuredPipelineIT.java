@@ -21,9 +21,16 @@ import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -228,6 +235,59 @@ class SecuredPipelineIT {
             } finally {
                 give(right);
             }
+        }
+    }
+
+    /** Under every prefix Kafka Streams knows, under an unknown key, and at every level the launcher offers. */
+    @Test
+    @Order(6)
+    void noLogAndNoMetricHoldsAPassword() throws Exception {
+        String marker = "swordfish-4713";
+        Map<String, String> login = new HashMap<>(broker.client(USERS.get("monitor")));
+        String jaas = String.valueOf(login.get("sasl.jaas.config"));
+        for (String prefix : List.of("producer.", "consumer.", "main.consumer.", "restore.consumer.", "admin.")) {
+            login.put(prefix + "sasl.jaas.config", jaas);
+            login.put(prefix + "ssl.key.password", marker);
+        }
+        login.put("my.plugin.password", marker);
+        String password = SecureBroker.password(USERS.get("monitor"));
+        Path file = config("watched", login);
+        // On disk, so that there is a folder whose permissions can be looked at.
+        Files.writeString(file, Files.readString(file).replace("store: memory", "store: rocksdb"));
+        try (LogWatch logs = new LogWatch(Set.of(password, marker))) {
+            try (PlumblineRuntime monitor = PlumblineRuntime.start(MonitorConfig.load(file), Role.MONITOR)) {
+                HttpRequest metrics = HttpRequest.newBuilder(URI.create(
+                                "http://127.0.0.1:" + monitor.httpAddress().getPort() + "/metrics"))
+                        .build();
+                HttpRequest ready = HttpRequest.newBuilder(URI.create(
+                                "http://127.0.0.1:" + monitor.httpAddress().getPort() + "/readyz"))
+                        .build();
+                BrokerClient.awaitThat(
+                        () -> get(ready).statusCode() == 200, () -> get(ready).body());
+                String body = get(metrics).body();
+                assertTrue(body.contains("plumbline_"), body);
+                assertFalse(body.contains(password) || body.contains(marker), body);
+            }
+            assertTrue(logs.heard() > 100, "only %d lines were heard".formatted(logs.heard()));
+            assertEquals(List.of(), logs.found());
+        }
+        String printed = Shell.run("config", "--print", "--config", file).out();
+        assertTrue(printed.contains("my.plugin.password: \"[hidden]\""), printed);
+        assertFalse(printed.contains(password) || printed.contains(marker), printed);
+        assertEquals(
+                "rwx------",
+                PosixFilePermissions.toString(
+                        Files.getPosixFilePermissions(folder.resolve("site").resolve("state-watched"))));
+    }
+
+    private static HttpResponse<String> get(HttpRequest request) {
+        try {
+            return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
         }
     }
 
