@@ -138,7 +138,7 @@ final class FaultedMonitor {
     private static final class Printer extends ContextualProcessor<String, ClosedWindow, byte[], byte[]> {
         @Override
         public void process(Record<String, ClosedWindow> record) {
-            KillPoint.passed("print", context().taskId());
+            KillPoint.passed("print");
             ClosedWindow window = record.value();
             WindowPrint print = WindowPrint.of(
                     window.startMs(), window.moment().rows(), window.moment().state(), window.complete());

@@ -3,7 +3,6 @@ package io.plumbline.topology.faults;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,8 +10,6 @@ import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.NetworkException;
-import org.apache.kafka.streams.errors.TaskCorruptedException;
-import org.apache.kafka.streams.processor.TaskId;
 
 /**
  * Where and what befalls a child: the system property {@value #PROPERTY} is {@code point:n:what}, the n-th time the child
@@ -35,9 +32,7 @@ final class KillPoint {
         /** The thread stands still for {@value #STALL_SECONDS} s, all others go on. */
         STALL,
         /** An exception of the kind for which a lost thread is replaced. */
-        LOSE_THREAD,
-        /** The task is declared corrupted, closed dirty and brought back with the same store objects; at {@code print} only. */
-        CORRUPT;
+        LOSE_THREAD;
 
         /** The property that lets it happen. */
         String at(String point, int turn) {
@@ -60,10 +55,6 @@ final class KillPoint {
     private KillPoint() {}
 
     static void passed(String point) {
-        passed(point, null);
-    }
-
-    static void passed(String point, TaskId task) {
         if (!point.equals(PLAN.point()) || PASSED.incrementAndGet() != PLAN.turn()) {
             return;
         }
@@ -72,7 +63,6 @@ final class KillPoint {
             case KILL -> killMyself();
             case STALL -> stall();
             case LOSE_THREAD -> throw new NetworkException("made for the test");
-            case CORRUPT -> throw new TaskCorruptedException(Set.of(task));
         }
     }
 

@@ -222,21 +222,22 @@ final class MonitorScenarios {
         }
     }
 
-    /** A thread dies of what waiting helps against, and is replaced. */
+    /** A thread dies of what waiting helps against, in level 1, and is replaced. */
     void threadReplaced(MonitorSetup setup) throws Exception {
-        survives("thread replaced", setup, Fault.LOSE_THREAD.at("accumulated", 150), "thread replaced");
+        survives("thread replaced", setup, Fault.LOSE_THREAD.at("accumulated", 150));
     }
 
-    /** A task is closed dirty and brought back within its thread, with the same store objects. */
-    void taskRevived(MonitorSetup setup) throws Exception {
-        survives("task revived", setup, Fault.CORRUPT.at("print", 3), "CORRUPT");
+    /** The same in level 2, between the windows that leave. */
+    void threadReplacedWhileWindowsLeave(MonitorSetup setup) throws Exception {
+        survives("thread replaced while windows leave", setup, Fault.LOSE_THREAD.at("print", 3));
     }
 
-    private void survives(String name, MonitorSetup setup, String fault, String event) throws Exception {
+    private void survives(String name, MonitorSetup setup, String fault) throws Exception {
         try (FaultCase run = open(name, Shape.small(), setup)) {
             ChildJvm monitor = run.start(0, fault);
             run.traffic().send(3);
-            monitor.await(event, events -> events.stream().anyMatch(line -> line.startsWith(event)));
+            monitor.await(
+                    "a lost thread", events -> events.stream().anyMatch(line -> line.startsWith("thread replaced")));
             run.traffic().send(3);
             matrix.add(run.finish());
         }
