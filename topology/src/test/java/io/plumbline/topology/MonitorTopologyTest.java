@@ -177,6 +177,21 @@ class MonitorTopologyTest {
         assertEquals(0, account.get("unaccounted").asInt());
     }
 
+    /** As after a reset of the monitor's state: it remembers no adaptation, and an adapted decoder is in service. */
+    @Test
+    void aRevertThatWasLostIsAskedForUntilTheTrainedDecoderIsBack() {
+        Decoder trained = sites.get(WatchedFolder.SITE).explainer().decoder();
+        Matrix other = Matrix.zeros(WatchedFolder.FEATURES, WatchedFolder.WIDTH);
+        active = site -> new ActiveDecoders.Active(new Decoder(other, new double[WatchedFolder.WIDTH]), 7);
+        send(QUIET, QUIET, QUIET);
+        assertEquals(
+                List.of(new AdaptationMessage.Revert(T0 + WINDOW_MS), new AdaptationMessage.Revert(T0 + 2 * WINDOW_MS)),
+                requests());
+        active = site -> new ActiveDecoders.Active(trained, 8);
+        send(T0 + 3 * WINDOW_MS, QUIET, QUIET);
+        assertEquals(List.of(), requests());
+    }
+
     @Test
     void aReportIsOneFlatObjectInSnakeCaseAndWhatIsUndefinedIsNull() {
         send(QUIET, seed -> Matrix.zeros(WatchedFolder.ROWS, WatchedFolder.WIDTH), QUIET);

@@ -32,9 +32,16 @@ final class SiteJudge {
     private final WatchedSite site;
     private final DriftJudge judge;
     private final @Nullable DriftJudge warner;
+    private final String trainedSha256;
+
+    /** A hash is a pass over all weights: once a version. */
+    private volatile @Nullable Known newest;
+
+    private record Known(long version, boolean adapted) {}
 
     SiteJudge(WatchedSite site) {
         this.site = site;
+        this.trainedSha256 = site.explainer().decoder().sha256();
         SiteSettings settings = site.settings();
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
@@ -70,7 +77,7 @@ final class SiteJudge {
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
-        Ask ask = ask(outcome, window, memory);
+        Ask ask = ask(outcome, window, memory, active);
         SiteMemory next =
                 switch (ask) {
                     case NOTHING ->
@@ -90,12 +97,19 @@ final class SiteJudge {
         return by.judge(state, geometry);
     }
 
-    private Ask ask(Outcome outcome, ClosedWindow window, SiteMemory memory) {
+    private Ask ask(Outcome outcome, ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
         if (!site.settings().adapts()) {
             return Ask.NOTHING;
         }
         if (outcome.transition() == Transition.BECAME_ALIGNED) {
             return memory.mayBeAdapted() ? Ask.REVERT : Ask.NOTHING;
+        }
+        // Asked for already, unless the memory was reset since. Asking again costs a few bytes: emission passes over a
+        // revert while the trained decoder is in service.
+        if (outcome.verdict() instanceof DriftVerdict.Aligned aligned
+                && aligned.value() <= aligned.threshold()
+                && isAdapted(active)) {
+            return Ask.REVERT;
         }
         boolean rested = memory.lastRequestMs() == SiteMemory.NEVER
                 || window.endMs() - memory.lastRequestMs()
@@ -106,6 +120,18 @@ final class SiteJudge {
                         && rested
                 ? Ask.ADAPT
                 : Ask.NOTHING;
+    }
+
+    private boolean isAdapted(ActiveDecoders.@Nullable Active active) {
+        if (active == null) {
+            return false;
+        }
+        Known known = newest;
+        if (known == null || known.version() != active.version()) {
+            known = new Known(active.version(), !active.decoder().sha256().equals(trainedSha256));
+            newest = known;
+        }
+        return known.adapted();
     }
 
     private WindowReport report(
