@@ -105,6 +105,8 @@ public final class ProgressWatch implements AutoCloseable {
                 partitions.add(new TopicPartition(topic, info.partition()));
             }
         }
+        consumer.assign(
+                partitions); // nothing is fetched without a poll; of others it would log each answer as a warning
         // In this order: offsets only grow, and what is committed must not lie behind an end that was asked before.
         Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
         Map<TopicPartition, Long> beginnings = consumer.beginningOffsets(partitions);

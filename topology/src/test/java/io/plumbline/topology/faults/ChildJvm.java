@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 public final class ChildJvm implements AutoCloseable {
 
     /** Begin of a line that a child prints for its parent. */
-    static final String EVENT = "event: ";
+    public static final String EVENT = "event: ";
 
     private static final int KILLED = 128 + 9;
     private static final long PATIENCE_SECONDS = 120;

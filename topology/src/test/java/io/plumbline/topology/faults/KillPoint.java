@@ -18,15 +18,15 @@ import org.apache.kafka.common.errors.NetworkException;
  * <p>Points: {@code send-TOPIC}, before a record goes to a topic whose name ends so; {@code accumulated}; {@code print};
  * {@code restore-STORE}, after a batch; {@code rebalancing}, after it ran. What: see {@link Fault}.
  */
-final class KillPoint {
+public final class KillPoint {
 
-    static final String PROPERTY = "fault.point";
+    public static final String PROPERTY = "fault.point";
 
     /** Longer than {@code max.poll.interval.ms} of a case that stalls. */
     private static final long STALL_SECONDS = 12;
 
     /** What can befall a child. */
-    enum Fault {
+    public enum Fault {
         /** SIGKILL, by itself. */
         KILL,
         /** The thread stands still for {@value #STALL_SECONDS} s, all others go on. */
@@ -35,7 +35,7 @@ final class KillPoint {
         LOSE_THREAD;
 
         /** The property that lets it happen. */
-        String at(String point, int turn) {
+        public String at(String point, int turn) {
             return "%s=%s:%d:%s".formatted(PROPERTY, point, turn, name());
         }
     }
@@ -54,7 +54,7 @@ final class KillPoint {
 
     private KillPoint() {}
 
-    static void passed(String point) {
+    public static void passed(String point) {
         if (!point.equals(PLAN.point()) || PASSED.incrementAndGet() != PLAN.turn()) {
             return;
         }
