@@ -68,8 +68,8 @@ final class AdapterCase implements AutoCloseable {
                 List.of(
                         "adapter." + sends,
                         "monitor." + sends,
-                        "adapter.producer.transaction.timeout.ms: 20000",
-                        "monitor.producer.transaction.timeout.ms: 20000",
+                        "adapter.producer.transaction.timeout.ms: 30000",
+                        "monitor.producer.transaction.timeout.ms: 30000",
                         "monitor.commit.interval.ms: 1000",
                         "monitor.num.stream.threads: 1",
                         "main.consumer.session.timeout.ms: 6000",
