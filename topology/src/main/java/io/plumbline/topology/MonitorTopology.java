@@ -8,6 +8,7 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import java.util.Map;
@@ -47,7 +48,8 @@ public final class MonitorTopology {
                 new Topics.Prepared(1, Topics.LARGEST_DEAD_LETTER),
                 site -> null,
                 listeners,
-                new Repeats());
+                new Repeats(),
+                SourceWatch.ALWAYS_READ);
     }
 
     /**
@@ -60,18 +62,22 @@ public final class MonitorTopology {
             Topics.Prepared prepared,
             ActiveDecoders activeDecoders,
             Listeners listeners) {
-        return build(config, sites, prepared, activeDecoders, listeners, new Repeats());
+        return build(config, sites, prepared, activeDecoders, listeners, new Repeats(), SourceWatch.ALWAYS_READ);
     }
 
-    /** @param repeats counts what is read again and again */
+    /**
+     * @param repeats counts what is read again and again
+     * @param watch tells silence of a site from a source that cannot be read
+     */
     public static Topology build(
             MonitorConfig config,
             Map<String, WatchedSite> sites,
             Topics.Prepared prepared,
             ActiveDecoders activeDecoders,
             Listeners listeners,
-            Repeats repeats) {
-        return described(config, sites, prepared, activeDecoders, listeners, repeats);
+            Repeats repeats,
+            SourceWatch watch) {
+        return described(config, sites, prepared, activeDecoders, listeners, repeats, watch);
     }
 
     private static DescribedTopology described(
@@ -80,7 +86,8 @@ public final class MonitorTopology {
             Topics.Prepared prepared,
             ActiveDecoders activeDecoders,
             Listeners listeners,
-            Repeats repeats) {
+            Repeats repeats,
+            SourceWatch watch) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -90,7 +97,8 @@ public final class MonitorTopology {
                 config.sampleRows(),
                 prepared.sourcePartitions(),
                 changelog,
-                listeners.windows());
+                listeners.windows(),
+                watch);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
 
@@ -100,6 +108,7 @@ public final class MonitorTopology {
                 "ingest",
                 repeats.counting(IngestProcessor.supplier(
                         mapValues(sites, MonitorTopology::shape),
+                        config.limits(),
                         listeners.ingest(),
                         "accumulate",
                         "dead-letters",

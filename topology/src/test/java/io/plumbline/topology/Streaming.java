@@ -17,13 +17,16 @@ import org.apache.kafka.streams.test.TestRecord;
 /** A topology in the test driver, spoken to in bytes. */
 final class Streaming implements AutoCloseable {
 
+    /** Later than the event times of any test. */
+    private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+
     private final TopologyTestDriver driver;
 
     Streaming(Topology topology, Properties settings, Path stateDirectory) {
         Properties properties = new Properties();
         properties.putAll(settings);
         properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
-        driver = new TopologyTestDriver(topology, properties, Instant.EPOCH);
+        driver = new TopologyTestDriver(topology, properties, NOW);
     }
 
     void send(String topic, byte[] key, byte[] value, long timestampMs) {

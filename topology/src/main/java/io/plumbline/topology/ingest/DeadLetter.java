@@ -30,7 +30,8 @@ public record DeadLetter(Reason reason, String message) {
         MISSING_TARGETS,
         UNEXPECTED_TARGETS,
         EMPTY_BATCH,
-        NON_FINITE;
+        NON_FINITE,
+        AHEAD_OF_TIME;
 
         /** The reason as it stands in headers and metric labels: lower case, underscores. */
         public String label() {

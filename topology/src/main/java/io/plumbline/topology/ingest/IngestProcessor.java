@@ -1,6 +1,7 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.topology.ingest.RecordReader.Refused;
+import java.time.Instant;
 import java.util.Map;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class IngestProcessor implements Processor<byte @Nullable [], byte @Nullable [], Object, Object> {
 
     private final RecordReader reader;
+    private final Limits limits;
     private final IngestListener listener;
     private final String accepted;
     private final String deadLetters;
@@ -20,8 +22,14 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
     private @Nullable ProcessorContext<Object, Object> context;
 
     private IngestProcessor(
-            RecordReader reader, IngestListener listener, String accepted, String deadLetters, int largestDeadLetter) {
+            RecordReader reader,
+            Limits limits,
+            IngestListener listener,
+            String accepted,
+            String deadLetters,
+            int largestDeadLetter) {
         this.reader = reader;
+        this.limits = limits;
         this.listener = listener;
         this.accepted = accepted;
         this.deadLetters = deadLetters;
@@ -29,18 +37,20 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
     }
 
     /**
+     * @param limits what is past them is refused
      * @param accepted name of the child node that takes {@link Ingested}
      * @param deadLetters name of the sink that takes refused bytes
      * @param largestDeadLetter bytes its topic and producer take in one record
      */
     public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
             Map<String, SiteShape> sites,
+            Limits limits,
             IngestListener listener,
             String accepted,
             String deadLetters,
             int largestDeadLetter) {
         RecordReader reader = new RecordReader(sites);
-        return () -> new IngestProcessor(reader, listener, accepted, deadLetters, largestDeadLetter);
+        return () -> new IngestProcessor(reader, limits, listener, accepted, deadLetters, largestDeadLetter);
     }
 
     @Override
@@ -54,6 +64,7 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
         RecordMetadata metadata = out.recordMetadata().orElseThrow();
         try {
             Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
+            requireNotAhead(ingested.site(), record.timestamp(), out.currentSystemTimeMs());
             listener.onAccepted(ingested.site(), ingested.batch().rows());
             out.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
         } catch (Refused refused) {
@@ -62,6 +73,21 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
             out.forward(
                     letter.record(record, metadata.topic(), metadata.partition(), metadata.offset(), largestDeadLetter),
                     deadLetters);
+        }
+    }
+
+    /** One clock that runs ahead would close its site's windows: right rows would be late until the others caught up. */
+    private void requireNotAhead(String site, long timestampMs, long wallMs) throws Refused {
+        long aheadMs = timestampMs - wallMs;
+        if (aheadMs > limits.ahead().toMillis()) {
+            throw new Refused(
+                    DeadLetter.Reason.AHEAD_OF_TIME,
+                    "site %s: the event time %s is %d s ahead of this machine's clock, limits.ahead takes %d s; look at the producer's clock and at this one"
+                            .formatted(
+                                    site,
+                                    Instant.ofEpochMilli(timestampMs),
+                                    aheadMs / 1_000,
+                                    limits.ahead().toSeconds()));
         }
     }
 }

@@ -264,6 +264,20 @@ public final class Metrics implements AutoCloseable {
         siteAccounts.forget(site);
     }
 
+    /** Creates the counters of lost offsets at 0. */
+    public void expectPartitions(int partitions) {
+        guarded(() -> {
+            for (int partition = 0; partition < partitions; partition++) {
+                lostOffsets(partition);
+            }
+        });
+    }
+
+    /** Offsets of a partition of the activations topic were deleted before they were read. */
+    public void offsetsLost(int partition, long offsets) {
+        guarded(() -> lostOffsets(partition).increment((double) offsets));
+    }
+
     /** A source partition held a site's windows back for too long and is no longer waited for. */
     public void partitionGivenUp(String site) {
         guarded(() -> partitionsGivenUp(site(site).label()).increment());
@@ -392,6 +406,14 @@ public final class Metrics implements AutoCloseable {
                         "site",
                         site),
                 site);
+    }
+
+    private Counter lostOffsets(int partition) {
+        return counter(
+                "plumbline.lost.offsets",
+                "Offsets of the activations topic that were deleted before they were read",
+                "partition",
+                Integer.toString(partition));
     }
 
     private Counter partitionsGivenUp(String site) {

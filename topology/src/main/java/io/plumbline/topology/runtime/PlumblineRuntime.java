@@ -135,7 +135,8 @@ public final class PlumblineRuntime implements AutoCloseable {
                     prepared,
                     decoders,
                     new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
-                    repeats);
+                    repeats,
+                    watchSource(config, prepared, metrics));
             Properties properties = StreamsSettings.monitor(config);
             KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
             Map<String, String> topics = Map.of(
@@ -158,6 +159,18 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         alive.become(allAlive);
         ready.become(allReady);
+    }
+
+    /** Watches whether the activations can be read. */
+    private SourceWatcher watchSource(MonitorConfig config, Topics.Prepared prepared, Metrics metrics) {
+        metrics.expectPartitions(prepared.sourcePartitions());
+        return own(SourceWatcher.start(
+                config.adminProperties(),
+                config.topics().activations(),
+                prepared.sourcePartitions(),
+                config.monitorApplicationId(),
+                config.window().idleClose(),
+                metrics::offsetsLost));
     }
 
     /** Watches whether the application's committed offsets move. */

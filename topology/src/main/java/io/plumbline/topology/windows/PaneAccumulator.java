@@ -30,6 +30,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     private final String storeName;
     private final int sourcePartitions;
     private final WindowListener listener;
+    private final SourceWatch watch;
 
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable PaneStore<SiteClock> store;
@@ -37,14 +38,21 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     private Duration checkInterval = IDLE_CHECK;
     private long lastCheckMs;
     private long application;
+    private Silence silence = new Silence(0);
 
     PaneAccumulator(
-            WindowSettings settings, CommitHook hook, String storeName, int sourcePartitions, WindowListener listener) {
+            WindowSettings settings,
+            CommitHook hook,
+            String storeName,
+            int sourcePartitions,
+            WindowListener listener,
+            SourceWatch watch) {
         this.settings = settings;
         this.hook = hook;
         this.storeName = storeName;
         this.sourcePartitions = sourcePartitions;
         this.listener = listener;
+        this.watch = watch;
     }
 
     @Override
@@ -56,6 +64,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         store = panes;
         changed = hook.beforeCommit(processorContext, panes::writeDirty);
         lastCheckMs = processorContext.currentSystemTimeMs();
+        silence = new Silence(lastCheckMs);
         Duration idleClose = settings.idleClose();
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
         processorContext.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::check);
@@ -69,7 +78,9 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         Ingested ingested = record.value();
         int rows = ingested.batch().rows();
         SiteClock clock = panes.site(site);
-        clock.sawRecordAt(context().currentSystemTimeMs());
+        long wallMs = context().currentSystemTimeMs();
+        clock.sawRecordAt(wallMs);
+        context().recordMetadata().ifPresent(place -> silence.sawOffset(place.offset(), wallMs));
         clock.countRead(rows);
         boolean speaksAgain = clock.silent();
         clock.silent(false);
@@ -164,10 +175,12 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         // Time in which this task did not run is no silence of the sites: their records lie unread.
         long stalledMs = Math.max(0, wallMs - lastCheckMs - 2 * checkInterval.toMillis());
         lastCheckMs = wallMs;
+        SourceWatch.Sight sight = watch.sight(context().taskId().partition());
+        long provenMs = silence.provenMs(sight, wallMs);
         for (String site : panes.sites()) {
             SiteClock clock = panes.site(site);
             clock.postpone(stalledMs);
-            if (!clock.silent() && clock.idleMs(wallMs) >= silentAfterMs(clock)) {
+            if (!clock.silent() && clock.idleMs(wallMs, sight.sinceMs(), provenMs) >= silentAfterMs(clock)) {
                 closeSilent(site, clock);
             } else if (clock.hasNews(wallMs, settings.rhythmMs())) {
                 forwardProgress(site, clock, clock.closedUpToMs());

@@ -112,12 +112,17 @@ final class SiteClock {
         }
     }
 
-    /** Wall-clock time without a record; the first call starts the clock. */
-    long idleMs(long wallMs) {
+    /**
+     * Wall-clock time for which it is known that there was no record; the first call starts the clock.
+     *
+     * @param reachableSinceMs since when the source has answered without a gap
+     * @param provenMs up to when nothing lay unread there
+     */
+    long idleMs(long wallMs, long reachableSinceMs, long provenMs) {
         if (lastRecordWallMs == NEVER) {
             lastRecordWallMs = wallMs;
         }
-        return wallMs - lastRecordWallMs;
+        return provenMs - Math.max(lastRecordWallMs, reachableSinceMs);
     }
 
     static final SiteStateCodec<SiteClock> CODEC = new SiteStateCodec<>() {

@@ -25,12 +25,14 @@ public final class WindowStage {
     private final int sourcePartitions;
     private final Map<String, String> logConfig;
     private final WindowListener listener;
+    private final SourceWatch watch;
 
     /**
      * @param dimensions target width of each configured site
      * @param sampleRows rows kept per pane and window for a refit
      * @param sourcePartitions partitions of the activations topic: a window waits for all of them
      * @param logConfig topic settings of the change-logs
+     * @param watch tells silence of a site from a source that cannot be read
      */
     public WindowStage(
             WindowSettings settings,
@@ -39,7 +41,8 @@ public final class WindowStage {
             int sampleRows,
             int sourcePartitions,
             Map<String, String> logConfig,
-            WindowListener listener) {
+            WindowListener listener,
+            SourceWatch watch) {
         this.settings = settings;
         this.kind = kind;
         this.dimensions = dimensions;
@@ -47,13 +50,14 @@ public final class WindowStage {
         this.sourcePartitions = sourcePartitions;
         this.logConfig = logConfig;
         this.listener = listener;
+        this.watch = watch;
     }
 
     /** Level 1, to run where records are read. */
     public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator() {
         CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
         return new WithStores<>(
-                () -> new PaneAccumulator(settings, hook, PANES_STORE, sourcePartitions, listener),
+                () -> new PaneAccumulator(settings, hook, PANES_STORE, sourcePartitions, listener, watch),
                 Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()));
     }
 

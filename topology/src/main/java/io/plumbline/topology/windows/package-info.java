@@ -12,6 +12,18 @@
  * Level 2 closes a window at the minimum of what the partitions have closed; a silent partition does not count. So
  * any number of partitions gives the same windows, and one clock that runs ahead closes only its own site.
  *
+ * <p><b>Silence</b> is proven, not assumed: only time counts up to which the source held nothing unread
+ * ({@link io.plumbline.topology.windows.SourceWatch}). A partition that holds windows back without catching up is given up
+ * ({@link io.plumbline.topology.windows.SiteProgress}), since it would let the panes of the others pile up.
+ *
+ * <p><b>Rows</b> are accounted for in state, not in metrics: {@link io.plumbline.topology.windows.RowAccount}. Level 1 counts per
+ * site and partition what it read, left out and holds open, and sends the sums with its progress; level 2 adds what arrived.
+ * Counters of a process were not enough: a record that is read again after a crash counts again there.
+ *
+ * <p><b>Version 2</b> of the progress messages and of the state of both levels brought these sums, and the application that
+ * writes into every message: under another {@code application_id} all activations are read anew, and the predecessor's panes on
+ * the same topic are not added to them. State of version 1 is refused at start, messages of version 1 are skipped and counted.
+ *
  * <p><b>State.</b> Both levels keep their panes in memory while hot and write them as tiles to a change-logged store when
  * Kafka Streams commits, inside the same transaction ({@link io.plumbline.topology.windows.CommitHook}). Writing in
  * {@code StateStore.flush} or {@code commit} would be too late: those run after the transaction, and a killed instance

@@ -124,6 +124,8 @@ final class ExportedMetrics {
             metrics.decoderReverted(site);
             metrics.decoderRefused(site);
         }
+        metrics.expectPartitions(2);
+        metrics.offsetsLost(1, 5);
         metrics.deadLettered("non_finite");
         metrics.observe(Standstills.of(
                 "adapter",

@@ -14,6 +14,7 @@ import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.LateReason;
+import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import java.io.BufferedReader;
@@ -114,7 +115,14 @@ final class MeasuredMonitor {
                 .collect(Collectors.toMap(s -> s, s -> new SiteShape(s, width, width, false)));
         Silent silent = new Silent();
         WindowStage stage = new WindowStage(
-                config.window(), config.store(), widths, config.sampleRows(), partitions, Map.of(), silent);
+                config.window(),
+                config.store(),
+                widths,
+                config.sampleRows(),
+                partitions,
+                Map.of(),
+                silent,
+                SourceWatch.ALWAYS_READ);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();
@@ -126,7 +134,7 @@ final class MeasuredMonitor {
                 config.topics().activations());
         topology.addProcessor(
                 "ingest",
-                IngestProcessor.supplier(shapes, silent, "accumulate", "dead-letters", 1_000_000),
+                IngestProcessor.supplier(shapes, config.limits(), silent, "accumulate", "dead-letters", 1_000_000),
                 "activations");
         topology.addProcessor("accumulate", stage.accumulator(), "ingest");
         topology.addSink("dead-letters", config.topics().deadLetters(), out, out, "ingest");

@@ -91,7 +91,8 @@ class HoppingWindowsTest {
             @Override
             public void onWindowClosed(String site, long rows) {}
         };
-        WindowStage stage = new WindowStage(settings, StoreKind.MEMORY, Map.of(SITE, WIDTH), 16, 1, Map.of(), listener);
+        WindowStage stage = new WindowStage(
+                settings, StoreKind.MEMORY, Map.of(SITE, WIDTH), 16, 1, Map.of(), listener, SourceWatch.ALWAYS_READ);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();

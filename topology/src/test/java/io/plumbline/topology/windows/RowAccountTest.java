@@ -98,6 +98,20 @@ class RowAccountTest {
     }
 
     @Test
+    void rowsThatArriveBeforeTheirPartitionSpeaksCountOnce() {
+        pipeline = new WindowPipeline(TUMBLING, 2, folder);
+        pipeline.read(0, 1, 5, T0);
+        pipeline.read(0, 2, 7, T0 + 12_000);
+        // What it said of its first record, and the tile of the pane; not yet that the pane is closed.
+        pipeline.deliver(0, 2);
+        pipeline.read(1, 3, 6, T0 + 1_000);
+        pipeline.read(1, 4, 8, T0 + 13_000);
+        pipeline.deliver(1);
+        assertEquals(5 + 6 + 8, pipeline.account.in());
+        assertEquals(0, pipeline.account.unaccounted(), () -> pipeline.account.toString());
+    }
+
+    @Test
     void aTileThatIsLostOnTheWayShows() {
         pipeline = new WindowPipeline(TUMBLING, 1, folder);
         read(0, 5, T0);

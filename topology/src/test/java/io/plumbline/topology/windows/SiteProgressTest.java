@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SiteProgressTest {
@@ -71,6 +73,29 @@ class SiteProgressTest {
         assertEquals(SiteProgress.NEVER, progress.frontierMs());
         hear(1, 2, 55, false);
         assertEquals(55, progress.frontierMs());
+    }
+
+    @Test
+    void thatAPartitionIsGivenUpOutlivesARestart() {
+        SiteProgress progress = new SiteProgress();
+        progress.update(spoke(0, 600_000), 0);
+        progress.update(spoke(1, 0), 0);
+        Duration ten = Duration.ofSeconds(10);
+        WindowSettings settings = new WindowSettings(ten, ten, Duration.ZERO, null, Duration.ofSeconds(100));
+        assertEquals(List.of(), progress.hold(1_000, 0, 1_000, settings, 100_000));
+        assertEquals(List.of(1), progress.hold(100_000, 0, 1_000, settings, 100_000));
+        SiteProgress restored = SiteProgress.CODEC.decode(SiteProgress.CODEC.encode(progress));
+        assertTrue(restored.isGivenUp(1));
+        assertEquals(600_000, restored.frontierMs());
+        restored.closeWindowsUpTo(600_000);
+        restored.update(spoke(1, 590_000), 0);
+        assertTrue(restored.isGivenUp(1), "it has not closed all that the windows have");
+        restored.update(spoke(1, 600_000), 0);
+        assertFalse(restored.isGivenUp(1));
+    }
+
+    private static PaneMessage.Progress spoke(int partition, long closedUpToMs) {
+        return new PaneMessage.Progress(partition, 2, closedUpToMs, false, closedUpToMs, RowsRead.NONE);
     }
 
     private void hear(int partition, int partitions, long closedUpToMs, boolean silent) {

@@ -83,8 +83,8 @@ class UnknownSiteTest {
         };
         WindowSettings settings =
                 new WindowSettings(Duration.ofMillis(PANE_MS), Duration.ofMillis(PANE_MS), Duration.ZERO, null, null);
-        WindowStage stage =
-                new WindowStage(settings, StoreKind.MEMORY, Map.of("old", WIDTH), 16, 2, Map.of(), listener);
+        WindowStage stage = new WindowStage(
+                settings, StoreKind.MEMORY, Map.of("old", WIDTH), 16, 2, Map.of(), listener, SourceWatch.ALWAYS_READ);
         Topology topology = new Topology();
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         topology.addSource("moments-source", in, in, "moments");

@@ -145,10 +145,12 @@ class WindowCodecsTest {
     void theIdleTimeStartsAnewAfterARestart() {
         SiteClock clock = new SiteClock();
         clock.sawRecordAt(1_000);
-        assertEquals(500, clock.idleMs(1_500));
+        assertEquals(500, clock.idleMs(1_500, Long.MIN_VALUE, 1_500));
+        assertEquals(400, clock.idleMs(1_500, 1_100, 1_500), "reachable since 1,100");
+        assertEquals(200, clock.idleMs(1_500, Long.MIN_VALUE, 1_200), "something lay unread after 1,200");
         SiteClock restarted = SiteClock.CODEC.decode(SiteClock.CODEC.encode(clock));
-        assertEquals(0, restarted.idleMs(90_000));
-        assertEquals(2_000, restarted.idleMs(92_000));
+        assertEquals(0, restarted.idleMs(90_000, Long.MIN_VALUE, 90_000));
+        assertEquals(2_000, restarted.idleMs(92_000, Long.MIN_VALUE, 92_000));
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.SiteShape;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -45,32 +46,44 @@ final class WindowPipeline implements AutoCloseable {
     final List<Integer> givenUp = new ArrayList<>();
     long rowsAccepted;
     long deadLetters;
+    /** The newest, also where no window closed. */
+    RowAccount account = new RowAccount(0, 0, 0, Map.of(), 0);
+
+    private long nowMs = WALL_START;
 
     private final List<TopologyTestDriver> readers = new ArrayList<>();
     private final List<Deque<TestRecord<byte[], byte[]>>> underWay = new ArrayList<>();
     private final TopologyTestDriver composer;
 
     WindowPipeline(WindowSettings settings, int partitions, Path folder) {
-        this(settings, partitions, folder, List.of(SITE));
+        this(settings, partitions, folder, SourceWatch.ALWAYS_READ);
     }
 
-    WindowPipeline(WindowSettings settings, int partitions, Path folder, List<String> sites) {
+    WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch) {
         Watcher watcher = new Watcher();
         Map<String, SiteShape> shapes = new HashMap<>();
         Map<String, Integer> widths = new HashMap<>();
-        for (String site : sites) {
-            shapes.put(site, new SiteShape(site, WIDTH, WIDTH, false));
-            widths.put(site, WIDTH);
-        }
-        WindowStage stage = new WindowStage(settings, StoreKind.MEMORY, widths, 16, partitions, Map.of(), watcher);
+        shapes.put(SITE, new SiteShape(SITE, WIDTH, WIDTH, false));
+        widths.put(SITE, WIDTH);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
+        WindowStage stage = null;
         for (int partition = 0; partition < partitions; partition++) {
+            int own = partition;
+            stage = new WindowStage(
+                    settings,
+                    StoreKind.MEMORY,
+                    widths,
+                    16,
+                    partitions,
+                    Map.of(),
+                    watcher,
+                    ofDriver -> watch.sight(own));
             Topology topology = new Topology();
             topology.addSource("activations-source", in, in, "activations");
             topology.addProcessor(
                     "ingest",
-                    IngestProcessor.supplier(shapes, watcher, "accumulate", "refused", 1_000_000),
+                    IngestProcessor.supplier(shapes, Limits.DEFAULT, watcher, "accumulate", "refused", 1_000_000),
                     "activations-source");
             topology.addProcessor("accumulate", stage.accumulator(), "ingest");
             topology.addSink("refused", "dead-letters", out, out, "ingest");
@@ -119,13 +132,18 @@ final class WindowPipeline implements AutoCloseable {
 
     /** Lets level 2 take everything of one partition that is under way. */
     void deliver(int partition) {
-        for (TestRecord<byte[], byte[]> sent : underWay.get(partition)) {
+        deliver(partition, underWay.get(partition).size());
+    }
+
+    /** Lets level 2 take the first messages of one partition that are under way. */
+    void deliver(int partition, int messages) {
+        for (int i = 0; i < messages; i++) {
+            TestRecord<byte[], byte[]> sent = underWay.get(partition).remove();
             byte[] message = sent.value().clone();
             ByteBuffer.wrap(message).putInt(PARTITION_AT, partition);
             composer.createInputTopic("moments", new ByteArraySerializer(), new ByteArraySerializer())
                     .pipeInput(sent.key(), message);
         }
-        underWay.get(partition).clear();
     }
 
     /** Loses the first {@code messages} of a partition that are under way. */
@@ -154,9 +172,21 @@ final class WindowPipeline implements AutoCloseable {
                 readers.get(partition).advanceWallClockTime(Duration.ofSeconds(1));
                 collect(partition);
             }
+            nowMs += 1_000;
             deliverAll();
             composer.advanceWallClockTime(Duration.ofSeconds(1));
         }
+    }
+
+    /** Lets time pass at level 2 alone: nothing is heard of any partition. */
+    void passSecondsWithout(int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            composer.advanceWallClockTime(Duration.ofSeconds(1));
+        }
+    }
+
+    long nowMs() {
+        return nowMs;
     }
 
     /** Lets hours pass at level 2, each in one step. */
@@ -175,6 +205,11 @@ final class WindowPipeline implements AutoCloseable {
         return underWay.get(partition).stream()
                 .map(sent -> PaneMessage.decode(sent.value(), PaneMessage.application("windows")))
                 .toList();
+    }
+
+    /** Late rows by what the listeners were told. */
+    long lateRows() {
+        return late.values().stream().mapToLong(Long::longValue).sum();
     }
 
     RowAccount lastAccount() {
@@ -201,6 +236,11 @@ final class WindowPipeline implements AutoCloseable {
         @Override
         public void onLate(String site, long rows, LateReason reason) {
             late.merge(reason, rows, Long::sum);
+        }
+
+        @Override
+        public void onAccount(String site, RowAccount newest) {
+            account = newest;
         }
 
         @Override

@@ -10,6 +10,7 @@ import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import io.plumbline.wire.MomentTile;
@@ -294,7 +295,8 @@ class WindowStageTest {
             @Override
             public void onWindowClosed(String site, long rows) {}
         };
-        WindowStage stage = new WindowStage(settings, kind, Map.of(SITE, WIDTH), 16, 1, Map.of(), windowListener);
+        WindowStage stage = new WindowStage(
+                settings, kind, Map.of(SITE, WIDTH), 16, 1, Map.of(), windowListener, SourceWatch.ALWAYS_READ);
         Topology topology = new Topology();
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
@@ -303,6 +305,7 @@ class WindowStageTest {
                 "ingest",
                 IngestProcessor.supplier(
                         Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false)),
+                        Limits.DEFAULT,
                         ingestListener,
                         "accumulate",
                         "refused",
@@ -320,7 +323,8 @@ class WindowStageTest {
         properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
         properties.put("processing.exception.handler.global.enabled", true);
         properties.put(StreamsConfig.DEFAULT_KEY_SERDE_CLASS_CONFIG, Serdes.ByteArraySerde.class);
-        driver = new TopologyTestDriver(topology, properties, Instant.ofEpochMilli(T0));
+        driver = new TopologyTestDriver(
+                topology, properties, Instant.ofEpochMilli(T0).plus(seconds(3_600)));
         activations = driver.createInputTopic("activations", out, out);
     }
 
