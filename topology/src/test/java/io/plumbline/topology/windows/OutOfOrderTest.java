@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -176,7 +177,7 @@ class OutOfOrderTest {
     }
 
     private static void assertWindows(
-            TreeMap<Long, SecondMomentAccumulator> truth, WindowPipeline pipeline, String seed) {
+            SortedMap<Long, SecondMomentAccumulator> truth, WindowPipeline pipeline, String seed) {
         assertEquals(
                 List.copyOf(truth.keySet()),
                 pipeline.windows.stream().map(ClosedWindow::startMs).toList(),
