@@ -57,8 +57,7 @@ public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long
 
     /** As {@link #parse(byte[])}, of the buffer's remaining bytes. */
     public static ActivationBatch parse(ByteBuffer blob) {
-        // Nothing to close: the blob is in memory.
-        return ActivationTensors.of(Safetensors.parse(blob)).all();
+        return ActivationBlob.parse(blob).batch();
     }
 
     public int rows() {

@@ -49,9 +49,14 @@ public final class Safetensors implements Closeable {
 
     /** Reads the buffer's remaining bytes; its position does not move. */
     public static Safetensors parse(ByteBuffer blob) {
+        return parse(blob, SafetensorsHeader.LONGEST_HEADER);
+    }
+
+    /** The same with a cap of the caller's on the header, whose entries take some ten times their bytes. */
+    static Safetensors parse(ByteBuffer blob, long longestHeader) {
         ByteBuffer bytes = blob.slice().order(ByteOrder.LITTLE_ENDIAN);
         SafetensorsHeader.requireLengthField(bytes.capacity());
-        byte[] json = new byte[SafetensorsHeader.checkedLength(bytes.getLong(0), bytes.capacity())];
+        byte[] json = new byte[SafetensorsHeader.checkedLength(bytes.getLong(0), bytes.capacity(), longestHeader)];
         bytes.get(SafetensorsHeader.LENGTH_BYTES, json);
         int dataStart = SafetensorsHeader.LENGTH_BYTES + json.length;
         return new Safetensors(SafetensorsHeader.parse(json, bytes.capacity() - dataStart), dataStart, bytes, null);
@@ -80,7 +85,7 @@ public final class Safetensors implements Closeable {
         long size = channel.size();
         SafetensorsHeader.requireLengthField(size);
         ByteBuffer length = read(channel, 0, SafetensorsHeader.LENGTH_BYTES);
-        int headerBytes = SafetensorsHeader.checkedLength(length.getLong(0), size);
+        int headerBytes = SafetensorsHeader.checkedLength(length.getLong(0), size, SafetensorsHeader.LONGEST_HEADER);
         byte[] json = read(channel, SafetensorsHeader.LENGTH_BYTES, headerBytes).array();
         long dataStart = (long) SafetensorsHeader.LENGTH_BYTES + headerBytes;
         return new Safetensors(SafetensorsHeader.parse(json, size - dataStart), dataStart, null, channel);

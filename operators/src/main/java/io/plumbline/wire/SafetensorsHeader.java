@@ -49,13 +49,16 @@ final class SafetensorsHeader {
         return metadata == null ? Map.of() : Collections.unmodifiableMap(metadata);
     }
 
-    /** The header length, checked against the cap and the size of the whole blob before anything is allocated by it. */
-    static int checkedLength(long stated, long blobBytes) {
-        if (stated < 0 || stated > LONGEST_HEADER) {
+    /** The header length, checked against a cap and the size of the whole blob before anything is allocated by it. */
+    static int checkedLength(long stated, long blobBytes, long longest) {
+        if (stated < 0 || stated > longest) {
             throw new SafetensorsException(
                     Fault.HEADER_TOO_LONG,
-                    "the header claims %s bytes; the format allows %d (at byte 0)"
-                            .formatted(Long.toUnsignedString(stated), LONGEST_HEADER));
+                    "the header claims %s bytes; %s %d (at byte 0)"
+                            .formatted(
+                                    Long.toUnsignedString(stated),
+                                    longest == LONGEST_HEADER ? "the format allows" : "here at most",
+                                    longest));
         }
         if (stated > blobBytes - LENGTH_BYTES) {
             throw new SafetensorsException(

@@ -98,16 +98,22 @@ public final class ConfigCheck {
     public static List<Site> sites(MonitorConfig config) {
         List<Site> sites = new ArrayList<>();
         config.sites()
-                .forEach((name, settings) ->
-                        sites.add(site(settings, config.adaptations().get(name))));
+                .forEach((name, settings) -> sites.add(site(
+                        settings,
+                        config.adaptations().get(name),
+                        config.limits().width())));
         return sites;
     }
 
-    private static Site site(SiteSettings settings, @Nullable AdaptationSettings adaptation) {
+    private static Site site(SiteSettings settings, @Nullable AdaptationSettings adaptation, int largestWidth) {
         List<String> problems = new ArrayList<>();
         Explainer explainer = explainer(settings, problems);
         Baseline baseline = baseline(settings, problems);
         if (explainer != null) {
+            int width = Math.max(explainer.inputWidth(), explainer.targetWidth());
+            if (width > largestWidth) {
+                problems.add("explainer: %d columns, limits.width allows %d".formatted(width, largestWidth));
+            }
             checkRanks(settings, adaptation, explainer, problems);
         }
         if (explainer != null && adaptation != null) {

@@ -137,7 +137,11 @@ final class ConfigReader {
             }
             node.refuseUnknownKeys();
         });
-        if (root.child("sites").keys().isEmpty()) {
+        int named = root.child("sites").keys().size();
+        if (named > limits.sites()) {
+            root.problem("sites", "names %d sites, limits.sites allows %d".formatted(named, limits.sites()));
+        }
+        if (named == 0) {
             root.problem("sites", "is empty: expected at least one site with explainer, baseline and rank");
         }
         root.refuseUnknownKeys();

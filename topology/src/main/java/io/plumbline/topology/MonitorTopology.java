@@ -109,12 +109,14 @@ public final class MonitorTopology {
                 repeats.counting(IngestProcessor.supplier(
                         mapValues(sites, MonitorTopology::shape),
                         config.limits(),
+                        windows.admission(config.limits().requestsPerWindow()),
                         listeners.ingest(),
                         "accumulate",
                         "dead-letters",
                         prepared.largestDeadLetter())),
                 "activations");
         topology.addProcessor("accumulate", windows.accumulator(), "ingest");
+        topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
         topology.addSink("dead-letters", topics.deadLetters(), out, out, "ingest");
         topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
 

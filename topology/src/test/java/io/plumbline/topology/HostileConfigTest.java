@@ -9,6 +9,7 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -60,7 +61,28 @@ class HostileConfigTest {
 
     @Test
     void aNameNobodyMeantCostsNoTime() {
-        assertEquals("threshold", Nearest.to("treshold" + " ".repeat(1 << 20), java.util.List.of("rank", "threshold")));
+        assertEquals("threshold", Nearest.to("treshold" + " ".repeat(1 << 20), List.of("rank", "threshold")));
+    }
+
+    @Test
+    void moreSitesThanAllowedAreRefusedAtStart() throws IOException {
+        String site = "  layer.%d: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}\n";
+        String yaml = "kafka: {bootstrap.servers: \"localhost:9092\"}\nlimits: {sites: 2}\nsites:\n";
+        yaml += site.formatted(1) + site.formatted(2);
+        assertEquals(2, MonitorConfig.load(write(yaml)).sites().size());
+        assertRefused(write(yaml + site.formatted(3)), "sites names 3 sites, limits.sites allows 2");
+    }
+
+    @Test
+    void anExplainerWiderThanAllowedIsRefusedAtStart() throws IOException {
+        MonitorConfig wide = WatchedFolder.create(
+                folder, "localhost:9092", WatchedFolder.WINDOW, "limits: {width: 7}", WatchedFolder.SITE);
+        assertEquals(
+                List.of("explainer: 8 columns, limits.width allows 7"),
+                ConfigCheck.sites(wide).get(0).problems());
+        MonitorConfig fits = WatchedFolder.create(
+                folder, "localhost:9092", WatchedFolder.WINDOW, "limits: {width: 8}", WatchedFolder.SITE);
+        assertEquals(List.of(), ConfigCheck.sites(fits).get(0).problems());
     }
 
     private Path write(String yaml) throws IOException {

@@ -30,6 +30,11 @@ public final class WatchedFolder {
     public static final int ROWS = 8;
     public static final int RECORDS = 16;
 
+    /** The configuration, beside the explainer. */
+    public static final String FILE = "small.yaml";
+
+    public static final String WINDOW = "size: 10s, advance: 10s, grace: 0s, idle_close: off";
+
     private static final double[] LOUD = {3.0, 2.5, 2.0, 1.5};
     private static final double[] FAINT = {0.12, 0.10, 0.08, 0.06};
 
@@ -42,6 +47,23 @@ public final class WatchedFolder {
 
     /** @param dtype in which adapted decoders travel */
     static MonitorConfig create(Path folder, String bootstrapServers, String dtype) throws IOException {
+        return create(folder, bootstrapServers, WINDOW, "", dtype, List.of(SITE));
+    }
+
+    /**
+     * The same with any number of sites of the one explainer.
+     *
+     * @param window the window's times
+     * @param more lines of the file
+     */
+    public static MonitorConfig create(
+            Path folder, String bootstrapServers, String window, String more, String... sites) throws IOException {
+        return create(folder, bootstrapServers, window, more, "f32", List.of(sites));
+    }
+
+    private static MonitorConfig create(
+            Path folder, String bootstrapServers, String window, String more, String dtype, List<String> sites)
+            throws IOException {
         writeExplainer(Files.createDirectories(folder.resolve("explainer")));
         Explainer explainer = Explainer.read(folder.resolve("explainer"));
         BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(4), List.of());
@@ -50,24 +72,31 @@ public final class WatchedFolder {
         }
         Baseline built = baseline.build();
         built.write(folder.resolve("baseline.safetensors"));
-        return MonitorConfig.parse("""
+        StringBuilder yaml = new StringBuilder("""
                 application_id: small
                 kafka: {bootstrap.servers: "%s"}
-                window: {size: 10s, advance: 10s, grace: 0s, idle_close: off, minimum_rows: 64}
+                window: {%s, minimum_rows: 64}
                 sample: {rows: 512}
                 state: {store: memory, directory: state}
                 http: {port: 0}
+                %s
                 sites:
-                  %s:
-                    explainer: explainer
-                    baseline: baseline.safetensors
-                    rank: 4
-                    threshold: {share: 0.6}
-                    clear: {share: 0.3}
-                    debounce: 1 of 1
-                    cooldown: 25s
-                    adaptation: {mode: candidates, minimum_improvement: 0.05, validation_share: 0.25, dtype: %s}
-                """.formatted(bootstrapServers, SITE, dtype), "small.yaml", folder);
+                """.formatted(bootstrapServers, window, more));
+        for (String site : sites) {
+            yaml.append("""
+                      %s:
+                        explainer: explainer
+                        baseline: baseline.safetensors
+                        rank: 4
+                        threshold: {share: 0.6}
+                        clear: {share: 0.3}
+                        debounce: 1 of 1
+                        cooldown: 25s
+                        adaptation: {mode: candidates, minimum_improvement: 0.05, validation_share: 0.25, dtype: %s}
+                    """.formatted(site, dtype).indent(2));
+        }
+        Files.writeString(folder.resolve(FILE), yaml);
+        return MonitorConfig.parse(yaml.toString(), FILE, folder);
     }
 
     public static Map<String, WatchedSite> sites(MonitorConfig config) throws IOException {

@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * A record that was refused: its own bytes and headers, with the reason and the place it came from added as headers.
  *
  * <p>Headers added: {@code plumbline.reason} (one of {@link Reason}), {@code plumbline.message} (a sentence),
- * {@code plumbline.topic}, {@code plumbline.partition}, {@code plumbline.offset}.
+ * {@code plumbline.topic}, {@code plumbline.partition}, {@code plumbline.offset}, {@code plumbline.timestamp} (event time in
+ * ms: the letter's own may be the time it was written). They stand after all others, the reason first, so that headers
+ * of the same names that a producer sent can be told from them.
  */
 public record DeadLetter(Reason reason, String message) {
 
@@ -20,6 +22,22 @@ public record DeadLetter(Reason reason, String message) {
     static final int HEADROOM = 100 * 1024;
 
     private static final int LARGEST_MESSAGE = 2_000;
+
+    static final String REASON = "plumbline.reason";
+    static final String MESSAGE = "plumbline.message";
+    static final String TOPIC = "plumbline.topic";
+    static final String PARTITION = "plumbline.partition";
+    static final String OFFSET = "plumbline.offset";
+    static final String TIMESTAMP = "plumbline.timestamp";
+    static final String OMITTED = "plumbline.omitted.bytes";
+
+    /** Where a record was read. */
+    public record Place(String topic, int partition, long offset) {
+        @Override
+        public String toString() {
+            return "%s-%d@%d".formatted(topic, partition, offset);
+        }
+    }
 
     /** The fixed set of reasons, so that a counter by reason stays small. */
     public enum Reason {
@@ -31,7 +49,9 @@ public record DeadLetter(Reason reason, String message) {
         UNEXPECTED_TARGETS,
         EMPTY_BATCH,
         NON_FINITE,
-        AHEAD_OF_TIME;
+        AHEAD_OF_TIME,
+        TOO_MANY_ROWS,
+        TOO_MANY_REQUESTS;
 
         /** The reason as it stands in headers and metric labels: lower case, underscores. */
         public String label() {
@@ -67,20 +87,25 @@ public record DeadLetter(Reason reason, String message) {
                 keepsOthers ? key : null,
                 keepsValue ? value : null,
                 refused.timestamp(),
-                headers(keepsOthers ? refused.headers() : new RecordHeaders(), topic, partition, offset, omitted));
+                headers(
+                        keepsOthers ? refused.headers() : new RecordHeaders(),
+                        new Place(topic, partition, offset),
+                        refused.timestamp(),
+                        omitted));
     }
 
-    private Headers headers(Headers original, String topic, int partition, long offset, long omittedBytes) {
+    private Headers headers(Headers original, Place place, long timestampMs, long omittedBytes) {
         Headers headers = new RecordHeaders(original.toArray());
-        headers.add("plumbline.reason", text(reason.label()));
+        headers.add(REASON, text(reason.label()));
         headers.add(
-                "plumbline.message",
+                MESSAGE,
                 text(message.length() <= LARGEST_MESSAGE ? message : message.substring(0, LARGEST_MESSAGE) + "…"));
-        headers.add("plumbline.topic", text(topic));
-        headers.add("plumbline.partition", text(Integer.toString(partition)));
-        headers.add("plumbline.offset", text(Long.toString(offset)));
+        headers.add(TOPIC, text(place.topic()));
+        headers.add(PARTITION, text(Integer.toString(place.partition())));
+        headers.add(OFFSET, text(Long.toString(place.offset())));
+        headers.add(TIMESTAMP, text(Long.toString(timestampMs)));
         if (omittedBytes > 0) {
-            headers.add("plumbline.omitted.bytes", text(Long.toString(omittedBytes)));
+            headers.add(OMITTED, text(Long.toString(omittedBytes)));
         }
         return headers;
     }

@@ -3,6 +3,7 @@ package io.plumbline.topology.ingest;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
@@ -15,33 +16,32 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
 
     private final RecordReader reader;
     private final Limits limits;
+    private final Admission.Supplier admissions;
     private final IngestListener listener;
     private final String accepted;
     private final String deadLetters;
     private final int largestDeadLetter;
     private @Nullable ProcessorContext<Object, Object> context;
+    private @Nullable Admission admission;
 
     private IngestProcessor(
             RecordReader reader,
             Limits limits,
+            Admission.Supplier admissions,
             IngestListener listener,
             String accepted,
             String deadLetters,
             int largestDeadLetter) {
         this.reader = reader;
         this.limits = limits;
+        this.admissions = admissions;
         this.listener = listener;
         this.accepted = accepted;
         this.deadLetters = deadLetters;
         this.largestDeadLetter = largestDeadLetter;
     }
 
-    /**
-     * @param limits what is past them is refused
-     * @param accepted name of the child node that takes {@link Ingested}
-     * @param deadLetters name of the sink that takes refused bytes
-     * @param largestDeadLetter bytes its topic and producer take in one record
-     */
+    /** With as many records in a pane as come. */
     public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
             Map<String, SiteShape> sites,
             Limits limits,
@@ -49,22 +49,54 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
             String accepted,
             String deadLetters,
             int largestDeadLetter) {
-        RecordReader reader = new RecordReader(sites);
-        return () -> new IngestProcessor(reader, limits, listener, accepted, deadLetters, largestDeadLetter);
+        return supplier(
+                sites,
+                limits,
+                context -> (site, timestampMs) -> null,
+                listener,
+                accepted,
+                deadLetters,
+                largestDeadLetter);
+    }
+
+    /**
+     * @param limits what is past them is refused
+     * @param admissions asked about records that read well
+     * @param accepted name of the child node that takes {@link Ingested}
+     * @param deadLetters name of the sink that takes refused bytes
+     * @param largestDeadLetter bytes its topic and producer take in one record
+     */
+    public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
+            Map<String, SiteShape> sites,
+            Limits limits,
+            Admission.Supplier admissions,
+            IngestListener listener,
+            String accepted,
+            String deadLetters,
+            int largestDeadLetter) {
+        RecordReader reader = new RecordReader(sites, limits);
+        return () -> new IngestProcessor(
+                reader, limits, admissions, listener, accepted, deadLetters, largestDeadLetter);
     }
 
     @Override
     public void init(ProcessorContext<Object, Object> processorContext) {
         context = processorContext;
+        admission = admissions.of(processorContext);
     }
 
     @Override
     public void process(Record<byte @Nullable [], byte @Nullable []> record) {
-        ProcessorContext<Object, Object> out = java.util.Objects.requireNonNull(context, "init was called");
+        ProcessorContext<Object, Object> out = Objects.requireNonNull(context, "init was called");
         RecordMetadata metadata = out.recordMetadata().orElseThrow();
         try {
             Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
             requireNotAhead(ingested.site(), record.timestamp(), out.currentSystemTimeMs());
+            DeadLetter refusal =
+                    Objects.requireNonNull(admission, "init was called").refusal(ingested.site(), record.timestamp());
+            if (refusal != null) {
+                throw new Refused(refusal);
+            }
             listener.onAccepted(ingested.site(), ingested.batch().rows());
             out.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
         } catch (Refused refused) {

@@ -4,10 +4,13 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.EmptyBatchException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
+import java.util.Set;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +27,29 @@ final class RecordReader {
     private static final double LARGEST_VALUE = Float.MAX_VALUE;
 
     private static final int LONGEST_NAME_IN_MESSAGE = 80;
+    private static final int NAMES_IN_MESSAGE = 10;
 
     private final Map<String, SiteShape> sites;
+    private final Limits limits;
+    private final int longestName;
+    private final String configured;
 
-    RecordReader(Map<String, SiteShape> sites) {
+    RecordReader(Map<String, SiteShape> sites, Limits limits) {
         this.sites = Map.copyOf(sites);
+        this.limits = limits;
+        longestName = sites.keySet().stream()
+                .mapToInt(site -> site.getBytes(StandardCharsets.UTF_8).length)
+                .max()
+                .orElse(0);
+        configured = configured(sites.keySet());
+    }
+
+    /** Said once for all records of unknown sites, which may be many. */
+    private static String configured(Set<String> sites) {
+        List<String> first = sites.stream().sorted().limit(NAMES_IN_MESSAGE).toList();
+        return sites.size() == first.size()
+                ? first.toString()
+                : first + " and %d more".formatted(sites.size() - first.size());
     }
 
     /** The checked batch, or {@link Refused} with the dead letter. What it says does not depend on where it was read. */
@@ -37,8 +58,11 @@ final class RecordReader {
         if (value == null) {
             throw new Refused(Reason.NULL_VALUE, "site %s: the record has no value".formatted(shape.site()));
         }
-        ActivationBatch batch = parse(shape, value);
-        checkWidths(shape, batch);
+        ActivationBlob blob = parse(shape, value);
+        // Before a value becomes a double: what is refused here costs no more memory than it came with.
+        checkRows(shape, blob);
+        checkWidths(shape, blob);
+        ActivationBatch batch = blob.batch();
         checkFinite(shape, "activations", batch.activations());
         Matrix targets = batch.targets();
         if (targets != null) {
@@ -56,21 +80,21 @@ final class RecordReader {
         if (name == null) {
             throw new Refused(Reason.UNKNOWN_SITE, "neither a 'site' header nor a key names the site");
         }
-        String site = new String(name, StandardCharsets.UTF_8);
-        SiteShape shape = sites.get(site);
+        // A name longer than any configured one is not even made a text of.
+        SiteShape shape = name.length > longestName ? null : sites.get(new String(name, StandardCharsets.UTF_8));
         if (shape == null) {
-            String shown =
-                    site.length() > LONGEST_NAME_IN_MESSAGE ? site.substring(0, LONGEST_NAME_IN_MESSAGE) + "…" : site;
+            boolean cut = name.length > LONGEST_NAME_IN_MESSAGE;
+            String shown = new String(name, 0, cut ? LONGEST_NAME_IN_MESSAGE : name.length, StandardCharsets.UTF_8);
             throw new Refused(
                     Reason.UNKNOWN_SITE,
-                    "site \"%s\" is not configured; configured: %s".formatted(shown, new TreeSet<>(sites.keySet())));
+                    "site \"%s\" is not configured; configured: %s".formatted(cut ? shown + "…" : shown, configured));
         }
         return shape;
     }
 
-    private static ActivationBatch parse(SiteShape shape, byte[] value) throws Refused {
+    private static ActivationBlob parse(SiteShape shape, byte[] value) throws Refused {
         try {
-            return ActivationBatch.parse(value);
+            return ActivationBlob.parse(ByteBuffer.wrap(value));
         } catch (EmptyBatchException e) {
             throw new Refused(Reason.EMPTY_BATCH, "site %s: %s".formatted(shape.site(), e.getMessage()));
         } catch (IllegalArgumentException e) {
@@ -78,16 +102,24 @@ final class RecordReader {
         }
     }
 
-    private static void checkWidths(SiteShape shape, ActivationBatch batch) throws Refused {
-        if (batch.activations().columns() != shape.inputWidth()) {
+    private void checkRows(SiteShape shape, ActivationBlob blob) throws Refused {
+        if (blob.rows() > limits.rowsPerRecord()) {
+            throw new Refused(
+                    Reason.TOO_MANY_ROWS,
+                    "site %s: %d rows, limits.rows_per_record allows %d; no row of the batch was added"
+                            .formatted(shape.site(), blob.rows(), limits.rowsPerRecord()));
+        }
+    }
+
+    private static void checkWidths(SiteShape shape, ActivationBlob blob) throws Refused {
+        if (blob.inputWidth() != shape.inputWidth()) {
             throw new Refused(
                     Reason.WRONG_WIDTH,
                     "site %s: activations have %d columns, the explainer reads %d"
-                            .formatted(shape.site(), batch.activations().columns(), shape.inputWidth()));
+                            .formatted(shape.site(), blob.inputWidth(), shape.inputWidth()));
         }
-        Matrix targets = batch.targets();
         if (!shape.transcoder()) {
-            if (targets != null) {
+            if (blob.hasTargets()) {
                 throw new Refused(
                         Reason.UNEXPECTED_TARGETS,
                         "site %s: the record has targets, but the explainer is a sparse autoencoder and reconstructs its own input"
@@ -95,17 +127,17 @@ final class RecordReader {
             }
             return;
         }
-        if (targets == null) {
+        if (!blob.hasTargets()) {
             throw new Refused(
                     Reason.MISSING_TARGETS,
                     "site %s: a transcoder needs a tensor \"targets\" of %d columns beside \"activations\""
                             .formatted(shape.site(), shape.targetWidth()));
         }
-        if (targets.columns() != shape.targetWidth()) {
+        if (blob.targetWidth() != shape.targetWidth()) {
             throw new Refused(
                     Reason.WRONG_WIDTH,
                     "site %s: targets have %d columns, the explainer writes %d"
-                            .formatted(shape.site(), targets.columns(), shape.targetWidth()));
+                            .formatted(shape.site(), blob.targetWidth(), shape.targetWidth()));
         }
     }
 
@@ -133,8 +165,13 @@ final class RecordReader {
         private final transient DeadLetter deadLetter;
 
         Refused(Reason reason, String message) {
-            super(message);
-            this.deadLetter = new DeadLetter(reason, message);
+            this(new DeadLetter(reason, message));
+        }
+
+        /** Without a stack trace: under a flood of bad records it would be most of the work. */
+        Refused(DeadLetter letter) {
+            super(letter.message(), null, false, false);
+            this.deadLetter = letter;
         }
 
         DeadLetter deadLetter() {

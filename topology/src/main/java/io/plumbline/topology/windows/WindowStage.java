@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.Ingested;
 import java.util.Map;
 import java.util.Set;
@@ -59,6 +60,15 @@ public final class WindowStage {
         return new WithStores<>(
                 () -> new PaneAccumulator(settings, hook, PANES_STORE, sourcePartitions, listener, watch),
                 Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()));
+    }
+
+    /**
+     * Guards level 1 where its records are read. The processor that asks must be connected to {@link #PANES_STORE}.
+     *
+     * @param requestsPerWindow records of one site that one pane of one source partition takes
+     */
+    public Admission.Supplier admission(int requestsPerWindow) {
+        return context -> new PaneAdmission(settings, context.getStateStore(PANES_STORE), requestsPerWindow);
     }
 
     /** Level 2, to run where one site's panes come together. */

@@ -33,6 +33,7 @@ class DeadLetterTest {
         assertEquals("activations", header(written, "plumbline.topic"));
         assertEquals("3", header(written, "plumbline.partition"));
         assertEquals("99", header(written, "plumbline.offset"));
+        assertEquals("5", header(written, "plumbline.timestamp"));
         assertNull(written.headers().lastHeader("plumbline.omitted.bytes"));
         assertEquals(1, original.toArray().length, "the refused record is not changed");
     }

@@ -21,7 +21,8 @@ public final class IngestTargets {
     private static final int LARGEST_LETTER = 200_000;
 
     private static final RecordReader READER = new RecordReader(
-            Map.of("sae", new SiteShape("sae", 3, 3, false), "transcoder", new SiteShape("transcoder", 3, 2, true)));
+            Map.of("sae", new SiteShape("sae", 3, 3, false), "transcoder", new SiteShape("transcoder", 3, 2, true)),
+            Limits.DEFAULT);
 
     /** What is absent or too many, a bit each, in the first part. */
     private static final int NO_KEY = 1;

@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.junit.jupiter.api.Test;
@@ -24,7 +28,8 @@ class RecordReaderTest {
     private static final byte[] TRANSCODER = bytes("transcoder");
 
     private final RecordReader reader = new RecordReader(
-            Map.of("sae", new SiteShape("sae", 3, 3, false), "transcoder", new SiteShape("transcoder", 3, 2, true)));
+            Map.of("sae", new SiteShape("sae", 3, 3, false), "transcoder", new SiteShape("transcoder", 3, 2, true)),
+            new Limits(2, 3, 8, 4, Duration.ofMinutes(1)));
 
     @Test
     void theHeaderNamesTheSiteBeforeTheKeyDoes() throws Refused {
@@ -115,6 +120,63 @@ class RecordReaderTest {
         byte[] wide =
                 SafetensorsWriter.create().add("activations", DType.F64, huge).toBytes();
         assertRefused(Reason.NON_FINITE, "row 0, column 2 is 1.0E39", SAE, wide);
+    }
+
+    @Test
+    void moreRowsThanAllowedAreRefusedBeforeTheyAreConverted() {
+        byte[] many = ActivationRecords.blob(Matrix.zeros(9, 3));
+        assertRefused(Reason.TOO_MANY_ROWS, "9 rows, limits.rows_per_record allows 8", SAE, many);
+        int rows = 4_000_000;
+        byte[] half = SafetensorsWriter.create()
+                .addRaw("activations", DType.F16, new long[] {rows, 3}, ByteBuffer.allocate(rows * 3 * 2))
+                .toBytes();
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        assertRefused(Reason.TOO_MANY_ROWS, "4000000 rows", SAE, half);
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertTrue(allocated < half.length / 4, "allocated " + allocated);
+    }
+
+    @Test
+    void aWrongWidthCostsNoMemoryEither() {
+        byte[] wide = SafetensorsWriter.create()
+                .addRaw("activations", DType.BF16, new long[] {1, 8_000_000}, ByteBuffer.allocate(16_000_000))
+                .toBytes();
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        assertRefused(Reason.WRONG_WIDTH, "8000000 columns", SAE, wide);
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertTrue(allocated < 4_000_000, "allocated " + allocated);
+    }
+
+    @Test
+    void aRecordThatIsNearlyAllHeaderIsRefusedUnparsed() {
+        String entry = "\"%d\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]},";
+        StringBuilder json = new StringBuilder("{");
+        for (int i = 0; json.length() <= 1 << 20; i++) {
+            json.append(entry.formatted(i));
+        }
+        json.setCharAt(json.length() - 1, '}');
+        byte[] header = bytes(json.toString());
+        byte[] blob = ByteBuffer.allocate(8 + header.length)
+                .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                .putLong(header.length)
+                .put(header)
+                .array();
+        assertRefused(Reason.MALFORMED, "here at most 1048576", SAE, blob);
+    }
+
+    @Test
+    void manyConfiguredSitesAreNotAllNamedToEachUnknownOne() {
+        Map<String, SiteShape> sites = new HashMap<>();
+        for (int i = 0; i < 1_000; i++) {
+            sites.put("site-%03d".formatted(i), new SiteShape("site", 3, 3, false));
+        }
+        RecordReader large = new RecordReader(sites, Limits.DEFAULT);
+        byte[] endless = new byte[10_000_000];
+        Refused refused = assertThrows(Refused.class, () -> large.read(endless, null, new RecordHeaders(), 5));
+        assertTrue(refused.getMessage().endsWith("site-009] and 990 more"), refused.getMessage());
+        assertTrue(refused.getMessage().length() < 400, refused.getMessage());
     }
 
     private void assertRefused(Reason reason, String words, byte[] key, byte[] value) {

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -41,6 +42,7 @@ class WindowStageTest {
 
     private static final String SITE = "blocks.7";
     private static final int WIDTH = 5;
+    private static final int REQUESTS_PER_WINDOW = 40;
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;
 
     private final List<ClosedWindow> windows = new ArrayList<>();
@@ -238,6 +240,30 @@ class WindowStageTest {
         assertTrue(header(letters.get(4), "plumbline.message").contains("row 1, column 3 is NaN"));
     }
 
+    @Test
+    void aPaneTakesSoManyRecordsAndTheNextPaneAsManyAgain() {
+        start(new WindowSettings(seconds(10), seconds(10), seconds(5), null, null), StoreKind.MEMORY);
+        Matrix[] taken = new Matrix[REQUESTS_PER_WINDOW];
+        for (int i = 0; i < REQUESTS_PER_WINDOW; i++) {
+            taken[i] = send(i, T0 + i);
+        }
+        send(90, T0 + 9_000);
+        assertEquals(List.of(DeadLetter.Reason.TOO_MANY_REQUESTS), refused);
+        send(91, T0 + 10_000);
+        send(92, T0 + 9_500);
+        send(93, T0 + 25_000);
+        assertEquals(Collections.nCopies(2, DeadLetter.Reason.TOO_MANY_REQUESTS), refused);
+        assertWindow(windows.get(0), T0, T0 + 10_000, ClosedBy.EVENT_TIME, taken);
+        send(94, T0 + 9_600);
+        assertEquals(2, refused.size(), "late, and counted as that");
+        TestRecord<byte[], byte[]> letter = driver.createOutputTopic(
+                        "dead-letters", new ByteArrayDeserializer(), new ByteArrayDeserializer())
+                .readRecord();
+        assertArrayEquals(ActivationRecords.blob(ActivationRecords.integerRows(90, 4, WIDTH)), letter.value());
+        assertTrue(header(letter, "plumbline.message").contains("limits.requests_per_window"));
+        assertEquals(Integer.toString(REQUESTS_PER_WINDOW), header(letter, "plumbline.offset"));
+    }
+
     private static String header(TestRecord<byte[], byte[]> record, String name) {
         return new String(record.headers().lastHeader(name).value(), StandardCharsets.UTF_8);
     }
@@ -306,12 +332,14 @@ class WindowStageTest {
                 IngestProcessor.supplier(
                         Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false)),
                         Limits.DEFAULT,
+                        stage.admission(REQUESTS_PER_WINDOW),
                         ingestListener,
                         "accumulate",
                         "refused",
                         1_000_000),
                 "activations-source");
         topology.addProcessor("accumulate", stage.accumulator(), "ingest");
+        topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
         topology.addSink("refused", "dead-letters", out, out, "ingest");
         topology.addSink("closed-panes", "moments", out, out, "accumulate");
         topology.addSource("moments-source", in, in, "moments");

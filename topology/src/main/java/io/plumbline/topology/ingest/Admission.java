@@ -1,0 +1,19 @@
+package io.plumbline.topology.ingest;
+
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.jspecify.annotations.Nullable;
+
+/** Whether a record that reads well is taken. Asked in the record's own task, while its bytes are at hand. */
+@FunctionalInterface
+public interface Admission {
+
+    /** Why a record of {@code site} and this event time is refused, or null. */
+    @Nullable
+    DeadLetter refusal(String site, long timestampMs);
+
+    /** Makes the admission of one task. */
+    @FunctionalInterface
+    interface Supplier {
+        Admission of(ProcessorContext<?, ?> context);
+    }
+}
