@@ -21,22 +21,26 @@ final class Progress implements AutoCloseable {
     }
 
     static Progress of(String task, long rows) {
+        return of(task, rows, " rows");
+    }
+
+    static Progress of(String task, long count, String unit) {
         if (!Boolean.getBoolean("plumbline.terminal")) {
             return new Progress(null);
         }
         return new Progress(new ProgressBarBuilder()
                 .setTaskName(task)
-                .setInitialMax(rows)
-                .setUnit(" rows", 1)
+                .setInitialMax(count)
+                .setUnit(unit, 1)
                 .setStyle(ProgressBarStyle.ASCII)
                 .setUpdateIntervalMillis(UPDATE_MS)
                 .setConsumer(new ConsoleProgressBarConsumer(System.err))
                 .build());
     }
 
-    void advance(long rows) {
+    void advance(long count) {
         if (bar != null) {
-            bar.stepBy(rows);
+            bar.stepBy(count);
         }
     }
 

@@ -1,12 +1,15 @@
 package io.plumbline.topology.cli;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
@@ -18,19 +21,21 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline replay}: sends dumps to a topic, one record per request. */
+/** {@code plumbline replay}: sends dumps to a topic, one record per request, or dead letters where they came from. */
 @Command(
         name = "replay",
         mixinStandardHelpOptions = true,
         description = {
-            "Sends recorded activations to Kafka, one record per request, as a model server would.",
+            "Sends recorded activations to Kafka, one record per request, as a model server would; or, with"
+                    + " --dead-letters, sends refused records again once what they were refused for is put right.",
             "",
-            "Records carry the headers `site` and `request`; their key is the request, so that one site spreads over all"
+            "Records of dumps carry the headers `site` and `request`; their key is the request, so that one site spreads over all"
                     + " partitions. They are sent by an idempotent producer with acks=all.",
             ""
         },
@@ -39,20 +44,28 @@ import picocli.CommandLine.Spec;
             "Example, ten minutes of traffic at one record a second of event time, as fast as the broker takes it:",
             "  plumbline replay --activations en.safetensors de.safetensors --site encoder.layer.2 \\",
             "      --bootstrap-servers localhost:9092 --start 2026-01-01T00:00:00Z --event-time-step 1s",
-            "Event times long past are subject to the topic's retention: set retention.ms=-1 on it first."
+            "Event times long past are subject to the topic's retention: set retention.ms=-1 on it first.",
+            "",
+            "Example, what was refused because a site was not configured: look first, then send:",
+            "  plumbline replay --dead-letters --reason unknown_site --bootstrap-servers localhost:9092 --dry-run",
+            "  plumbline replay --dead-letters --reason unknown_site --bootstrap-servers localhost:9092",
+            "Dead letters keep key, value, headers, partition and event time. Rows whose window has closed meanwhile are",
+            "counted as late, not added. A run may be interrupted and repeated: nothing is sent twice."
         })
 final class ReplayCommand implements Callable<Integer> {
 
-    @Option(
-            names = "--activations",
-            required = true,
-            arity = "1..*",
-            paramLabel = "FILE",
-            description = "Dumps, in order.")
-    List<Path> activations;
+    @Option(names = "--activations", arity = "1..*", paramLabel = "FILE", description = "Dumps, in order.")
+    List<Path> activations = new ArrayList<>();
 
-    @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site the rows belong to.")
-    String site;
+    @Option(
+            names = "--site",
+            paramLabel = "SITE",
+            description = "The site the rows of a dump belong to; or, repeatable, only dead letters of these sites.")
+    List<String> sites = new ArrayList<>();
+
+    @ArgGroup(exclusive = false, heading = "Dead letters:%n")
+    @Nullable
+    DeadLetterOptions letters;
 
     @Option(
             names = "--bootstrap-servers",
@@ -61,7 +74,11 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Where the Kafka cluster is.")
     String bootstrapServers;
 
-    @Option(names = "--topic", defaultValue = "activations", description = "Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--topic",
+            paramLabel = "TOPIC",
+            description = "Where to send. Default: activations; for dead letters, where each came from.")
+    @Nullable
     String topic;
 
     @Option(
@@ -96,7 +113,7 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--kafka-property",
             paramLabel = "KEY=VALUE",
-            description = "A property for the producer, such as security.protocol=SSL. May be repeated.")
+            description = "A property for the Kafka clients, such as security.protocol=SSL. May be repeated.")
     Map<String, String> kafkaProperties = new TreeMap<>();
 
     @Spec
@@ -125,14 +142,50 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        String deadLetters = letters == null ? null : letters.topic;
+        if ((deadLetters == null) == activations.isEmpty()) {
+            throw new UsageException("expected either --activations FILE... or --dead-letters");
+        }
+        return deadLetters == null ? replayDumps() : replayLetters(deadLetters);
+    }
+
+    private Integer replayLetters(String deadLetters) {
+        if (rate != null || start != null || eventTimeStep != null || createTopic != null) {
+            throw new UsageException(
+                    "--rate, --start, --event-time-step and --create-topic are for --activations; dead letters keep their times");
+        }
+        DeadLetterOptions chosen = Objects.requireNonNull(letters, "given");
+        Map<String, String> properties = new TreeMap<>(kafkaProperties);
+        properties.put("bootstrap.servers", bootstrapServers);
+        PrintWriter out = spec.commandLine().getOut();
+        ReplayTally tally = new DeadLetterReplay(properties, chosen, chosen.selection(sites), deadLetters, topic).run();
+        tally.print(out, spec.commandLine().getErr(), chosen.dryRun ? "to send" : "sent");
+        out.println("%s %,d letters of %s".formatted(chosen.dryRun ? "would send" : "sent", tally.sent(), deadLetters));
+        if (tally.sent() > 0) {
+            out.println(
+                    "rows whose window has closed meanwhile are counted as late (plumbline_late_rows_total), not added");
+        }
+        out.flush();
+        return tally.hasProblems() ? ExitCodes.FAILURE : ExitCodes.FINE;
+    }
+
+    private Integer replayDumps() throws IOException {
+        if (letters != null) {
+            throw new UsageException("--reason, --since, --until, --partition, --offsets, --group, --dry-run and"
+                    + " --from-beginning are for --dead-letters");
+        }
+        if (sites.size() != 1) {
+            throw new UsageException("--activations needs one --site, the site the rows belong to");
+        }
         if (rate != null && !(rate > 0)) {
             throw new UsageException("--rate = %s: expected rows per second above 0".formatted(rate));
         }
         EventTimes times = eventTimes();
         try (ActivationStream stream = ActivationStream.open(activations)) {
-            requireTopic();
+            String target = topic == null ? "activations" : topic;
+            requireTopic(target);
             long begun = System.nanoTime();
-            Sent sent = send(stream, times, begun);
+            Sent sent = send(stream, target, times, begun);
             double seconds = (System.nanoTime() - begun) / 1e9;
             spec.commandLine()
                     .getOut()
@@ -141,7 +194,7 @@ final class ReplayCommand implements Callable<Integer> {
                             "sent %,d records, %,d rows to %s in %.1f s (%,.0f rows/s)",
                             sent.records,
                             sent.rows,
-                            topic,
+                            target,
                             seconds,
                             sent.rows / seconds));
         }
@@ -163,16 +216,16 @@ final class ReplayCommand implements Callable<Integer> {
                 step);
     }
 
-    private void requireTopic() {
+    private void requireTopic(String target) {
         Map<String, String> properties = producerProperties();
-        if (Brokers.topics(properties).contains(topic)) {
+        if (Brokers.topics(properties).contains(target)) {
             return;
         }
         if (createTopic == null) {
             throw new UsageException("topic %s does not exist at %s; create it, or add --create-topic PARTITIONS"
-                    .formatted(topic, bootstrapServers));
+                    .formatted(target, bootstrapServers));
         }
-        Brokers.createTopic(properties, topic, createTopic);
+        Brokers.createTopic(properties, target, createTopic);
     }
 
     private Map<String, String> producerProperties() {
@@ -183,7 +236,7 @@ final class ReplayCommand implements Callable<Integer> {
         return properties;
     }
 
-    private Sent send(ActivationStream stream, EventTimes times, long begun) throws IOException {
+    private Sent send(ActivationStream stream, String target, EventTimes times, long begun) throws IOException {
         Sent sent = new Sent();
         Map<String, Object> properties = new TreeMap<>(producerProperties());
         try (Producer<byte[], byte[]> producer =
@@ -194,13 +247,13 @@ final class ReplayCommand implements Callable<Integer> {
                 waitForTurn(sent.rows, begun);
                 // The callback hears of failures; waiting for each record would be slow.
                 Future<RecordMetadata> unused =
-                        producer.send(record(request, value, times.of(sent.records)), (metadata, failure) -> {
+                        producer.send(record(target, request, value, times.of(sent.records)), (metadata, failure) -> {
                             if (failure != null) {
                                 sent.failure.compareAndSet(
                                         null,
                                         new IllegalStateException(
                                                 "request %s was not stored on %s: %s; the replay stopped there"
-                                                        .formatted(request, topic, failure.getMessage()),
+                                                        .formatted(request, target, failure.getMessage()),
                                                 failure));
                             }
                         });
@@ -224,10 +277,10 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private ProducerRecord<byte[], byte[]> record(String request, byte[] value, long timestampMs) {
+    private ProducerRecord<byte[], byte[]> record(String target, String request, byte[] value, long timestampMs) {
         byte[] name = request.getBytes(StandardCharsets.UTF_8);
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, null, timestampMs, name, value);
-        record.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(target, null, timestampMs, name, value);
+        record.headers().add("site", sites.get(0).getBytes(StandardCharsets.UTF_8));
         record.headers().add("request", name);
         return record;
     }

@@ -1,0 +1,93 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.ingest.KeptLetter;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+
+/** Counts what became of dead letters, by reason, and says so. */
+final class ReplayTally {
+
+    private static final int LONGEST_MESSAGE = 100;
+    private static final int MOST_PROBLEMS = 20;
+    private static final String ROW = "%-20s %10s %10s %10s  %s%n";
+
+    /** Of one reason. */
+    private static final class Line {
+        private final String place;
+        private final String message;
+        private long sent;
+        private long sentBefore;
+        private long left;
+
+        private Line(String place, String message) {
+            this.place = place;
+            this.message = message;
+        }
+    }
+
+    private final Map<String, Line> byReason = new TreeMap<>();
+    private final List<String> problems = new ArrayList<>();
+    private long problemCount;
+    private long sent;
+
+    void sent(ConsumerRecord<?, ?> record, KeptLetter letter) {
+        line(record, letter).sent++;
+        sent++;
+    }
+
+    void sentBefore(ConsumerRecord<?, ?> record, KeptLetter letter) {
+        line(record, letter).sentBefore++;
+    }
+
+    /** Not chosen. */
+    void left(ConsumerRecord<?, ?> record, KeptLetter letter) {
+        line(record, letter).left++;
+    }
+
+    /** Chosen, and cannot be sent. */
+    void problem(ConsumerRecord<?, ?> record, String sentence) {
+        problemCount++;
+        if (problems.size() < MOST_PROBLEMS) {
+            problems.add(
+                    "%s-%d@%d: %s".formatted(record.topic(), record.partition(), record.offset(), plain(sentence)));
+        }
+    }
+
+    long sent() {
+        return sent;
+    }
+
+    boolean hasProblems() {
+        return problemCount > 0;
+    }
+
+    /** @param verb what the first number is: sent, or to send */
+    void print(PrintWriter out, PrintWriter err, String verb) {
+        if (!byReason.isEmpty()) {
+            out.printf(ROW, "reason", verb, "before", "left", "first place and message");
+            byReason.forEach((reason, line) -> out.printf(
+                    ROW, plain(reason), line.sent, line.sentBefore, line.left, line.place + ": " + line.message));
+        }
+        out.flush();
+        problems.forEach(problem -> err.println("not sent: " + problem));
+        if (problemCount > problems.size()) {
+            err.println("not sent: %d more".formatted(problemCount - problems.size()));
+        }
+        err.flush();
+    }
+
+    private Line line(ConsumerRecord<?, ?> record, KeptLetter letter) {
+        return byReason.computeIfAbsent(
+                letter.reason(), reason -> new Line(letter.place().toString(), plain(letter.message())));
+    }
+
+    /** What strangers wrote must not move the cursor of a terminal. */
+    private static String plain(String text) {
+        String printable = text.replaceAll("\\p{Cntrl}|[\\u2028\\u2029]", "?");
+        return printable.length() <= LONGEST_MESSAGE ? printable : printable.substring(0, LONGEST_MESSAGE) + "…";
+    }
+}
