@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -20,6 +21,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -71,6 +73,17 @@ public final class BrokerClient {
             for (ProducerRecord<byte[], byte[]> record : records) {
                 producer.send(record).get();
             }
+        }
+    }
+
+    /** The same without waiting for each; fails when one was not stored. */
+    public void sendAll(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
+        List<Future<RecordMetadata>> stored = new ArrayList<>();
+        try (KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+            records.forEach(record -> stored.add(producer.send(record)));
+        }
+        for (Future<RecordMetadata> one : stored) {
+            one.get();
         }
     }
 

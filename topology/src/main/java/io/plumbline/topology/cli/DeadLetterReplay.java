@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -127,7 +126,7 @@ final class DeadLetterReplay {
                 ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
                 if (!records.isEmpty()) {
                     deadline = System.nanoTime() + PATIENCE.toNanos();
-                    take(records, producer);
+                    take(consumer, records, producer);
                     progress.advance(records.count());
                 } else if (System.nanoTime() - deadline > 0) {
                     throw new IllegalStateException("topic %s gave nothing for %d s; %d letters were sent, run it again"
@@ -142,7 +141,10 @@ final class DeadLetterReplay {
     }
 
     /** One transaction. */
-    private void take(ConsumerRecords<byte[], byte[]> records, @Nullable Producer<byte[], byte[]> producer) {
+    private void take(
+            KafkaConsumer<byte[], byte[]> consumer,
+            ConsumerRecords<byte[], byte[]> records,
+            @Nullable Producer<byte[], byte[]> producer) {
         if (producer != null) {
             producer.beginTransaction();
         }
@@ -163,7 +165,7 @@ final class DeadLetterReplay {
                 sent.put(partition, known.committed());
             }
             if (producer != null) {
-                producer.sendOffsetsToTransaction(sent, new ConsumerGroupMetadata(options.group));
+                producer.sendOffsetsToTransaction(sent, consumer.groupMetadata());
                 producer.commitTransaction();
             }
         } catch (KafkaException failed) {
@@ -193,11 +195,11 @@ final class DeadLetterReplay {
             return true;
         }
         if (known.contains(record.offset())) {
-            tally.sentBefore(record, letter);
+            tally.sentBefore(letter);
             return true;
         }
         if (!selection.takes(record, letter)) {
-            tally.left(record, letter);
+            tally.left(letter);
             return false;
         }
         if (letter.omittedBytes() > 0) {
@@ -219,7 +221,7 @@ final class DeadLetterReplay {
             tally.problem(record, "it does not say the event time of its record, which an older version refused");
             return true;
         }
-        tally.sent(record, letter);
+        tally.sent(letter);
         if (producer != null) {
             long timestampMs = timeKnown ? letter.timestampMs() : record.timestamp();
             // A failure comes out of the transaction's commit.

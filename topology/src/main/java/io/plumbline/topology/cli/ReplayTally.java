@@ -34,18 +34,18 @@ final class ReplayTally {
     private long problemCount;
     private long sent;
 
-    void sent(ConsumerRecord<?, ?> record, KeptLetter letter) {
-        line(record, letter).sent++;
+    void sent(KeptLetter letter) {
+        line(letter).sent++;
         sent++;
     }
 
-    void sentBefore(ConsumerRecord<?, ?> record, KeptLetter letter) {
-        line(record, letter).sentBefore++;
+    void sentBefore(KeptLetter letter) {
+        line(letter).sentBefore++;
     }
 
     /** Not chosen. */
-    void left(ConsumerRecord<?, ?> record, KeptLetter letter) {
-        line(record, letter).left++;
+    void left(KeptLetter letter) {
+        line(letter).left++;
     }
 
     /** Chosen, and cannot be sent. */
@@ -80,7 +80,7 @@ final class ReplayTally {
         err.flush();
     }
 
-    private Line line(ConsumerRecord<?, ?> record, KeptLetter letter) {
+    private Line line(KeptLetter letter) {
         return byReason.computeIfAbsent(
                 letter.reason(), reason -> new Line(letter.place().toString(), plain(letter.message())));
     }

@@ -9,6 +9,7 @@ import io.plumbline.topology.metrics.WebConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -74,6 +75,13 @@ final class RunCommand implements Callable<Integer> {
                                 runtime.httpAddress().getPort()));
         spec.commandLine().getOut().flush();
         String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+        if (runtime.isBrokenByError()) {
+            PrintWriter err = spec.commandLine().getErr();
+            err.println("%s%s; this process ends at once, what was not committed is read again by the next"
+                    .formatted(Failures.PREFIX, failure));
+            err.flush();
+            Runtime.getRuntime().halt(ExitCodes.FAILURE);
+        }
         // The hook closes the runtime on the way out.
         throw new IllegalStateException(String.valueOf(failure));
     }

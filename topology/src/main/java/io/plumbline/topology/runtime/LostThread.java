@@ -61,6 +61,16 @@ public final class LostThread {
         return false;
     }
 
+    /** Whether the machine under the program failed: no memory, no stack. What else of it works cannot be known then. */
+    static boolean isError(Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof Error) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static Throwable root(Throwable error) {
         Throwable root = error;
         while (root.getCause() != null) {

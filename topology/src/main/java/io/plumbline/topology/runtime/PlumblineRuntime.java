@@ -71,6 +71,7 @@ public final class PlumblineRuntime implements AutoCloseable {
     private final CountDownLatch failed = new CountDownLatch(1);
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
     private @Nullable MonitorServer server;
+    private volatile boolean brokenByError;
 
     private PlumblineRuntime() {}
 
@@ -211,6 +212,9 @@ public final class PlumblineRuntime implements AutoCloseable {
             if (response == StreamThreadExceptionResponse.REPLACE_THREAD) {
                 return response;
             }
+            if (LostThread.isError(error)) {
+                brokenByError = true;
+            }
             String refusal = BrokerRefusal.sentence(config, name, error);
             failure.compareAndSet(
                     null,
@@ -265,6 +269,14 @@ public final class PlumblineRuntime implements AutoCloseable {
     /** Waits until an application stops by itself; returns why, or null when the time is up first. */
     public @Nullable String awaitFailure(long time, TimeUnit unit) throws InterruptedException {
         return failed.await(time, unit) ? failure.get() : null;
+    }
+
+    /**
+     * Whether an application stopped by an {@link Error}, such as no memory left. An orderly stop may then never end; ending
+     * at once loses nothing, since what was not committed is read again.
+     */
+    public boolean isBrokenByError() {
+        return brokenByError;
     }
 
     /** Stops everything, last started first. */

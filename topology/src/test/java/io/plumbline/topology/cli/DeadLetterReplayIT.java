@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.ActivationRecords;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
@@ -62,6 +64,7 @@ class DeadLetterReplayIT {
         MonitorConfig before = config(WatchedFolder.SITE);
         try (PlumblineRuntime runtime = PlumblineRuntime.start(before, Role.MONITOR)) {
             client.await(before.topics().deadLetters(), letters -> letters.size() == all.size());
+            assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
         }
 
         Shell look = replay("--dry-run", "--reason", "unknown_site");
@@ -99,6 +102,7 @@ class DeadLetterReplayIT {
             List<ConsumerRecord<byte[], byte[]>> letters =
                     client.await(after.topics().deadLetters(), found -> found.size() >= all.size() + 2);
             assertEquals(all.size() + 2, letters.size());
+            assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
         }
         assertReplayedAsTheyWere(forgotten);
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -31,7 +32,7 @@ class SentOffsetsTest {
         }
     }
 
-    private static void assertSame(long seed, long beginning, TreeSet<Long> truth, SentOffsets sent) {
+    private static void assertSame(long seed, long beginning, Set<Long> truth, SentOffsets sent) {
         for (long offset = beginning; offset < 260; offset++) {
             assertEquals(truth.contains(offset), sent.contains(offset), "seed %d, offset %d".formatted(seed, offset));
         }

@@ -102,6 +102,10 @@ public final class IngestTargets {
         for (Header header : written.headers()) {
             bytes += header.key().length() + (header.value() == null ? 0 : header.value().length);
         }
+        KeptLetter kept = KeptLetter.of(written.headers());
+        if (!kept.place().equals(new DeadLetter.Place("activations", 3, 7)) || kept.timestampMs() != 5) {
+            throw new AssertionError("a letter from " + kept);
+        }
         byte[] reason = written.headers().lastHeader("plumbline.reason").value();
         if (bytes > LARGEST_LETTER || !letter.reason().label().equals(new String(reason, StandardCharsets.UTF_8))) {
             throw new AssertionError("a letter of %d bytes with reason %s".formatted(bytes, letter.reason()));

@@ -61,4 +61,10 @@ class LostThreadTest {
         assertFalse(LostThread.passes(
                 new ProcessorStateException("panes", new IllegalArgumentException("state of version 7"))));
     }
+
+    @Test
+    void noMemoryIsToldFromOtherFailures() {
+        assertTrue(LostThread.isError(new StreamsException(new OutOfMemoryError("Java heap space"))));
+        assertFalse(LostThread.isError(new StreamsException(new IllegalStateException("state of version 7"))));
+    }
 }

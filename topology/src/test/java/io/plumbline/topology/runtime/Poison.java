@@ -1,0 +1,72 @@
+package io.plumbline.topology.runtime;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.ingest.DeadLetter.Reason;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** Records that are refused, of every reason an autoencoder's site can give, and good ones. */
+final class Poison {
+
+    /** All but those a transcoder alone gives, and those that depend on what came before. */
+    static final Reason[] REASONS = Arrays.stream(Reason.values())
+            .filter(reason -> reason != Reason.MISSING_TARGETS && reason != Reason.TOO_MANY_REQUESTS)
+            .toArray(Reason[]::new);
+
+    /** For {@code limits.rows_per_record}. */
+    static final int MOST_ROWS = 64;
+
+    private Poison() {}
+
+    static ProducerRecord<byte[], byte[]> good(long number, long timestampMs) {
+        return record(number, timestampMs, WatchedFolder.SITE, ActivationRecords.blob(WatchedFolder.quiet(number)));
+    }
+
+    static ProducerRecord<byte[], byte[]> bad(Reason reason, long number, long timestampMs) {
+        String site = reason == Reason.UNKNOWN_SITE ? "another" : WatchedFolder.SITE;
+        long time = reason == Reason.AHEAD_OF_TIME ? System.currentTimeMillis() + 30 * 60_000 : timestampMs;
+        return record(number, time, site, value(reason, number));
+    }
+
+    private static byte[] value(Reason reason, long number) {
+        Matrix rows = WatchedFolder.quiet(number);
+        return switch (reason) {
+            case NULL_VALUE -> null;
+            case MALFORMED -> noise(number);
+            case WRONG_WIDTH -> ActivationRecords.blob(Matrix.zeros(2, WatchedFolder.WIDTH + 1));
+            case UNEXPECTED_TARGETS -> ActivationRecords.blob(rows, rows);
+            case EMPTY_BATCH ->
+                SafetensorsWriter.create()
+                        .addRaw("activations", DType.F32, new long[] {0, WatchedFolder.WIDTH}, ByteBuffer.allocate(0))
+                        .toBytes();
+            case NON_FINITE -> {
+                rows.set(1, 2, Double.NaN);
+                yield ActivationRecords.blob(rows);
+            }
+            case TOO_MANY_ROWS -> ActivationRecords.blob(Matrix.zeros(MOST_ROWS + 1, WatchedFolder.WIDTH));
+            default -> ActivationRecords.blob(rows);
+        };
+    }
+
+    private static byte[] noise(long number) {
+        byte[] noise = new byte[300];
+        new SplittableRandom(number).nextBytes(noise);
+        return noise;
+    }
+
+    private static ProducerRecord<byte[], byte[]> record(long number, long timestampMs, String site, byte[] value) {
+        byte[] key = ("record " + number).getBytes(StandardCharsets.UTF_8);
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>("activations", 0, timestampMs, key, value);
+        record.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+        record.headers()
+                .add("trace", ByteBuffer.allocate(Long.BYTES).putLong(number).array());
+        return record;
+    }
+}
