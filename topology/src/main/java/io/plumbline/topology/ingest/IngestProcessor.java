@@ -75,8 +75,8 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
             String deadLetters,
             int largestDeadLetter) {
         RecordReader reader = new RecordReader(sites, limits);
-        return () -> new IngestProcessor(
-                reader, limits, admissions, listener, accepted, deadLetters, largestDeadLetter);
+        return () ->
+                new IngestProcessor(reader, limits, admissions, listener, accepted, deadLetters, largestDeadLetter);
     }
 
     @Override
