@@ -32,7 +32,7 @@ class ReadmeTest {
     private static final Pattern METRIC = Pattern.compile("plumbline_[a-z0-9_]+");
     private static final Pattern SERIES_SUFFIX = Pattern.compile("_(bucket|count|sum)$");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)\\)");
-    private static final Pattern TEST_CLASS = Pattern.compile("[A-Z]\\w+(?:Test|IT)");
+    private static final Pattern TEST_CLASS = Pattern.compile("[A-Z]\\w+(?:Test|IT|Soak)");
     private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
     private static final Path HOT_SWAP = Path.of("src/test/java/io/plumbline/topology/emission/HotSwapExample.java");
 
