@@ -99,34 +99,24 @@ public final class Metrics implements AutoCloseable {
         /**
          * The defaults, with values that outlive the wait between windows: a window is out {@code size + grace} after its
          * start, the next one an advance later, and two may stay away (too thin to be judged) before a site falls silent.
+         *
+         * @param sites how many the configuration may have; all of them become labels
          */
-        public static Settings forWindows(WindowSettings windows) {
+        public static Settings of(WindowSettings windows, int sites) {
             Duration wait =
                     windows.advance().multipliedBy(3).plus(windows.size()).plus(windows.grace());
-            return new Settings(
-                    wait.compareTo(SHORTEST_STALENESS) > 0 ? wait : SHORTEST_STALENESS,
-                    defaults().maximumSites());
+            return new Settings(wait.compareTo(SHORTEST_STALENESS) > 0 ? wait : SHORTEST_STALENESS, sites);
         }
     }
-
-    /** The counters of one site, looked up once. */
-    private record SiteCounters(
-            Counter records,
-            Counter rows,
-            Counter windows,
-            Counter boundViolations,
-            Counter publications,
-            Counter reverts,
-            Counter decoderRefusals,
-            String label) {}
 
     private final Settings settings;
     private final SiteWindows siteWindows;
     private final SiteAccounts siteAccounts = new SiteAccounts();
     private final PrometheusRegistry prometheus = new PrometheusRegistry();
     private final MeterRegistry meters;
-    private final Map<String, SiteCounters> sites = new ConcurrentHashMap<>();
-    private final SiteCounters overflowSite;
+    private final Counters counters;
+    private final Map<String, Counters.OfSite> sites = new ConcurrentHashMap<>();
+    private final Counters.OfSite overflowSite;
     private final Map<Stage, Timer> stageTimes = new EnumMap<>(Stage.class);
     private final Counter failures;
     private final Counter overflows;
@@ -143,9 +133,10 @@ public final class Metrics implements AutoCloseable {
                 // Their names break Prometheus' conventions; process_cpu_usage and the node exporter have the same.
                 .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
                 .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
-        failures = counter(
+        counters = new Counters(meters);
+        failures = counters.counter(
                 "plumbline.metrics.failures", "Observations lost because recording them failed; the stream went on");
-        overflows = counter("plumbline.site.overflow", "Observations of sites beyond the cap on site labels");
+        overflows = counters.counter("plumbline.site.overflow", "Observations of sites beyond the cap on site labels");
         for (Stage stage : Stage.values()) {
             stageTimes.put(
                     stage,
@@ -155,7 +146,7 @@ public final class Metrics implements AutoCloseable {
                             .serviceLevelObjectives(STAGE_BUCKETS)
                             .register(meters));
         }
-        overflowSite = countersOf(OVERFLOW_SITE);
+        overflowSite = counters.ofSite(OVERFLOW_SITE);
         new JvmMemoryMetrics().bindTo(meters);
         new JvmThreadMetrics().bindTo(meters);
         new ProcessorMetrics().bindTo(meters);
@@ -185,15 +176,15 @@ public final class Metrics implements AutoCloseable {
             Collection<String> lateReasons,
             Collection<String> adaptationOutcomes) {
         guarded(() -> {
-            deadLetterReasons.forEach(this::deadLetters);
+            deadLetterReasons.forEach(counters::deadLetters);
             for (String site : siteNames) {
                 String label = site(site).label();
-                adaptationOutcomes.forEach(outcome -> adaptations(label, outcome));
-                lateReasons.forEach(reason -> lateRows(label, reason));
-                partitionsGivenUp(label);
+                adaptationOutcomes.forEach(outcome -> counters.adaptations(label, outcome));
+                lateReasons.forEach(reason -> counters.lateRows(label, reason));
+                counters.partitionsGivenUp(label);
             }
-            foreignRecords(MOMENTS);
-            foreignRecords(ADAPTATION_REQUESTS);
+            counters.foreignRecords(MOMENTS);
+            counters.foreignRecords(ADAPTATION_REQUESTS);
         });
     }
 
@@ -239,15 +230,15 @@ public final class Metrics implements AutoCloseable {
     /** A record of {@code rows} rows was accepted. */
     public void recordAccepted(String site, long rows) {
         guarded(() -> {
-            SiteCounters counters = site(site);
-            counters.records().increment();
-            counters.rows().increment((double) rows);
+            Counters.OfSite ofSite = site(site);
+            ofSite.records().increment();
+            ofSite.rows().increment((double) rows);
         });
     }
 
     /** Rows came too late for their window; {@code reason} is one of a fixed set. */
     public void rowsLate(String site, long rows, String reason) {
-        guarded(() -> lateRows(site(site).label(), reason).increment((double) rows));
+        guarded(() -> counters.lateRows(site(site).label(), reason).increment((double) rows));
     }
 
     /** What became of all rows of the site: replaces what was said before. */
@@ -268,29 +259,29 @@ public final class Metrics implements AutoCloseable {
     public void expectPartitions(int partitions) {
         guarded(() -> {
             for (int partition = 0; partition < partitions; partition++) {
-                lostOffsets(partition);
+                counters.lostOffsets(partition);
             }
         });
     }
 
     /** Offsets of a partition of the activations topic were deleted before they were read. */
     public void offsetsLost(int partition, long offsets) {
-        guarded(() -> lostOffsets(partition).increment((double) offsets));
+        guarded(() -> counters.lostOffsets(partition).increment((double) offsets));
     }
 
     /** A source partition held a site's windows back for too long and is no longer waited for. */
     public void partitionGivenUp(String site) {
-        guarded(() -> partitionsGivenUp(site(site).label()).increment());
+        guarded(() -> counters.partitionsGivenUp(site(site).label()).increment());
     }
 
     /** A record was refused; {@code reason} is one of a fixed set. */
     public void deadLettered(String reason) {
-        guarded(() -> deadLetters(reason).increment());
+        guarded(() -> counters.deadLetters(reason).increment());
     }
 
     /** A record of one of Plumbline's own topics was not its own; {@code topic} is one of a fixed set. */
     public void foreignRecord(String topic) {
-        guarded(() -> foreignRecords(topic).increment());
+        guarded(() -> counters.foreignRecords(topic).increment());
     }
 
     /** A window was closed. */
@@ -315,7 +306,7 @@ public final class Metrics implements AutoCloseable {
 
     /** An adaptation ended; {@code outcome} is one of a fixed set. */
     public void adaptationEnded(String site, String outcome) {
-        guarded(() -> adaptations(site(site).label(), outcome).increment());
+        guarded(() -> counters.adaptations(site(site).label(), outcome).increment());
     }
 
     /** An adapted decoder was published. */
@@ -374,8 +365,8 @@ public final class Metrics implements AutoCloseable {
         }
     }
 
-    private SiteCounters site(String name) {
-        SiteCounters known = sites.get(name);
+    private Counters.OfSite site(String name) {
+        Counters.OfSite known = sites.get(name);
         if (known != null) {
             return known;
         }
@@ -384,69 +375,8 @@ public final class Metrics implements AutoCloseable {
                 overflows.increment();
                 return overflowSite;
             }
-            return sites.computeIfAbsent(name, this::countersOf);
+            return sites.computeIfAbsent(name, counters::ofSite);
         }
-    }
-
-    private SiteCounters countersOf(String site) {
-        return new SiteCounters(
-                counter("plumbline.records", "Activation records accepted", "site", site),
-                counter("plumbline.rows", "Activation rows accepted", "site", site),
-                counter("plumbline.windows", "Windows closed", "site", site),
-                counter(
-                        "plumbline.bound.violations",
-                        "Valid bounds that a measured gap broke; more than 0 is a defect of Plumbline",
-                        "site",
-                        site),
-                counter("plumbline.decoder.publications", "Adapted decoders published", "site", site),
-                counter("plumbline.decoder.reverts", "Times the trained decoder was published again", "site", site),
-                counter(
-                        "plumbline.decoder.refusals",
-                        "Published decoders, or records of them, that this process did not take into service",
-                        "site",
-                        site),
-                site);
-    }
-
-    private Counter lostOffsets(int partition) {
-        return counter(
-                "plumbline.lost.offsets",
-                "Offsets of the activations topic that were deleted before they were read",
-                "partition",
-                Integer.toString(partition));
-    }
-
-    private Counter partitionsGivenUp(String site) {
-        return counter(
-                "plumbline.partitions.given.up",
-                "Times a source partition held the windows of a site back for window.max_hold and was no longer waited for",
-                "site",
-                site);
-    }
-
-    private Counter lateRows(String site, String reason) {
-        return counter("plumbline.late.rows", "Accepted rows that are in no window", "site", site, "reason", reason);
-    }
-
-    private Counter deadLetters(String reason) {
-        return counter("plumbline.dead.letters", "Records refused and kept on the dead-letter topic", "reason", reason);
-    }
-
-    private Counter foreignRecords(String topic) {
-        return counter(
-                "plumbline.foreign.records",
-                "Records of Plumbline's own topics that it did not write, or with other settings; skipped",
-                "topic",
-                topic);
-    }
-
-    private Counter adaptations(String site, String outcome) {
-        return counter(
-                "plumbline.adaptations", "Adaptation requests by how they ended", "site", site, "outcome", outcome);
-    }
-
-    private Counter counter(String name, String description, String... tags) {
-        return Counter.builder(name).description(description).tags(tags).register(meters);
     }
 
     private void guarded(Runnable recording) {

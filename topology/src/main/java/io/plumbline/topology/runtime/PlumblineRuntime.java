@@ -114,7 +114,8 @@ public final class PlumblineRuntime implements AutoCloseable {
     }
 
     private void startAll(MonitorConfig config, Map<String, WatchedSite> sites, Role role) throws InterruptedException {
-        Metrics metrics = own(Metrics.create(Metrics.Settings.forWindows(config.window())));
+        Metrics metrics = own(Metrics.create(
+                Metrics.Settings.of(config.window(), config.limits().sites())));
         // A process that starts lives, and is not ready: nobody should restart it for that.
         LateProbe alive = new LateProbe(Optional::empty);
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));

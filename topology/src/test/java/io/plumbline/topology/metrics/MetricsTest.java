@@ -255,16 +255,20 @@ class MetricsTest {
     }
 
     @Test
-    void valuesOutliveTheWaitBetweenWindows() {
+    void valuesOutliveTheWaitBetweenWindowsAndEveryConfiguredSiteHasItsOwn() {
         Duration hour = Duration.ofHours(1);
         assertEquals(
                 Duration.ofMinutes(4 * 60 + 5),
-                Metrics.Settings.forWindows(new WindowSettings(hour, hour, Duration.ofMinutes(5), null, null))
+                Metrics.Settings.of(new WindowSettings(hour, hour, Duration.ofMinutes(5), null, null), 1_000)
                         .staleness());
         Duration minute = Duration.ofMinutes(1);
         assertEquals(
+                1_000,
+                Metrics.Settings.of(new WindowSettings(minute, minute, Duration.ZERO, null, null), 1_000)
+                        .maximumSites());
+        assertEquals(
                 Duration.ofMinutes(15),
-                Metrics.Settings.forWindows(new WindowSettings(minute, minute, Duration.ZERO, null, null))
+                Metrics.Settings.of(new WindowSettings(minute, minute, Duration.ZERO, null, null), 1_000)
                         .staleness());
     }
 }

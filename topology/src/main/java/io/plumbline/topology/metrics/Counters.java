@@ -1,0 +1,86 @@
+package io.plumbline.topology.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+
+/** The counters by what they count: one place for their names, descriptions and labels. Thread-safe. */
+final class Counters {
+
+    /** The counters of one site, looked up once. */
+    record OfSite(
+            Counter records,
+            Counter rows,
+            Counter windows,
+            Counter boundViolations,
+            Counter publications,
+            Counter reverts,
+            Counter decoderRefusals,
+            String label) {}
+
+    private final MeterRegistry meters;
+
+    Counters(MeterRegistry meters) {
+        this.meters = meters;
+    }
+
+    OfSite ofSite(String site) {
+        return new OfSite(
+                counter("plumbline.records", "Activation records accepted", "site", site),
+                counter("plumbline.rows", "Activation rows accepted", "site", site),
+                counter("plumbline.windows", "Windows closed", "site", site),
+                counter(
+                        "plumbline.bound.violations",
+                        "Valid bounds that a measured gap broke; more than 0 is a defect of Plumbline",
+                        "site",
+                        site),
+                counter("plumbline.decoder.publications", "Adapted decoders published", "site", site),
+                counter("plumbline.decoder.reverts", "Times the trained decoder was published again", "site", site),
+                counter(
+                        "plumbline.decoder.refusals",
+                        "Published decoders, or records of them, that this process did not take into service",
+                        "site",
+                        site),
+                site);
+    }
+
+    Counter lostOffsets(int partition) {
+        return counter(
+                "plumbline.lost.offsets",
+                "Offsets of the activations topic that were deleted before they were read",
+                "partition",
+                Integer.toString(partition));
+    }
+
+    Counter partitionsGivenUp(String site) {
+        return counter(
+                "plumbline.partitions.given.up",
+                "Times a source partition held the windows of a site back for window.max_hold and was no longer waited for",
+                "site",
+                site);
+    }
+
+    Counter lateRows(String site, String reason) {
+        return counter("plumbline.late.rows", "Accepted rows that are in no window", "site", site, "reason", reason);
+    }
+
+    Counter deadLetters(String reason) {
+        return counter("plumbline.dead.letters", "Records refused and kept on the dead-letter topic", "reason", reason);
+    }
+
+    Counter foreignRecords(String topic) {
+        return counter(
+                "plumbline.foreign.records",
+                "Records of Plumbline's own topics that it did not write, or with other settings; skipped",
+                "topic",
+                topic);
+    }
+
+    Counter adaptations(String site, String outcome) {
+        return counter(
+                "plumbline.adaptations", "Adaptation requests by how they ended", "site", site, "outcome", outcome);
+    }
+
+    Counter counter(String name, String description, String... tags) {
+        return Counter.builder(name).description(description).tags(tags).register(meters);
+    }
+}
