@@ -15,6 +15,9 @@ public final class LostThread {
 
     private static final Logger LOG = LoggerFactory.getLogger(LostThread.class);
 
+    /** Where Kafka's producer keeps account of its transaction. */
+    private static final String TRANSACTIONS = "org.apache.kafka.clients.producer.internals.TransactionManager";
+
     private LostThread() {}
 
     /**
@@ -43,10 +46,12 @@ public final class LostThread {
      * it wants to go on with.
      *
      * <p>Records that could no longer be delivered leave a producer "in an error state" whose reason is a bare {@link
-     * KafkaException}. Errors that stay, such as a missing right, have classes of their own.
+     * KafkaException}; one whose abort timed out too answers with an {@link IllegalStateException} of its own, known by where
+     * it was thrown, since stores throw that class for what waiting does not help. Errors that stay, such as a missing right, have classes of their own.
      */
     static boolean passes(Throwable error) {
-        if (root(error).getClass() == KafkaException.class) {
+        Throwable root = root(error);
+        if (root.getClass() == KafkaException.class || (root instanceof IllegalStateException && isProducers(root))) {
             return true;
         }
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
@@ -69,6 +74,11 @@ public final class LostThread {
             }
         }
         return false;
+    }
+
+    private static boolean isProducers(Throwable error) {
+        StackTraceElement[] trace = error.getStackTrace();
+        return trace.length > 0 && trace[0].getClassName().startsWith(TRANSACTIONS);
     }
 
     private static Throwable root(Throwable error) {

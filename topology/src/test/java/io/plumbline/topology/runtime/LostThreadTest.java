@@ -41,6 +41,23 @@ class LostThreadTest {
                                                 "The client hasn't received acknowledgment for some previously sent messages and can no longer retry them. It is safe to abort the transaction and continue.")))));
     }
 
+    /** A broker still away when the lost transaction was to be aborted; the producer would have to be asked again. */
+    @Test
+    void aProducerThatWaitsForItsAbortPassesAndAStoreThatCannotBeReadDoesNot() {
+        IllegalStateException waits = new IllegalStateException(
+                "Cannot attempt operation `beginTransaction` because the previous call to `abortTransaction` timed out and must be retried");
+        waits.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement(
+                    "org.apache.kafka.clients.producer.internals.TransactionManager",
+                    "throwIfPendingState",
+                    "TransactionManager.java",
+                    1)
+        });
+        assertTrue(LostThread.passes(new StreamsException("Exception caught while punctuating", waits)));
+        assertFalse(LostThread.passes(
+                new StreamsException("process", new IllegalStateException("reset the application's state"))));
+    }
+
     /** What a monitor met that had been stopped for longer than transaction.timeout.ms. */
     @Test
     void aTransactionThatTheBrokerHasEndedPasses() {
