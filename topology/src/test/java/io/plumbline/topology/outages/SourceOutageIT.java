@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
@@ -79,17 +80,20 @@ class SourceOutageIT {
     @Test
     void noRowIsLateBecauseTheBrokerWasAwayForLongerThanTheIdleTimeout() throws Exception {
         try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR);
-                KafkaProducer<byte[], byte[]> producer = client.producer(Map.of("delivery.timeout.ms", "300000"))) {
+                KafkaProducer<byte[], byte[]> producer =
+                        client.producer(Map.of("delivery.timeout.ms", "300000", "max.block.ms", "300000"))) {
             send(producer, 0, 8);
             producer.flush();
             await(runtime, ROWS, 8 * WatchedFolder.ROWS);
             broker.close();
             long stoppedAt = System.nanoTime();
-            send(producer, 8, 20);
+            // Without a broker a producer may forget where the topic is, and send waits for that.
+            CompletableFuture<Void> rest = CompletableFuture.runAsync(() -> send(producer, 8, 20));
             BrokerClient.awaitThat(
                     () -> System.nanoTime() - stoppedAt > TimeUnit.SECONDS.toNanos(2 * IDLE_CLOSE_SECONDS + 1),
                     () -> "the outage is not long enough yet");
             startBroker();
+            rest.get(60, TimeUnit.SECONDS);
             producer.flush();
             List<ConsumerRecord<byte[], byte[]>> reports = reports(1);
             String report = text(reports.get(0));
