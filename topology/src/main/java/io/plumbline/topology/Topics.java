@@ -89,6 +89,9 @@ public final class Topics {
                 throw new StartException(String.join("; ", refused));
             }
             requireRights(client, config, applications, existing);
+            if (monitors) {
+                warnOfEventTimes(client, config);
+            }
             return new Prepared(
                     partitions,
                     monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0);
@@ -152,6 +155,31 @@ public final class Topics {
         Set<AclOperation> needed = new HashSet<>(grant.operations());
         needed.remove(AclOperation.DESCRIBE_CONFIGS); // without it large dead letters lose their bytes, and that is all
         return topic.authorizedOperations().containsAll(needed);
+    }
+
+    /** Not refused: both may be meant. But neither shows in any number later on. */
+    private static void warnOfEventTimes(TopicClient client, MonitorConfig config) {
+        String topic = config.topics().activations();
+        Map<String, Config> settings = client.settings(List.of(topic));
+        Config found = settings == null ? null : settings.get(topic);
+        if (found == null) {
+            return;
+        }
+        ConfigEntry type = found.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
+        if (type != null && "LogAppendTime".equals(type.value())) {
+            LOG.warn(
+                    "topic \"{}\" has {} = LogAppendTime: windows are cut by the time of arrival, not by the producer's; set it to CreateTime to have the latter",
+                    topic,
+                    TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
+        }
+        ConfigEntry retention = found.get(TopicConfig.RETENTION_MS_CONFIG);
+        if (config.window().idleClose() == null && retention != null && !"-1".equals(retention.value())) {
+            LOG.warn(
+                    "window.idle_close is off, as for a replay of history, and topic \"{}\" has {} = {}: the broker deletes records whose event time is older, read or not; set it to -1 for a replay",
+                    topic,
+                    TopicConfig.RETENTION_MS_CONFIG,
+                    retention.value());
+        }
     }
 
     /** A topic made by someone else may take less than ours. */

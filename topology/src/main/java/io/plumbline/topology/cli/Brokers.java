@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigResource;
 import org.jspecify.annotations.Nullable;
 
 /** Asks a cluster whether it is there, before anything is started that would only retry for ever. */
@@ -52,6 +54,25 @@ final class Brokers {
                     .findFirst();
         } catch (ExecutionException | TimeoutException | KafkaException unknown) {
             return OptionalInt.empty();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while asking the broker", interrupted);
+        }
+    }
+
+    /** Settings of a topic; empty where the topic or the cluster does not tell. */
+    static Map<String, String> settings(Map<String, String> kafkaProperties, String topic) {
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        Map<String, String> settings = new HashMap<>();
+        try (Admin admin = connect(kafkaProperties)) {
+            admin.describeConfigs(List.of(resource))
+                    .all()
+                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                    .values()
+                    .forEach(config -> config.entries().forEach(entry -> settings.put(entry.name(), entry.value())));
+            return settings;
+        } catch (ExecutionException | TimeoutException | KafkaException unknown) {
+            return Map.of();
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while asking the broker", interrupted);

@@ -184,6 +184,13 @@ final class ReplayCommand implements Callable<Integer> {
         try (ActivationStream stream = ActivationStream.open(activations)) {
             String target = topic == null ? "activations" : topic;
             requireTopic(target);
+            if (times.step() != null) {
+                EventTimeTraps.refuse(
+                        target,
+                        Brokers.settings(producerProperties(), target),
+                        times.firstMs(),
+                        System.currentTimeMillis());
+            }
             long begun = System.nanoTime();
             Sent sent = send(stream, target, times, begun);
             double seconds = (System.nanoTime() - begun) / 1e9;

@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -109,6 +111,27 @@ class ReplayIT {
                 "127.0.0.1:1");
         assertEquals(2, shell.exitCode());
         assertTrue(shell.err().contains("no Kafka broker answered at 127.0.0.1:1"), shell.err());
+    }
+
+    @Test
+    void eventTimesTheTopicWouldLoseAreRefusedBeforeAnythingIsSent() throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrapServers()))) {
+            admin.createTopics(List.of(
+                            new NewTopic("forgets", 1, (short) 1).configs(Map.of("retention.ms", "604800000")),
+                            new NewTopic("overwrites", 1, (short) 1)
+                                    .configs(Map.of("message.timestamp.type", "LogAppendTime"))))
+                    .all()
+                    .get();
+        }
+        Path dump = dump("old.safetensors", new long[] {0, 1}, 1);
+        Shell old = replay("forgets", dump, "--start", "2020-01-01T00:00:00Z", "--event-time-step", "1s");
+        assertEquals(2, old.exitCode());
+        assertTrue(old.err().contains("topic forgets has retention.ms = 604800000"), old.err());
+        Shell overwritten = replay("overwrites", dump, "--event-time-step", "1s");
+        assertEquals(2, overwritten.exitCode());
+        assertTrue(overwritten.err().contains("message.timestamp.type = LogAppendTime"), overwritten.err());
+        Shell recent = replay("forgets", dump, "--event-time-step", "1s");
+        assertEquals(0, recent.exitCode(), recent.err());
     }
 
     private static Shell replay(String topic, Object... rest) {
