@@ -99,13 +99,21 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     private void run() {
         try {
             while (!closing.await(every.toMillis(), TimeUnit.MILLISECONDS)) {
-                look();
+                lookOnceMore();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** One look that fails, for whatever reason, is not the last: without looks no site is ever silent. */
+    private void lookOnceMore() {
+        try {
+            look();
         } catch (RuntimeException e) {
             if (closing.getCount() > 0) {
-                LOG.error("topic {} is no longer watched: no site will be taken for silent", topic(), e);
+                LOG.error(
+                        "a look at topic {} failed ({}); its sites are not taken for silent meanwhile", topic(), e, e);
             }
         }
     }
