@@ -88,16 +88,12 @@ public final class Metrics implements AutoCloseable {
             }
             if (maximumSites < 1) {
                 throw new IllegalArgumentException(
-                        "sites that may become labels = " + maximumSites + ": expected at least 1; 256 is the default");
+                        "sites that may become labels = " + maximumSites + ": expected at least 1");
             }
         }
 
-        public static Settings defaults() {
-            return new Settings(SHORTEST_STALENESS, 256);
-        }
-
         /**
-         * The defaults, with values that outlive the wait between windows: a window is out {@code size + grace} after its
+         * Values outlive the wait between windows: a window is out {@code size + grace} after its
          * start, the next one an advance later, and two may stay away (too thin to be judged) before a site falls silent.
          *
          * @param sites how many the configuration may have; all of them become labels

@@ -34,7 +34,7 @@ class MonitorServerTest {
     private static final Pattern SERIES = Pattern.compile("^([a-zA-Z0-9_:]+)(?:\\{(.*)})? (\\S+)$");
 
     private volatile Optional<String> complaint = Optional.empty();
-    private final Metrics metrics = Metrics.create(Metrics.Settings.defaults());
+    private final Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256));
     private final HttpClient client = HttpClient.newHttpClient();
     private MonitorServer server;
 

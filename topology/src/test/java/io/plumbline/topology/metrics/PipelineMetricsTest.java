@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -51,7 +52,7 @@ class PipelineMetricsTest {
 
     @Test
     void whatTheStagesReportIsCounted() throws IOException {
-        try (Metrics metrics = Metrics.create(Metrics.Settings.defaults())) {
+        try (Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256))) {
             PipelineMetrics pipeline = new PipelineMetrics(metrics, List.of("blocks.7"), List.of("refused"));
             String before = scrape(metrics);
             for (DeadLetter.Reason reason : DeadLetter.Reason.values()) {

@@ -54,7 +54,7 @@ class SecuredMetricsTest {
         certificate = TestCertificate.make(folder.resolve("tls"));
         // What htpasswd makes by default is cheaper; tens of milliseconds a look.
         String hash = BCrypt.with(BCrypt.Version.VERSION_2Y).hashToString(10, PASSWORD.toCharArray());
-        metrics = Metrics.create(Metrics.Settings.defaults());
+        metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256));
         server = start(WebConfig.read(write(tls(""), "basic_auth_users: {prometheus: '%s'}".formatted(hash))));
         client = HttpClient.newBuilder().sslContext(trusting(certificate)).build();
     }
