@@ -31,9 +31,9 @@ final class SiteReader {
     private static final double DEFAULT_VALIDATION_SHARE = 0.25;
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
 
-    private enum Mode {
-        FIXED,
-        CANDIDATES
+    private enum Profile {
+        AUTO,
+        FIXED
     }
 
     private final ConfigReader reader;
@@ -114,20 +114,19 @@ final class SiteReader {
     AdaptationSettings adaptation(ConfigNode site) {
         if (!site.isMapping("adaptation") && site.has("adaptation")) {
             if (!site.isOff("adaptation")) {
-                site.problem("adaptation", site.textOrNull("adaptation"), "expected off, or a mapping with mode");
+                site.problem("adaptation", site.textOrNull("adaptation"), "expected off, or a mapping with profile");
             }
             return null;
         }
         ConfigNode node = site.child("adaptation");
-        Mode mode = node.choice("mode", Mode.CANDIDATES, Mode.class);
+        Profile profile = node.choice("profile", Profile.AUTO, Profile.class);
         GaeSettings fixed = null;
-        if (mode == Mode.FIXED) {
+        if (profile == Profile.FIXED) {
             fixed = fixed(node);
         } else {
             for (String key : FIXED_ONLY) {
                 if (node.has(key)) {
-                    node.problem(
-                            key, node.textOrNull(key), "expected only with mode: fixed; candidates choose their own");
+                    node.problem(key, node.textOrNull(key), "expected only with profile: fixed; auto chooses its own");
                 }
             }
         }
@@ -139,7 +138,7 @@ final class SiteReader {
     }
 
     private static GaeSettings fixed(ConfigNode node) {
-        node.required("rank", "1", "the rank of the fit; with mode: fixed nothing is guessed");
+        node.required("rank", "1", "the rank of the fit; with profile: fixed nothing is guessed");
         node.required("lambda_preservation", "0", "a number of at least 0");
         node.required("lambda_geometric", "0", "a number of at least 0");
         int rank = node.integer("rank", 1, 1);

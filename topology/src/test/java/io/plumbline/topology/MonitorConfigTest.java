@@ -83,7 +83,7 @@ class MonitorConfigTest {
                     clear: 0.2
                     debounce: 2 of 5
                     cooldown: 1h
-                    adaptation: {mode: fixed, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
+                    adaptation: {profile: fixed, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
                                  relative_lambdas: false, alpha: 0.1, rotation: full-rank,
                                  minimum_improvement: 0.1, validation_share: 0.5, dtype: f64}
                   watched: {explainer: s, baseline: b, rank: 1, threshold: {share: 0.6}, adaptation: off}
@@ -259,12 +259,12 @@ class MonitorConfigTest {
                 "debounce: 3 of 99            | n at most 64",
                 "cooldown: 10                 | write 10s for seconds or 10ms",
                 "adaptation: on               | adaptation = true: expected off, or a mapping",
-                "adaptation: {mode: best}     | adaptation.mode = best: expected fixed or candidates",
-                "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with mode: fixed",
+                "adaptation: {profile: best}  | adaptation.profile = best: expected auto or fixed",
+                "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with profile: fixed",
                 "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
-                "adaptation: {mode: fixed, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
+                "adaptation: {profile: fixed, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
                 "lambda: 3                    | lambda is not a known key",
             })
     void mistakeInASiteIsNamedWithItsValueAndWhatWasExpected(String line, String sentence) {

@@ -92,7 +92,7 @@ public final class WatchedFolder {
                         clear: {share: 0.3}
                         debounce: 1 of 1
                         cooldown: 25s
-                        adaptation: {mode: candidates, minimum_improvement: 0.05, validation_share: 0.25, dtype: %s}
+                        adaptation: {profile: auto, minimum_improvement: 0.05, validation_share: 0.25, dtype: %s}
                     """.formatted(site, dtype).indent(2));
         }
         Files.writeString(folder.resolve(FILE), yaml);

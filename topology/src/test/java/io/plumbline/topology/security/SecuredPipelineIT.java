@@ -379,7 +379,7 @@ class SecuredPipelineIT {
                     clear: {share: 0.3}
                     debounce: 1 of 1
                     cooldown: 25s
-                    adaptation: {mode: candidates, minimum_improvement: 0.05, validation_share: 0.25}
+                    adaptation: {profile: auto, minimum_improvement: 0.05, validation_share: 0.25}
                 """.formatted(kafka, name, WatchedFolder.SITE));
         return file;
     }
