@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param reconstructionFvu fraction of variance the trained decoder leaves unexplained on these rows
  * @param grouping how alike the rows of one request are; null where there was one request, or in older files
  * @param samples one per rank and window size asked for
+ * @param masking rows that were left out of all of it
  */
 public record Baseline(
         String explainerSha256,
@@ -25,7 +26,8 @@ public record Baseline(
         Matrix reconstructionMoment,
         double reconstructionFvu,
         @Nullable Grouping grouping,
-        List<NullSample> samples) {
+        List<NullSample> samples,
+        Masking masking) {
 
     public Baseline {
         samples = List.copyOf(samples);

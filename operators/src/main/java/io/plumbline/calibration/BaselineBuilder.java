@@ -1,16 +1,23 @@
 package io.plumbline.calibration;
 
 import io.plumbline.explainer.Explainer;
+import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.MedianNorm;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
 import java.util.List;
+import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a {@link Baseline} from clean batches; one batch is one whole request.
  *
  * <p>Two passes over the same requests, because a clean window is assessed against the baseline <em>without its own rows</em>,
  * which it would otherwise resemble too well, and what the others are is known only at the end: {@link #add} every request,
- * then add them again to {@link #secondPass}. Nothing is kept but sums, so a baseline may be of any length.
+ * then add them again to {@link #secondPass}. Nothing is kept but sums, so a baseline may be of any length. Where rows are
+ * masked by their norm there is a pass before both ({@link #needsNorms}): what is long is known only from all rows.
  *
  * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass. Not thread-safe.
  */
@@ -21,14 +28,19 @@ public final class BaselineBuilder {
     private final List<Integer> rowsPerWindow;
     private final RequestSums whole;
     private final GroupingSums grouping;
+    private final MaskRules rules;
+    private final MedianNorm norms = new MedianNorm();
+    private @Nullable RowMask mask;
+    private MaskedRows masked = MaskedRows.NONE;
 
-    private BaselineBuilder(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow) {
+    private BaselineBuilder(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, MaskRules rules) {
         this.explainer = explainer;
         this.ranks = List.copyOf(ranks);
         this.rowsPerWindow = List.copyOf(rowsPerWindow);
         int dimension = explainer.targetWidth();
         this.whole = new RequestSums(dimension);
         this.grouping = new GroupingSums(dimension);
+        this.rules = rules;
         for (int rank : ranks) {
             if (rank < 1 || rank > dimension) {
                 throw new IllegalArgumentException(
@@ -49,7 +61,49 @@ public final class BaselineBuilder {
      * @param rowsPerWindow sizes its windows will have; may be empty, then there are no clean windows and no second pass
      */
     public static BaselineBuilder of(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow) {
-        return new BaselineBuilder(explainer, ranks, rowsPerWindow);
+        return of(explainer, ranks, rowsPerWindow, MaskRules.NONE);
+    }
+
+    /**
+     * As {@link #of(Explainer, List, List)}, without some rows.
+     *
+     * @param rules the rows left out of every sum, here and in the windows that will be judged
+     */
+    public static BaselineBuilder of(
+            Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, MaskRules rules) {
+        return new BaselineBuilder(explainer, ranks, rowsPerWindow, rules);
+    }
+
+    /** Whether every request must go through {@link #addNorms} before the first {@link #add}. */
+    public boolean needsNorms() {
+        return rules.normCap() != null;
+    }
+
+    /** Takes the norms of one request, where {@link #needsNorms}. */
+    public BaselineBuilder addNorms(ActivationBatch batch) {
+        addNormsOf(RowMask.of(rules.withoutNormCap(), null).apply(batch).batch());
+        return this;
+    }
+
+    private void addNormsOf(@Nullable ActivationBatch batch) {
+        if (batch != null) {
+            norms.add(batch.targetRows());
+        }
+    }
+
+    /** Known when the first request is added. */
+    private RowMask mask() {
+        RowMask known = mask;
+        if (known == null) {
+            known = RowMask.of(rules, medianNorm());
+            mask = known;
+        }
+        return known;
+    }
+
+    private @Nullable Double medianNorm() {
+        OptionalDouble median = norms.value();
+        return median.isEmpty() ? null : median.getAsDouble();
     }
 
     /**
@@ -59,10 +113,23 @@ public final class BaselineBuilder {
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
      */
     public BaselineBuilder add(ActivationBatch batch) {
-        RequestSums request = RequestSums.of(explainer, batch);
-        grouping.add(batch.targetRows(), request.targets());
-        whole.merge(request);
+        RowMask.Kept kept = mask().apply(batch);
+        ActivationBatch rows = kept.batch();
+        if (rows != null) {
+            RequestSums request = RequestSums.of(explainer, rows);
+            grouping.add(rows.targetRows(), request.targets());
+            whole.merge(request);
+        }
+        if (!needsNorms()) {
+            addNormsOf(rows);
+        }
+        masked = masked.plus(kept.masked());
         return this;
+    }
+
+    /** Rows left out so far. */
+    public MaskedRows masked() {
+        return masked;
     }
 
     /** Rows added so far. */
@@ -103,6 +170,7 @@ public final class BaselineBuilder {
                 whole.reconstructions().snapshot().matrix(),
                 whole.fvu(),
                 grouping.of(moment),
-                List.of());
+                List.of(),
+                new Masking(rules, medianNorm()));
     }
 }

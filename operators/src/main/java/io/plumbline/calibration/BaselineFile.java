@@ -1,6 +1,7 @@
 package io.plumbline.calibration;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
@@ -27,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * reconstruction_fvu                      [1]             F64
  * requests                                [1]             I64   G; this and the next may be missing
  * design_effect                           [2]             F64   of the second moment, of the mean, see {@link Grouping}
+ * median_norm                             [1]             F64   of the target rows that are not masked by token, see {@link Masking}
+ * mask_token_ids                          [m]             I64   this and the next are missing where nothing is masked so
+ * mask_norm_cap                           [1]             F64
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   the values of one statistic in clean windows
  * mean, second_moment                     [d], [d, d]     F64   for other programs; not read back
  * </pre>
@@ -38,6 +42,9 @@ final class BaselineFile {
     private static final String WINDOWS = "windows";
     private static final String REQUESTS = "requests";
     private static final String DESIGN_EFFECT = "design_effect";
+    private static final String MEDIAN_NORM = "median_norm";
+    private static final String MASK_TOKEN_IDS = "mask_token_ids";
+    private static final String MASK_NORM_CAP = "mask_norm_cap";
 
     private BaselineFile() {}
 
@@ -58,6 +65,7 @@ final class BaselineFile {
                 grouping.momentDesignEffect(), grouping.meanDesignEffect()
             });
         }
+        addMasking(writer, baseline.masking());
         for (NullSample sample : baseline.samples()) {
             sample.statistics()
                     .forEach((statistic, values) -> writer.addVector(
@@ -110,7 +118,44 @@ final class BaselineFile {
                 new Matrix(width, width, finite(name, square)),
                 fvu,
                 grouping(name, tensors),
-                samples(name, tensors));
+                samples(name, tensors),
+                masking(name, tensors));
+    }
+
+    private static void addMasking(SafetensorsWriter writer, Masking masking) {
+        Double median = masking.medianNorm();
+        Double cap = masking.rules().normCap();
+        List<Long> ids = masking.rules().tokenIds();
+        if (median != null) {
+            writer.addVector(MEDIAN_NORM, DType.F64, new double[] {median});
+        }
+        if (!ids.isEmpty()) {
+            writer.addLongs(
+                    MASK_TOKEN_IDS, ids.stream().mapToLong(Long::longValue).toArray());
+        }
+        if (cap != null) {
+            writer.addVector(MASK_NORM_CAP, DType.F64, new double[] {cap});
+        }
+    }
+
+    private static Masking masking(String name, Safetensors tensors) {
+        Tensor ids = tensors.contains(MASK_TOKEN_IDS) ? tensor(name, tensors, MASK_TOKEN_IDS, DType.I64) : null;
+        try {
+            MaskRules rules = new MaskRules(
+                    ids == null
+                            ? List.of()
+                            : Arrays.stream(ids.toLongs()).boxed().toList(),
+                    number(name, tensors, MASK_NORM_CAP));
+            return new Masking(rules, number(name, tensors, MEDIAN_NORM));
+        } catch (IllegalArgumentException refused) {
+            throw new BaselineException("%s: %s".formatted(name, refused.getMessage()));
+        }
+    }
+
+    private static @Nullable Double number(String name, Safetensors tensors, String tensor) {
+        return tensors.contains(tensor)
+                ? vector(name, tensors, tensor, 1, DType.F64).toDoubles()[0]
+                : null;
     }
 
     private static @Nullable Grouping grouping(String name, Safetensors tensors) {

@@ -3,6 +3,7 @@ package io.plumbline.calibration;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ public final class CleanWindowPass {
 
     private final Explainer explainer;
     private final Baseline whole;
+    private final RowMask mask;
     private final List<SiteGeometry> geometries = new ArrayList<>();
     private final Map<Integer, RequestSums> open = new LinkedHashMap<>();
     private final Map<List<Integer>, Map<String, List<Double>>> values = new LinkedHashMap<>();
@@ -34,6 +36,7 @@ public final class CleanWindowPass {
     CleanWindowPass(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, Baseline whole) {
         this.explainer = explainer;
         this.whole = whole;
+        this.mask = whole.masking().mask();
         for (int rank : ranks) {
             geometries.add(SiteGeometry.of(explainer.decoder(), whole.moment(), whole.reconstructionMoment(), rank));
             rowsPerWindow.forEach(size -> values.put(List.of(rank, size), new LinkedHashMap<>()));
@@ -43,8 +46,12 @@ public final class CleanWindowPass {
 
     /** Adds the next request, the same and in the same order as in the first pass. */
     public CleanWindowPass add(ActivationBatch batch) {
-        RequestSums request = RequestSums.of(explainer, batch);
-        rows += batch.rows();
+        ActivationBatch kept = mask.apply(batch).batch();
+        if (kept == null) {
+            return this;
+        }
+        RequestSums request = RequestSums.of(explainer, kept);
+        rows += kept.rows();
         open.replaceAll((size, window) -> {
             window.merge(request);
             if (window.targets().rows() < size) {
@@ -77,7 +84,8 @@ public final class CleanWindowPass {
                 whole.reconstructionMoment(),
                 whole.reconstructionFvu(),
                 whole.grouping(),
-                samples);
+                samples,
+                whole.masking());
     }
 
     private void assess(int size, RequestSums window) {
