@@ -18,8 +18,8 @@ import org.apache.kafka.streams.Topology;
  * The adapter: from requests to published decoders.
  *
  * <pre>
- * (adaptation-requests) ─► adapt ─► emit ─► decoders
- *                     [request-parts] [decoder-versions] └► adaptation-reports
+ * (adaptation-requests) ─► adapt ─────────────────────► emit ─► decoders
+ *                     [request-parts] [swaps]     [decoder-versions] └► adaptation-reports
  * </pre>
  *
  * <p>An application of its own: a refit takes seconds, and a sub-topology of the monitor would share its threads, its poll
@@ -74,9 +74,7 @@ public final class AdapterTopology {
                 repeats.counting(AdapterProcessor.supplier(sites, adaptations, activeDecoders, listener, changelog)),
                 "adaptation-requests");
         topology.addProcessor(
-                "emit",
-                DecoderEmitter.supplier(activeDecoders, listener, "decoders", "adaptation-reports", changelog),
-                "adapt");
+                "emit", DecoderEmitter.supplier(listener, "decoders", "adaptation-reports", changelog), "adapt");
         topology.addSink("decoders", topics.decoders(), out, out, new DecoderPartitioner(), "emit");
         topology.addSink("adaptation-reports", topics.adaptationReports(), out, out, "emit");
         return topology;

@@ -7,6 +7,7 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * other reader gets.
  */
 public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
+
+    private static final Duration VERSION_WAIT = Duration.ofSeconds(20);
 
     private final Map<String, Active> active = new ConcurrentHashMap<>();
     private final CountDownLatch caughtUp = new CountDownLatch(1);
@@ -45,6 +48,9 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
             @Override
             public void onDecoder(PublishedDecoder published) {
                 active.put(published.site(), new Active(published.decoder(), published.version()));
+                synchronized (active) {
+                    active.notifyAll();
+                }
                 listener.onDecoder(published);
             }
 
@@ -79,6 +85,29 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
     @Override
     public @Nullable Active of(String site) {
         return active.get(site);
+    }
+
+    /** Waits no longer than a reader of the topic may be behind. */
+    @Override
+    public @Nullable Active awaitVersion(String site, long version) {
+        long deadline = System.nanoTime() + VERSION_WAIT.toNanos();
+        try {
+            synchronized (active) {
+                for (long left = VERSION_WAIT.toNanos();
+                        left > 0 && !has(site, version);
+                        left = deadline - System.nanoTime()) {
+                    active.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return active.get(site);
+    }
+
+    private boolean has(String site, long version) {
+        Active newest = active.get(site);
+        return newest != null && newest.version() >= version;
     }
 
     @Override

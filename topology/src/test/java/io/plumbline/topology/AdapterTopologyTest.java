@@ -129,19 +129,24 @@ class AdapterTopologyTest {
     @Test
     void versionsGrowAndARevertBringsTheTrainedDecoderBackOnce() {
         request(END, WatchedFolder::drifted);
-        request(END + 10_000, seed -> WatchedFolder.drifted(seed + 1));
+        revert(END + 10_000);
         revert(END + 20_000);
-        revert(END + 30_000);
+        request(END + 30_000, seed -> WatchedFolder.drifted(seed + 1));
+        revert(END + 40_000);
         List<PublishedDecoder> published = assembled(stream.read(config.topics().decoders()));
         assertEquals(
-                List.of(1L, 2L, 3L),
+                List.of(1L, 2L, 3L, 4L),
                 published.stream().map(PublishedDecoder::version).toList());
-        PublishedDecoder last = published.get(2);
+        PublishedDecoder last = published.get(3);
         assertEquals("trained", last.manifest().kind());
         assertEquals(trained().sha256(), last.decoder().sha256());
-        assertEquals("2", last.manifest().lineage().get("reverts_version"));
+        assertEquals("3", last.manifest().lineage().get("reverts_version"));
         assertEquals(
-                List.of(AdaptationReport.PUBLISHED, AdaptationReport.PUBLISHED, AdaptationReport.REVERTED),
+                List.of(
+                        AdaptationReport.PUBLISHED,
+                        AdaptationReport.REVERTED,
+                        AdaptationReport.PUBLISHED,
+                        AdaptationReport.REVERTED),
                 reports().stream().map(AdaptationReport::outcome).toList());
     }
 
@@ -157,6 +162,47 @@ class AdapterTopologyTest {
         assertTrue(
                 List.of(AdaptationReport.KEPT, AdaptationReport.REFUSED).contains(second.outcome()), second.toString());
         assertEquals(0, second.version());
+    }
+
+    /** The window before the revert is asked of again: against the decoder it had made, it would be kept. */
+    @Test
+    void aRequestRightAfterARevertIsJudgedAgainstTheTrainedDecoderThoughNoReaderHasItYet() {
+        request(END, WatchedFolder::drifted);
+        active = new ActiveDecoders.Active(
+                assembled(stream.read(config.topics().decoders())).get(0).decoder(), 1);
+        revert(END + 10_000);
+        request(END + 20_000, WatchedFolder::drifted);
+        request(END + 30_000, WatchedFolder::drifted);
+        List<AdaptationReport> reports = reports();
+        assertEquals(
+                List.of(AdaptationReport.PUBLISHED, AdaptationReport.REVERTED, AdaptationReport.PUBLISHED),
+                reports.stream().map(AdaptationReport::outcome).limit(3).toList(),
+                reports::toString);
+        assertEquals(reports.get(0).fvuBefore(), reports.get(2).fvuBefore());
+        assertEquals(reports.get(0).fvuAfter(), reports.get(3).fvuBefore(), "and the next against what that one made");
+    }
+
+    @Test
+    void versionsGoOnWhereTheTopicStandsWhenTheStoreIsNew() {
+        active = new ActiveDecoders.Active(halved(), 41);
+        request(END, WatchedFolder::drifted);
+        revert(END + 10_000);
+        assertEquals(
+                List.of(42L, 43L),
+                assembled(stream.read(config.topics().decoders())).stream()
+                        .map(PublishedDecoder::version)
+                        .toList(),
+                "our own count is ahead of what was read back");
+    }
+
+    @Test
+    void anAdaptedDecoderOfALostStoreIsRevertedAndATrainedOneIsLeft() {
+        active = new ActiveDecoders.Active(halved(), 41);
+        revert(END);
+        assertEquals(42, reports().get(0).version());
+        active = new ActiveDecoders.Active(trained(), 50);
+        revert(END + 10_000);
+        assertEquals(List.of(), reports());
     }
 
     @Test
@@ -274,6 +320,11 @@ class AdapterTopologyTest {
         return stream.read(config.topics().adaptationReports()).stream()
                 .map(record -> Json.read(record.value(), AdaptationReport.class))
                 .toList();
+    }
+
+    private Decoder halved() {
+        return new Decoder(
+                trained().weights().plus(-0.5, trained().weights()), trained().bias());
     }
 
     private Decoder trained() {

@@ -12,4 +12,9 @@ public interface ActiveDecoders {
     /** The newest published decoder of {@code site}; null while there is none and the trained one as it came is active. */
     @Nullable
     Active of(String site);
+
+    /** The same once {@code version} has been read, or what there is after a while without it. */
+    default @Nullable Active awaitVersion(String site, long version) {
+        return of(site);
+    }
 }

@@ -1,10 +1,9 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.explainer.Decoder;
 import io.plumbline.topology.adaptation.AdaptationListener;
-import io.plumbline.topology.adaptation.AdaptationOutcome;
 import io.plumbline.topology.adaptation.AdaptationReport;
-import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
@@ -24,53 +23,42 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes decoders: chunks, then the manifest, in one {@code process} call and so in one transaction; and a report of
- * every answer. Versions are counted in a change-logged store, exactly once as the decoders themselves.
+ * every answer. What was published last is kept in a change-logged store: a smaller decoder deletes the chunks it does not need.
  *
  * <p><b>Memory:</b> one chunk at a time beside the decoder, and what the producer buffers ({@code buffer.memory}, 32 MiB,
  * once as batches and once as the values they were made of).
  */
-public final class DecoderEmitter implements Processor<String, AdaptationOutcome, byte[], byte[]> {
+public final class DecoderEmitter implements Processor<String, AdapterAnswer, byte[], byte[]> {
 
-    /** Name of the store of the version in service per site. */
+    /** Name of the store of the newest manifest per site. */
     public static final String VERSIONS_STORE = "decoder-versions";
 
-    static final String ADAPTED = "adapted";
-    static final String TRAINED = "trained";
-
-    private final ActiveDecoders activeDecoders;
     private final AdaptationListener listener;
     private final String decoders;
     private final String reports;
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable KeyValueStore<String, byte[]> versions;
 
-    private DecoderEmitter(
-            ActiveDecoders activeDecoders, AdaptationListener listener, String decoders, String reports) {
-        this.activeDecoders = activeDecoders;
+    private DecoderEmitter(AdaptationListener listener, String decoders, String reports) {
         this.listener = listener;
         this.decoders = decoders;
         this.reports = reports;
     }
 
     /**
-     * @param activeDecoders what is on the topic, as readers see it
      * @param decoders name of the sink that takes chunks and manifests
      * @param reports name of the sink that takes adaptation reports
      * @param logConfig topic settings of the change-log
      */
-    public static ProcessorSupplier<String, AdaptationOutcome, byte[], byte[]> supplier(
-            ActiveDecoders activeDecoders,
-            AdaptationListener listener,
-            String decoders,
-            String reports,
-            Map<String, String> logConfig) {
+    public static ProcessorSupplier<String, AdapterAnswer, byte[], byte[]> supplier(
+            AdaptationListener listener, String decoders, String reports, Map<String, String> logConfig) {
         StoreBuilder<KeyValueStore<String, byte[]>> store = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(VERSIONS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
         return new ProcessorSupplier<>() {
             @Override
-            public Processor<String, AdaptationOutcome, byte[], byte[]> get() {
-                return new DecoderEmitter(activeDecoders, listener, decoders, reports);
+            public Processor<String, AdapterAnswer, byte[], byte[]> get() {
+                return new DecoderEmitter(listener, decoders, reports);
             }
 
             @Override
@@ -100,59 +88,33 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
     }
 
     @Override
-    public void process(Record<String, AdaptationOutcome> record) {
+    public void process(Record<String, AdapterAnswer> record) {
         String site = record.key();
         AdaptationReport report = record.value().report();
-        if (record.value() instanceof AdaptationOutcome.Publish publish) {
-            long version = publish(
-                    site,
-                    publish.decoder(),
-                    publish.dtype(),
-                    ADAPTED,
-                    publish.parentSha256(),
-                    publish.lineage(),
-                    record);
-            report = report.published(version);
-        } else if (record.value() instanceof AdaptationOutcome.Revert revert) {
-            if (!adaptedIsInService(site, revert.parentSha256())) {
-                return; // the refit it would undo was refused: the trained decoder is in service
-            }
-            Map<String, String> lineage = Map.of(
-                    "reverts_version",
-                    Long.toString(newestVersion(site)),
-                    "window_end_ms",
-                    Long.toString(report.windowEndMs()));
-            long version =
-                    publish(site, revert.trained(), revert.dtype(), TRAINED, revert.parentSha256(), lineage, record);
-            report = report.published(version);
+        Publication publication = record.value().publication();
+        if (publication != null) {
+            publish(site, publication, record);
         }
         forward(site.getBytes(StandardCharsets.UTF_8), Json.bytes(report), record, reports);
         context().commit();
         listener.onAdaptation(report);
     }
 
-    private long publish(
-            String site,
-            Decoder decoder,
-            DType dtype,
-            String kind,
-            String parentSha256,
-            Map<String, String> lineage,
-            Record<String, AdaptationOutcome> record) {
+    private void publish(String site, Publication publication, Record<String, AdapterAnswer> record) {
         DecoderManifest current = current(site);
-        long version = newestVersion(site) + 1;
-        Map<String, String> metadata = new TreeMap<>(lineage);
+        long version = publication.version();
+        Map<String, String> metadata = new TreeMap<>(publication.lineage());
         metadata.put("site", site);
         metadata.put("version", Long.toString(version));
-        metadata.put("kind", kind);
-        metadata.put("parent_sha256", parentSha256);
-        DecoderArtefact artefact = DecoderArtefact.of(decoder, dtype, metadata);
+        metadata.put("kind", publication.kind());
+        metadata.put("parent_sha256", publication.parentSha256());
+        DecoderArtefact artefact = DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata);
         DecoderManifest manifest = new DecoderManifest(
                 DecoderManifest.SCHEMA,
                 site,
                 version,
-                kind,
-                parentSha256,
+                publication.kind(),
+                publication.parentSha256(),
                 artefact.sha256(),
                 artefact.bytes(),
                 DecoderChunk.chunksOf(artefact.bytes()),
@@ -164,26 +126,6 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
         }
         forward(new DecoderKey(site, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
         Objects.requireNonNull(versions, "init was called").put(site, manifest.encode());
-        return version;
-    }
-
-    /**
-     * The newest version there is. Our own store knows, unless the application was reset or got another name; readers
-     * would then refuse a count that starts anew, so what is on the topic counts too.
-     */
-    private long newestVersion(String site) {
-        DecoderManifest current = current(site);
-        ActiveDecoders.Active active = activeDecoders.of(site);
-        return Math.max(current == null ? 0 : current.version(), active == null ? 0 : active.version());
-    }
-
-    private boolean adaptedIsInService(String site, String trainedSha256) {
-        DecoderManifest current = current(site);
-        ActiveDecoders.Active active = activeDecoders.of(site);
-        if (active != null && (current == null || active.version() > current.version())) {
-            return !active.decoder().sha256().equals(trainedSha256);
-        }
-        return current != null && current.kind().equals(ADAPTED);
     }
 
     private @Nullable DecoderManifest current(String site) {
@@ -191,7 +133,7 @@ public final class DecoderEmitter implements Processor<String, AdaptationOutcome
         return stored == null ? null : DecoderManifest.decode(stored);
     }
 
-    private void forward(byte[] key, byte @Nullable [] value, Record<String, AdaptationOutcome> record, String sink) {
+    private void forward(byte[] key, byte @Nullable [] value, Record<String, AdapterAnswer> record, String sink) {
         context().forward(new Record<>(key, value, record.timestamp()), sink);
     }
 

@@ -7,9 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
-import io.plumbline.topology.adaptation.AdaptationOutcome;
 import io.plumbline.topology.adaptation.AdaptationReport;
-import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -37,13 +36,13 @@ class DecoderEmitterTest {
 
     private final List<AdaptationReport> heard = new ArrayList<>();
     private final MockProcessorContext<byte[], byte[]> context = new MockProcessorContext<>();
-    private Processor<String, AdaptationOutcome, byte[], byte[]> emitter;
-    private ActiveDecoders.Active active;
+    private Processor<String, AdapterAnswer, byte[], byte[]> emitter;
+    private long version;
 
     @BeforeEach
     void start() {
-        ProcessorSupplier<String, AdaptationOutcome, byte[], byte[]> supplier =
-                DecoderEmitter.supplier(site -> active, heard::add, "decoders", "reports", Map.of());
+        ProcessorSupplier<String, AdapterAnswer, byte[], byte[]> supplier =
+                DecoderEmitter.supplier(heard::add, "decoders", "reports", Map.of());
         for (StoreBuilder<?> builder : supplier.stores()) {
             StateStore store = builder.withLoggingDisabled().build();
             store.init(context.getStateStoreContext(), store);
@@ -78,39 +77,9 @@ class DecoderEmitterTest {
 
     @Test
     void whatIsKeptIsReportedOnly() {
-        emit(new AdaptationOutcome.Keep(report(AdaptationReport.KEPT)));
+        emit(new AdapterAnswer(report(AdaptationReport.KEPT), null));
         assertEquals(List.of(), keys());
         assertEquals(1, heard.size());
-    }
-
-    @Test
-    void versionsGoOnWhereTheTopicStandsWhenTheStoreIsNew() {
-        active = new ActiveDecoders.Active(decoder(9), 41);
-        publish(decoder(2), DType.F32);
-        assertEquals(42, heard.get(0).version());
-        publish(decoder(3), DType.F32);
-        assertEquals(43, heard.get(1).version(), "our own count is ahead of what was read back");
-    }
-
-    @Test
-    void anAdaptedDecoderOfALostStoreIsRevertedAndATrainedOneIsLeft() {
-        active = new ActiveDecoders.Active(decoder(9), 41);
-        revert();
-        assertEquals(List.of(42L), heard.stream().map(AdaptationReport::version).toList());
-        active = new ActiveDecoders.Active(TRAINED, 50);
-        context.resetForwards();
-        revert();
-        assertEquals(List.of(), keys());
-    }
-
-    @Test
-    void aRevertAfterARevertDoesNothing() {
-        publish(decoder(2), DType.F32);
-        revert();
-        context.resetForwards();
-        revert();
-        assertEquals(List.of(), keys());
-        assertEquals(2, heard.size());
     }
 
     @Test
@@ -131,16 +100,15 @@ class DecoderEmitterTest {
     }
 
     private void publish(Decoder decoder, DType dtype) {
-        emit(new AdaptationOutcome.Publish(
-                report(AdaptationReport.PUBLISHED), decoder, dtype, Map.of("rank", "2"), TRAINED.sha256()));
+        version++;
+        emit(new AdapterAnswer(
+                report(AdaptationReport.PUBLISHED).published(version),
+                new AdapterAnswer.Publication(
+                        version, AdapterAnswer.ADAPTED, decoder, dtype, Map.of("rank", "2"), TRAINED.sha256())));
     }
 
-    private void revert() {
-        emit(new AdaptationOutcome.Revert(report(AdaptationReport.REVERTED), TRAINED, DType.F32, TRAINED.sha256()));
-    }
-
-    private void emit(AdaptationOutcome outcome) {
-        emitter.process(new Record<>(SITE, outcome, 0));
+    private void emit(AdapterAnswer answer) {
+        emitter.process(new Record<>(SITE, answer, 0));
     }
 
     private List<String> keys() {

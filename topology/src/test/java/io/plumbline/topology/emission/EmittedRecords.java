@@ -1,8 +1,8 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.topology.adaptation.AdaptationOutcome;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,11 +20,12 @@ import org.apache.kafka.streams.state.StoreBuilder;
 final class EmittedRecords {
 
     private final MockProcessorContext<byte[], byte[]> context = new MockProcessorContext<>();
-    private final Processor<String, AdaptationOutcome, byte[], byte[]> emitter;
+    private final Processor<String, AdapterAnswer, byte[], byte[]> emitter;
+    private long version;
 
     EmittedRecords() {
-        ProcessorSupplier<String, AdaptationOutcome, byte[], byte[]> supplier =
-                DecoderEmitter.supplier(site -> null, report -> {}, "decoders", "reports", Map.of());
+        ProcessorSupplier<String, AdapterAnswer, byte[], byte[]> supplier =
+                DecoderEmitter.supplier(report -> {}, "decoders", "reports", Map.of());
         for (StoreBuilder<?> builder : supplier.stores()) {
             StateStore store = builder.withLoggingDisabled().build();
             store.init(context.getStateStoreContext(), store);
@@ -38,8 +39,9 @@ final class EmittedRecords {
     List<ProducerRecord<byte[], byte[]>> next(String topic, String site, Decoder decoder, String parentSha256) {
         AdaptationReport report = new AdaptationReport(
                 site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), 0.0);
-        emitter.process(new Record<>(
-                site, new AdaptationOutcome.Publish(report, decoder, DType.F32, Map.of(), parentSha256), 0));
+        AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
+                ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), parentSha256);
+        emitter.process(new Record<>(site, new AdapterAnswer(report, publication), 0));
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (CapturedForward<? extends byte[], ? extends byte[]> forward : context.forwarded("decoders")) {
             records.add(new ProducerRecord<>(

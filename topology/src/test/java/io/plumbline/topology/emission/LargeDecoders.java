@@ -2,8 +2,8 @@ package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.topology.adaptation.AdaptationOutcome;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
 import io.plumbline.wire.DType;
 import java.lang.management.ManagementFactory;
@@ -83,19 +83,16 @@ public final class LargeDecoders {
                 .addProcessor(
                         "emit",
                         DecoderEmitter.supplier(
-                                site -> null,
-                                report -> say("emitted", report.version()),
-                                "decoders",
-                                "reports",
-                                Map.of()),
+                                report -> say("emitted", report.version()), "decoders", "reports", Map.of()),
                         "publish")
                 .addSink("decoders", DECODERS, out, out, new DecoderPartitioner(), "emit")
                 .addSink("reports", REPORTS, out, out, "emit");
     }
 
     /** Answers every record with the decoder. */
-    private static final class Publisher extends ContextualProcessor<byte[], byte[], String, AdaptationOutcome> {
+    private static final class Publisher extends ContextualProcessor<byte[], byte[], String, AdapterAnswer> {
         private final Decoder decoder;
+        private long version;
 
         private Publisher(Decoder decoder) {
             this.decoder = decoder;
@@ -106,11 +103,11 @@ public final class LargeDecoders {
             say("triggered", Long.parseLong(new String(record.value(), StandardCharsets.UTF_8)));
             AdaptationReport report = new AdaptationReport(
                     SITE, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), 0.0);
+            AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
+                    ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), PARENT);
             context()
                     .forward(new Record<>(
-                            SITE,
-                            new AdaptationOutcome.Publish(report, decoder, DType.F32, Map.of(), PARENT),
-                            record.timestamp()));
+                            SITE, new AdapterAnswer(report.published(version), publication), record.timestamp()));
         }
     }
 
