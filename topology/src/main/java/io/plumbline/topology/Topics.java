@@ -90,7 +90,7 @@ public final class Topics {
             }
             requireRights(client, config, applications, existing);
             if (monitors) {
-                warnOfEventTimes(client, config);
+                eventTimeWarnings(client, config).forEach(LOG::warn);
             }
             return new Prepared(
                     partitions,
@@ -158,28 +158,28 @@ public final class Topics {
     }
 
     /** Not refused: both may be meant. But neither shows in any number later on. */
-    private static void warnOfEventTimes(TopicClient client, MonitorConfig config) {
+    /** What will happen to event times that a user may not have meant; without the right to ask, nothing is said. */
+    static List<String> eventTimeWarnings(TopicClient client, MonitorConfig config) {
         String topic = config.topics().activations();
         Map<String, Config> settings = client.settings(List.of(topic));
         Config found = settings == null ? null : settings.get(topic);
+        List<String> warnings = new ArrayList<>();
         if (found == null) {
-            return;
+            return warnings;
         }
         ConfigEntry type = found.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
         if (type != null && "LogAppendTime".equals(type.value())) {
-            LOG.warn(
-                    "topic \"{}\" has {} = LogAppendTime: windows are cut by the time of arrival, not by the producer's; set it to CreateTime to have the latter",
-                    topic,
-                    TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
+            warnings.add(
+                    "topic \"%s\" has %s = LogAppendTime: windows are cut by the time of arrival, not by the producer's; set it to CreateTime to have the latter"
+                            .formatted(topic, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG));
         }
         ConfigEntry retention = found.get(TopicConfig.RETENTION_MS_CONFIG);
         if (config.window().idleClose() == null && retention != null && !"-1".equals(retention.value())) {
-            LOG.warn(
-                    "window.idle_close is off, as for a replay of history, and topic \"{}\" has {} = {}: the broker deletes records whose event time is older, read or not; set it to -1 for a replay",
-                    topic,
-                    TopicConfig.RETENTION_MS_CONFIG,
-                    retention.value());
+            warnings.add(
+                    "window.idle_close is off, as for a replay of history, and topic \"%s\" has %s = %s: the broker deletes records whose event time is older, read or not; set it to -1 for a replay"
+                            .formatted(topic, TopicConfig.RETENTION_MS_CONFIG, retention.value()));
         }
+        return warnings;
     }
 
     /** A topic made by someone else may take less than ours. */

@@ -123,6 +123,37 @@ class TopicsIT {
     }
 
     @Test
+    void aTopicThatWouldLoseEventTimesIsWarnedOfAtStart() throws Exception {
+        client.createTopic("arrival", 1, Map.of("message.timestamp.type", "LogAppendTime", "retention.ms", "-1"));
+        client.createTopic("month", 1, Map.of("retention.ms", "2592000000"));
+        assertWarnings(List.of("topic \"arrival\" has message.timestamp.type = LogAppendTime: "), "arrival", "30s");
+        assertWarnings(List.of(), "month", "30s");
+        assertWarnings(
+                List.of(
+                        "window.idle_close is off, as for a replay of history, and topic \"month\" has retention.ms = 2592000000: "),
+                "month",
+                "off");
+    }
+
+    private static void assertWarnings(List<String> begins, String activations, String idleClose) {
+        MonitorConfig config =
+                MonitorConfig.parse("""
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: %s}
+                window: {idle_close: %s}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers(), activations, idleClose), "test", folder);
+        try (TopicClient topics = TopicClient.connect(config)) {
+            List<String> warnings = Topics.eventTimeWarnings(topics, config);
+            assertEquals(begins.size(), warnings.size(), warnings::toString);
+            for (int i = 0; i < begins.size(); i++) {
+                assertTrue(warnings.get(i).startsWith(begins.get(i)), warnings.get(i));
+            }
+        }
+    }
+
+    @Test
     void aChangelogThatDoesNotFitItsTasksIsNamed() throws Exception {
         MonitorConfig config = MonitorConfig.parse("""
                 application_id: misfit

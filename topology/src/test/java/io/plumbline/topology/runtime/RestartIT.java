@@ -1,0 +1,83 @@
+package io.plumbline.topology.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A monitor that is stopped and started again in good order, while a producer sends old records once more. */
+class RestartIT {
+
+    private static final long T0 = 1_700_000_000_000L;
+    private static final long WINDOW_MS = 10_000;
+    private static final int ROWS = WatchedFolder.RECORDS * WatchedFolder.ROWS;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aClosedWindowStaysClosedAndItsRowsSentAgainAreLate() throws Exception {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            client.sendAll(windows(0, 3));
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+                awaitRows(runtime, "in", 3 * ROWS);
+                awaitRows(runtime, "in_windows", 2 * ROWS);
+            }
+            // Two closed windows again. A record of the open one sent twice is two: no record is remembered.
+            client.sendAll(windows(0, 2));
+            client.sendAll(windows(3, 5));
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+                awaitRows(runtime, "in", 7 * ROWS);
+                awaitRows(runtime, "in_windows", 4 * ROWS);
+                awaitRows(runtime, "open", ROWS);
+                awaitRows(runtime, "late_after_grace", 2 * ROWS);
+            }
+            List<Long> starts = new ArrayList<>();
+            for (ConsumerRecord<byte[], byte[]> report :
+                    client.readAll(config.topics().windowReports())) {
+                var read = new ObjectMapper().readTree(report.value());
+                starts.add(read.get("window_start_ms").asLong());
+                assertEquals(ROWS, read.get("rows").asLong(), read::toString);
+            }
+            assertEquals(List.of(T0, T0 + WINDOW_MS, T0 + 2 * WINDOW_MS, T0 + 3 * WINDOW_MS), starts);
+        }
+    }
+
+    private static List<ProducerRecord<byte[], byte[]>> windows(int from, int to) {
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+        for (int window = from; window < to; window++) {
+            for (int i = 0; i < WatchedFolder.RECORDS; i++) {
+                records.add(Poison.good(100L * window + i, T0 + window * WINDOW_MS + i * 100L));
+            }
+        }
+        return records;
+    }
+
+    private static void awaitRows(PlumblineRuntime runtime, String account, long rows) throws InterruptedException {
+        String line =
+                "plumbline_site_rows{account=\"%s\",site=\"%s\"} %d.0".formatted(account, WatchedFolder.SITE, rows);
+        BrokerClient.awaitThat(() -> metrics(runtime).contains(line), () -> line + " not in\n" + metrics(runtime));
+    }
+
+    private static String metrics(PlumblineRuntime runtime) {
+        try {
+            return PoisonIT.metrics(runtime);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
