@@ -53,6 +53,10 @@ public final class ActivationBlob {
         return targets == null ? 0 : targets.size(1);
     }
 
+    public boolean hasTokenIds() {
+        return tensors.tokenIds() != null;
+    }
+
     /** Converts every row. */
     public ActivationBatch batch() {
         return tensors.all();

@@ -78,6 +78,10 @@ public final class ActivationFile implements Closeable {
         return tensors.targets() != null;
     }
 
+    public boolean hasTokenIds() {
+        return tensors.tokenIds() != null;
+    }
+
     public ActivationBatch request(int index) {
         return tensors.rows(offsets[index], offsets[index + 1]);
     }

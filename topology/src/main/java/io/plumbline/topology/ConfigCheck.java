@@ -201,6 +201,10 @@ public final class ConfigCheck {
                             settings.explainer(),
                             explainer.decoder().sha256()));
         }
+        String otherRows = WatchedSite.otherRows(settings, baseline);
+        if (otherRows != null) {
+            problems.add(otherRows);
+        }
         if (baseline.rows() < settings.rank()) {
             problems.add(
                     "baseline: %d rows do not span a subspace of rank %d".formatted(baseline.rows(), settings.rank()));

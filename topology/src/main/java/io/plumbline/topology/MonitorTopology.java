@@ -145,7 +145,8 @@ public final class MonitorTopology {
                 site.site(),
                 site.explainer().inputWidth(),
                 site.explainer().targetWidth(),
-                site.explainer().isTranscoder());
+                site.explainer().isTranscoder(),
+                site.baseline().masking().mask());
     }
 
     private static <V> Map<String, V> mapValues(Map<String, WatchedSite> sites, Function<WatchedSite, V> value) {

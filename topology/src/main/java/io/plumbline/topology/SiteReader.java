@@ -8,11 +8,13 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.wire.DType;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -80,6 +82,7 @@ final class SiteReader {
                         "warn", both, "expected other statistics than those under trigger, which say more already");
             }
         }
+        MaskRules mask = node.has("mask") ? mask(node.child("mask")) : MaskRules.NONE;
         DriftPolicy debounce = node.parsed("debounce", DriftPolicy.immediate(), SiteReader::debounce);
         ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce, triggers));
         Threshold threshold = thresholds.threshold(node, "threshold");
@@ -98,6 +101,7 @@ final class SiteReader {
                 reader.path(node, "explainer", explainer),
                 reader.path(node, "baseline", baseline),
                 rank,
+                mask,
                 triggers,
                 threshold,
                 clear,
@@ -148,6 +152,26 @@ final class SiteReader {
         double alpha = node.real("alpha", 0.0, 0.0, 1.0);
         Rotation rotation = node.choice("rotation", Rotation.PRINTED, Rotation.class);
         return new GaeSettings(rank, rotation, new Regularisation(geometric, preservation, relative), alpha);
+    }
+
+    private static MaskRules mask(ConfigNode node) {
+        List<Long> ids = new ArrayList<>();
+        for (String text : node.texts("token_ids")) {
+            try {
+                ids.add(Long.valueOf(text));
+            } catch (NumberFormatException notANumber) {
+                node.problem("token_ids", text, "expected whole numbers, such as [101, 102]");
+            }
+        }
+        Double cap = node.has("norm_cap") ? Double.valueOf(node.real("norm_cap", 0.0, 0.0, Double.MAX_VALUE)) : null;
+        node.refuseUnknownKeys();
+        try {
+            return new MaskRules(ids, cap);
+        } catch (IllegalArgumentException refused) {
+            node.problem(
+                    "norm_cap", cap, "expected a number above 1, how many times the baseline's median row is too long");
+            return MaskRules.NONE;
+        }
     }
 
     /** The names under a key, each of them known and there once. */

@@ -16,6 +16,13 @@ public final class ActivationRecords {
                 .toBytes();
     }
 
+    public static byte[] blob(Matrix activations, long... tokenIds) {
+        return SafetensorsWriter.create()
+                .add("activations", DType.F32, activations)
+                .addLongs("token_ids", tokenIds)
+                .toBytes();
+    }
+
     public static byte[] blob(Matrix activations, Matrix targets) {
         return SafetensorsWriter.create()
                 .add("activations", DType.F32, activations)

@@ -171,6 +171,11 @@ final class SiteJudge {
                 active == null ? 0 : active.version(),
                 ask == Ask.ADAPT,
                 geometry.violatedBounds(),
+                window.masked().byToken(),
+                window.masked().byNorm(),
+                (double) window.masked().total()
+                        / (window.masked().total() + window.moment().rows()),
+                EnergyWarning.of(geometry.topEigenvalueShare(), site.geometry()),
                 geometry);
     }
 

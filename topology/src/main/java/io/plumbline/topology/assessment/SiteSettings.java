@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.moments.MaskRules;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param explainer folder of the trained explainer
  * @param baseline file written by {@code plumbline baseline}
  * @param rank r, of every subspace that is compared
+ * @param mask rows that enter no sum; the same as the baseline's
  * @param triggers the statistics that decide, by name, see {@link io.plumbline.geometry.GapAssessment#statisticNames}
  * @param threshold above it a window counts against the site
  * @param clear at or below it a drifted site counts as recovering; null: the threshold itself
@@ -29,6 +31,7 @@ public record SiteSettings(
         Path explainer,
         Path baseline,
         int rank,
+        MaskRules mask,
         List<String> triggers,
         Threshold threshold,
         @Nullable Threshold clear,

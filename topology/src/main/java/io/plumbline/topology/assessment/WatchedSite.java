@@ -3,7 +3,9 @@ package io.plumbline.topology.assessment;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.moments.MaskRules;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A configured site with everything that does not depend on the window, read and computed once at start.
@@ -38,9 +40,37 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
             throw new IllegalArgumentException("site %s: rank = %d, but its target space has %d dimensions"
                     .formatted(settings.site(), settings.rank(), explainer.targetWidth()));
         }
+        String otherRows = otherRows(settings, baseline);
+        if (otherRows != null) {
+            throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), otherRows));
+        }
         SiteGeometry geometry = SiteGeometry.of(
                 explainer.decoder(), baseline.moment(), baseline.reconstructionMoment(), settings.rank());
         return new WatchedSite(settings, explainer, baseline, geometry);
+    }
+
+    /** Why windows of this site would not be of the rows its baseline is of, or null. */
+    public static @Nullable String otherRows(SiteSettings settings, Baseline baseline) {
+        MaskRules made = baseline.masking().rules();
+        if (made.equals(settings.mask())) {
+            return null;
+        }
+        return "mask = %s, but the baseline %s was made with %s: windows would not be of the rows they are compared with; write mask: %s, or run `plumbline baseline%s`"
+                .formatted(
+                        settings.mask(),
+                        settings.baseline(),
+                        made,
+                        made.isEmpty() ? "{}" : made,
+                        options(settings.mask()));
+    }
+
+    private static String options(MaskRules rules) {
+        StringBuilder options = new StringBuilder();
+        rules.tokenIds().forEach(id -> options.append(" --mask-token-id ").append(id));
+        Double cap = rules.normCap();
+        return cap == null
+                ? options.toString()
+                : options.append(" --mask-norm-cap ").append(cap).toString();
     }
 
     public String site() {

@@ -30,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
  * @param adaptationRequested whether this window asked for an adaptation
  * @param violatedBounds names of valid bounds the measured gaps break; empty unless there is a defect
+ * @param maskedByToken rows of the window that were taken out before everything else for their token
+ * @param maskedByNorm the same for their norm
+ * @param maskedShare both as a share of the rows that came
+ * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
  * @param geometry the numbers of the window, undefined ones as null
  */
 public record WindowReport(
@@ -51,4 +55,8 @@ public record WindowReport(
         long decoderVersion,
         boolean adaptationRequested,
         List<String> violatedBounds,
+        long maskedByToken,
+        long maskedByNorm,
+        double maskedShare,
+        @Nullable String energyWarning,
         @JsonUnwrapped GapAssessment geometry) {}

@@ -2,7 +2,9 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.NonFiniteRowException;
+import io.plumbline.moments.RowMask;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.ActivationFile;
 import java.io.Closeable;
@@ -24,6 +26,8 @@ final class ActivationStream implements Closeable {
     private record Dump(Path path, ActivationFile file) {}
 
     private final List<Dump> dumps = new ArrayList<>();
+    private RowMask mask = RowMask.NONE;
+    private MaskedRows masked = MaskedRows.NONE;
 
     private ActivationStream() {}
 
@@ -60,6 +64,39 @@ final class ActivationStream implements Closeable {
         return stream;
     }
 
+    /**
+     * As {@link #open(List, Explainer)}, without the rows the mask takes out.
+     *
+     * @throws UsageException when it takes out tokens and a dump does not say which they are
+     */
+    static ActivationStream open(List<Path> paths, Explainer explainer, RowMask mask) throws IOException {
+        ActivationStream stream = open(paths, explainer);
+        try {
+            stream.requireTokenIds(mask);
+        } catch (UsageException missing) {
+            stream.close();
+            throw missing;
+        }
+        stream.mask = mask;
+        return stream;
+    }
+
+    /** Refuses dumps without token ids where they are masked. */
+    void requireTokenIds(RowMask by) {
+        for (Dump dump : dumps) {
+            if (by.needsTokenIds() && !dump.file().hasTokenIds()) {
+                throw new UsageException(
+                        "%s: has no tensor \"token_ids\" [%d], and rows of some token ids are to be left out"
+                                .formatted(dump.path(), dump.file().rows()));
+            }
+        }
+    }
+
+    /** Rows left out by the last complete reading. */
+    MaskedRows masked() {
+        return masked;
+    }
+
     private void requireWidthsOf(Explainer explainer) {
         for (Dump dump : dumps) {
             ActivationFile file = dump.file();
@@ -92,14 +129,19 @@ final class ActivationStream implements Closeable {
         return dumps.stream().mapToInt(dump -> dump.file().requests()).sum();
     }
 
-    /** Reads every request, with a bar called {@code task} on a terminal. */
+    /** Reads every request of which a row remains, with a bar called {@code task} on a terminal. */
     void forEach(String task, RequestReader reader) throws IOException {
+        masked = MaskedRows.NONE;
         try (Progress progress = Progress.of(task, rows())) {
             for (Dump dump : dumps) {
                 for (int i = 0; i < dump.file().requests(); i++) {
                     ActivationBatch request = dump.file().request(i);
+                    RowMask.Kept kept = mask.apply(request);
+                    masked = masked.plus(kept.masked());
                     try {
-                        reader.read(request);
+                        if (kept.batch() != null) {
+                            reader.read(kept.batch());
+                        }
                     } catch (NonFiniteRowException refused) {
                         throw new IllegalArgumentException(
                                 "%s, request %d: %s".formatted(dump.path(), i, refused.getMessage()), refused);
@@ -126,7 +168,7 @@ final class ActivationStream implements Closeable {
         void read(String request, int rows, byte[] value) throws IOException;
     }
 
-    /** All rows in one batch: {@code 8 rows (d_in + d_out)} bytes. */
+    /** All rows that remain in one batch: {@code 8 rows (d_in + d_out)} bytes. */
     ActivationBatch all() throws IOException {
         int rows = Math.toIntExact(rows());
         ActivationFile first = dumps.get(0).file();
@@ -140,7 +182,12 @@ final class ActivationStream implements Closeable {
             }
             filled[0] += request.rows();
         });
-        return new ActivationBatch(activations, targets, null);
+        if (filled[0] == 0) {
+            throw new UsageException(
+                    "%s: every row is masked".formatted(dumps.get(0).path()));
+        }
+        return new ActivationBatch(
+                activations.rowRange(0, filled[0]), targets == null ? null : targets.rowRange(0, filled[0]), null);
     }
 
     private static void append(Matrix part, Matrix whole, int row) {

@@ -13,6 +13,7 @@ import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -133,6 +135,13 @@ final class AdaptCommand implements Callable<Integer> {
             description = "Dumps of other rows to measure on.")
     List<Path> validate = List.of();
 
+    @Option(
+            names = "--baseline",
+            paramLabel = "FILE",
+            description = "Leave out the rows this baseline of the explainer was made without.")
+    @Nullable
+    Path baseline;
+
     @Option(names = "--dtype", defaultValue = "f32", description = "f32 or f64, of the new decoder. Default: f32.")
     OutputType dtype;
 
@@ -157,7 +166,10 @@ final class AdaptCommand implements Callable<Integer> {
         Options.requireParent("--out", out);
         Explainer trained = Options.explainer(explainer);
         Options.requireRank(rank, trained);
-        Rows fit = rows(activations, trained);
+        RowMask mask = baseline == null
+                ? RowMask.NONE
+                : Options.baseline(baseline, trained).masking().mask();
+        Rows fit = rows(activations, trained, mask);
         ExplainerSubspace trainedSubspace = ExplainerSubspace.of(trained.decoder(), rank);
         Adaptation adaptation =
                 GeometryAdapter.adapt(trained.decoder(), trainedSubspace, fit.codes(), fit.targets(), settings);
@@ -171,7 +183,7 @@ final class AdaptCommand implements Callable<Integer> {
         measure(answer, "", fit, trained.decoder(), trainedSubspace, adapted, adaptedSubspace);
         answer.put("rows", fit.targets().rows()).put("rank", rank);
         if (!validate.isEmpty()) {
-            Rows other = rows(validate, trained);
+            Rows other = rows(validate, trained, mask);
             measure(answer, "validation_", other, trained.decoder(), trainedSubspace, adapted, adaptedSubspace);
             answer.put("validation_rows", other.targets().rows());
         }
@@ -193,8 +205,8 @@ final class AdaptCommand implements Callable<Integer> {
         }
     }
 
-    private static Rows rows(List<Path> files, Explainer trained) throws IOException {
-        try (ActivationStream stream = ActivationStream.open(files, trained)) {
+    private static Rows rows(List<Path> files, Explainer trained, RowMask mask) throws IOException {
+        try (ActivationStream stream = ActivationStream.open(files, trained, mask)) {
             ActivationBatch all = stream.all();
             return new Rows(trained.encoder().encode(all.activations()), all.targetRows());
         }

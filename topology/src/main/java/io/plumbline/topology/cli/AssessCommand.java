@@ -15,6 +15,7 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.assessment.EnergyWarning;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,7 +35,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures one window of activations against the explainer and a baseline, in float64, and judges it.",
             "",
-            "All dumps together are one window. A number that does not exist here is null, with the reason.",
+            "All dumps together are one window. Rows the baseline was made without are left out here too. A number that does not exist here is null, with the reason.",
             ""
         },
         footer = {
@@ -147,17 +148,26 @@ final class AssessCommand implements Callable<Integer> {
         Explainer trained = Options.explainer(explainer);
         Options.requireRank(rank, trained);
         Baseline normal = Options.baseline(baseline, trained);
-        try (ActivationStream stream = ActivationStream.open(activations, trained)) {
+        try (ActivationStream stream =
+                ActivationStream.open(activations, trained, normal.masking().mask())) {
             SecondMoment moment = moment(stream, trained);
             double fvu = reconstructionFvu(stream, trained, moment);
-            GapAssessment assessment = SiteGeometry.of(
-                            trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank)
-                    .assess(moment);
+            SiteGeometry geometry =
+                    SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
+            GapAssessment assessment = geometry.assess(moment);
             DriftVerdict verdict = new DriftJudge(
                             normal, List.of(trigger), threshold, threshold, DriftPolicy.immediate(), 1)
                     .judge(DriftState.INITIAL, assessment)
                     .verdict();
-            answer(assessment, fvu, verdict).print(spec.commandLine().getOut(), json);
+            Answer answer = answer(assessment, fvu, verdict);
+            if (!normal.masking().rules().isEmpty()) {
+                stream.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
+            }
+            String energyWarning = EnergyWarning.of(assessment.topEigenvalueShare(), geometry);
+            if (energyWarning != null) {
+                answer.put("energy_warning", energyWarning);
+            }
+            answer.print(spec.commandLine().getOut(), json);
             return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
         }
     }

@@ -9,6 +9,8 @@ import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Grouping;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.RowMask;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -76,6 +79,19 @@ final class BaselineCommand implements Callable<Integer> {
     List<Integer> windowRows = List.of();
 
     @Option(
+            names = "--mask-token-id",
+            paramLabel = "ID",
+            description = "Leave out rows of this token. May be repeated.")
+    List<Long> maskTokenIds = List.of();
+
+    @Option(
+            names = "--mask-norm-cap",
+            paramLabel = "X",
+            description = "Leave out rows longer than X times the median row; reads the dumps once more.")
+    @Nullable
+    Double maskNormCap;
+
+    @Option(
             names = "--window-size",
             paramLabel = "DURATION",
             defaultValue = "60s",
@@ -104,20 +120,39 @@ final class BaselineCommand implements Callable<Integer> {
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }
+        MaskRules rules = maskRules();
         BaselineBuilder builder = BaselineBuilder.of(
                 trained,
                 ranks.isEmpty() ? List.of(Math.min(DEFAULT_RANK, trained.targetWidth())) : ranks,
-                windowRows.isEmpty() ? DEFAULT_WINDOW_ROWS : windowRows);
+                windowRows.isEmpty() ? DEFAULT_WINDOW_ROWS : windowRows,
+                rules);
         Baseline baseline;
         try (ActivationStream stream = ActivationStream.open(activations, trained)) {
+            stream.requireTokenIds(RowMask.of(rules.withoutNormCap(), null));
+            if (builder.needsNorms()) {
+                stream.forEach("norms", builder::addNorms);
+            }
             stream.forEach("moments", builder::add);
             CleanWindowPass windows = builder.secondPass();
             stream.forEach("clean windows", windows::add);
             baseline = windows.build();
         }
         baseline.write(out);
-        answer(baseline, size).print(spec.commandLine().getOut(), json);
+        Answer answer = answer(baseline, size);
+        if (!rules.isEmpty()) {
+            builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
+        }
+        answer.print(spec.commandLine().getOut(), json);
         return ExitCodes.FINE;
+    }
+
+    private MaskRules maskRules() {
+        try {
+            return new MaskRules(maskTokenIds, maskNormCap);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(
+                    "--mask-" + String.valueOf(refused.getMessage()).replace('_', '-'));
+        }
     }
 
     private Answer answer(Baseline baseline, Duration size) {

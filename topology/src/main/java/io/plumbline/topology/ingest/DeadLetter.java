@@ -47,6 +47,7 @@ public record DeadLetter(Reason reason, String message) {
         WRONG_WIDTH,
         MISSING_TARGETS,
         UNEXPECTED_TARGETS,
+        MISSING_TOKEN_IDS,
         EMPTY_BATCH,
         NON_FINITE,
         AHEAD_OF_TIME,

@@ -3,7 +3,7 @@ package io.plumbline.topology.ingest;
 /** Watches the first stage. Called on stream threads; implementations must be thread-safe and must not block. */
 public interface IngestListener {
 
-    /** A record of {@code rows} rows was accepted for {@code site}. */
+    /** A record of {@code rows} rows, masked ones among them, was accepted for {@code site}. */
     void onAccepted(String site, int rows);
 
     /** A record was refused; {@code reason} is one of a fixed set. */

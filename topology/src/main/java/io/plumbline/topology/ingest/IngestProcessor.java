@@ -97,7 +97,7 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
             if (refusal != null) {
                 throw new Refused(refusal);
             }
-            listener.onAccepted(ingested.site(), ingested.batch().rows());
+            listener.onAccepted(ingested.site(), ingested.rows());
             out.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
         } catch (Refused refused) {
             DeadLetter letter = refused.deadLetter();

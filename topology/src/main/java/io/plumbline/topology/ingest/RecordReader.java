@@ -1,6 +1,7 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.wire.ActivationBatch;
@@ -62,6 +63,7 @@ final class RecordReader {
         // Before a value becomes a double: what is refused here costs no more memory than it came with.
         checkRows(shape, blob);
         checkWidths(shape, blob);
+        checkTokenIds(shape, blob);
         ActivationBatch batch = blob.batch();
         checkFinite(shape, "activations", batch.activations());
         Matrix targets = batch.targets();
@@ -71,7 +73,8 @@ final class RecordReader {
         byte[] request = requestOf(headers);
         long record = RowSample.recordHash(value, timestampMs, request);
         long group = request == null ? record : RowSample.requestHash(new String(request, StandardCharsets.UTF_8));
-        return new Ingested(shape.site(), group, batch, record);
+        RowMask.Kept kept = shape.mask().apply(batch);
+        return new Ingested(shape.site(), group, kept.batch(), kept.masked(), record);
     }
 
     private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {
@@ -138,6 +141,15 @@ final class RecordReader {
                     Reason.WRONG_WIDTH,
                     "site %s: targets have %d columns, the explainer writes %d"
                             .formatted(shape.site(), blob.targetWidth(), shape.targetWidth()));
+        }
+    }
+
+    private static void checkTokenIds(SiteShape shape, ActivationBlob blob) throws Refused {
+        if (shape.mask().needsTokenIds() && !blob.hasTokenIds()) {
+            throw new Refused(
+                    Reason.MISSING_TOKEN_IDS,
+                    "site %s: mask.token_ids leaves out rows by their token, but the record has no tensor \"token_ids\" [%d]; no row of the batch was added"
+                            .formatted(shape.site(), blob.rows()));
         }
     }
 

@@ -93,6 +93,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     static SiteSnapshot snapshot(WindowReport report) {
         GapAssessment geometry = report.geometry();
         List<Double> angles = geometry.principalAngles();
+        double rowsThatCame = report.maskedByToken() + report.maskedByNorm() + geometry.rows();
         SiteSnapshot.Builder snapshot = SiteSnapshot.of(report.site())
                 .window(report.windowStartMs(), report.windowEndMs())
                 .verdict(report.verdict())
@@ -126,6 +127,9 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.EXPLAINER_DEPENDENT_SHARE, geometry.explainerDependentShare())
                 .set(WindowMetric.ETA, geometry.eta())
                 .set(WindowMetric.TOP_EIGENVALUE_SHARE, geometry.topEigenvalueShare())
+                .set(WindowMetric.MASKED, "token_id", report.maskedByToken() / rowsThatCame)
+                .set(WindowMetric.MASKED, "norm", report.maskedByNorm() / rowsThatCame)
+                .set(WindowMetric.ENERGY_CONCENTRATED, report.energyWarning() == null ? 0 : 1)
                 .set(WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed", geometry.davisKahanCertified());
         for (StatisticReport statistic : report.statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());

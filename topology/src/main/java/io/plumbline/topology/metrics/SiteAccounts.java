@@ -21,7 +21,7 @@ final class SiteAccounts implements MultiCollector {
 
     private static final String NAME = "plumbline_site_rows";
     private static final String HELP =
-            "What became of all rows of the site since the application began: in = in_windows + open + unaccounted + every late_*";
+            "What became of all rows of the site since the application began: in = in_windows + open + unaccounted + every late_* + every masked_*";
 
     private final Map<String, RowAccount> accounts = new ConcurrentHashMap<>();
 
@@ -45,6 +45,7 @@ final class SiteAccounts implements MultiCollector {
             family.dataPoint(point(site, "open", account.open()));
             family.dataPoint(point(site, "unaccounted", account.unaccounted()));
             account.late().forEach((reason, rows) -> family.dataPoint(point(site, "late_" + reason, rows)));
+            account.masked().forEach((reason, rows) -> family.dataPoint(point(site, "masked_" + reason, rows)));
         });
         return MetricSnapshots.of(family.build());
     }

@@ -82,6 +82,13 @@ public enum WindowMetric {
     TOP_EIGENVALUE_SHARE(
             "plumbline_top_eigenvalue_share_ratio",
             "Share of the window's energy in its first eigenvector; near 1 one token or coordinate dominates"),
+    ENERGY_CONCENTRATED(
+            "plumbline_energy_concentrated",
+            "1 while one eigenvalue holds more than half of the window's energy, else 0"),
+    MASKED(
+            "plumbline_masked_rows_ratio",
+            "Rows taken out before everything else, by token id or norm, as a share of the window's rows that came",
+            "reason"),
     FVU(
             "plumbline_fraction_of_variance_unexplained",
             "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; may exceed 1",

@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 
@@ -8,6 +9,7 @@ import io.plumbline.moments.SecondMoment;
  *
  * @param moment second moment of the target rows; at least one row, a window without rows is skipped
  * @param sample deterministic sample of its rows
+ * @param masked rows of the window that were taken out before its moment and its sample
  * @param requests records that contributed
  * @param closedBy what let it close
  * @param account what became of every row of the site so far
@@ -19,6 +21,7 @@ public record ClosedWindow(
         long endMs,
         SecondMoment moment,
         RowSample sample,
+        MaskedRows masked,
         long requests,
         ClosedBy closedBy,
         RowAccount account,

@@ -1,10 +1,12 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.MomentTile;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -26,6 +28,7 @@ final class Pane {
     private final long[] tileRows;
     private final BitSet changedTiles = new BitSet();
     private long requests;
+    private MaskedRows masked = MaskedRows.NONE;
 
     /** Hashes of the sampled rows that are stored, ascending, and how many rows the stored parts hold in all. */
     private long[] storedRows = new long[0];
@@ -40,21 +43,26 @@ final class Pane {
         changedTiles.set(0, tileRows.length);
     }
 
-    /** Adds every row of a record, once. */
+    /** Adds every row of a record, once; masked ones are only counted. */
     void add(Ingested record) {
-        Matrix targets = record.batch().targetRows();
+        masked = masked.plus(record.masked());
+        ActivationBatch batch = record.batch();
+        if (batch == null) {
+            return;
+        }
+        Matrix targets = batch.targetRows();
         moment.add(targets);
         for (int tile = 0; tile < tileRows.length; tile++) {
             tileRows[tile] += targets.rows();
         }
         changedTiles.set(0, tileRows.length);
         requests++;
-        offerToSample(record);
+        offerToSample(record, batch);
     }
 
-    private void offerToSample(Ingested record) {
-        Matrix activations = record.batch().activations();
-        Matrix targets = record.batch().targets();
+    private void offerToSample(Ingested record, ActivationBatch batch) {
+        Matrix activations = batch.activations();
+        Matrix targets = batch.targets();
         for (int row = 0; row < activations.rows(); row++) {
             long hash = RowSample.hash(record.record(), row);
             if (hash <= sample.threshold()) {
@@ -108,6 +116,10 @@ final class Pane {
         requests += count;
     }
 
+    void addMasked(MaskedRows more) {
+        masked = masked.plus(more);
+    }
+
     /** Adds another pane whole: windows are composed this way. */
     void merge(Pane other) {
         moment.merge(other.moment);
@@ -116,6 +128,7 @@ final class Pane {
             tileRows[tile] += other.tileRows[tile];
         }
         requests += other.requests;
+        masked = masked.plus(other.masked);
     }
 
     /** Whether all tiles of every sender are in. */
@@ -179,8 +192,19 @@ final class Pane {
         return sample;
     }
 
+    /** Rows in the moment. */
     long rows() {
         return tileRows[0];
+    }
+
+    /** Rows that were taken out before the moment. */
+    MaskedRows masked() {
+        return masked;
+    }
+
+    /** Rows that came, masked or not. */
+    long rowsRead() {
+        return rows() + masked.total();
     }
 
     long requests() {

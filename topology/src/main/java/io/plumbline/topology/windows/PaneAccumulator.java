@@ -76,7 +76,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
         String site = record.key();
         Ingested ingested = record.value();
-        int rows = ingested.batch().rows();
+        int rows = ingested.rows();
         SiteClock clock = panes.site(site);
         long wallMs = context().currentSystemTimeMs();
         clock.sawRecordAt(wallMs);
@@ -142,6 +142,9 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
                     new PaneMessage.Tile(partition, startMs, settings.paneMs(), pane.requests(), pane.tile(index)),
                     startMs);
         }
+        if (pane.masked().total() > 0) {
+            forward(site, new PaneMessage.Masked(partition, startMs, settings.paneMs(), pane.masked()), startMs);
+        }
         for (byte[] part : pane.sample().encode(RowSample.RECORD_PART_BYTES)) {
             forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);
         }
@@ -151,7 +154,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         long open = 0;
         for (Pane pane :
                 Objects.requireNonNull(store, "init was called").panes(site).values()) {
-            open += pane.rows();
+            open += pane.rowsRead();
         }
         PaneMessage progress = new PaneMessage.Progress(
                 context().taskId().partition(),

@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.wire.MomentTile;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -12,13 +13,14 @@ import java.util.UUID;
  * <pre>
  * offset  size  field
  *      0     1  version, 2
- *      1     1  kind: 1 tile, 2 sample part, 3 progress
+ *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked
  *      2     8  application that writes, {@link #application}
  *     10     4  source partition
  *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane   38  …  {@link MomentTile}
  *  sample part 14  8  pane start, ms     22  8  pane length, ms      30  …  a part of a {@link io.plumbline.moments.RowSample}
  *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  silent: 0 or 1
  *              27  8  event time, ms     35 40  {@link RowsRead}, its components
+ *  masked      14  8  pane start, ms     22  8  pane length, ms      30  8  rows by token   38  8  rows by norm
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up, the
@@ -30,6 +32,7 @@ sealed interface PaneMessage {
     byte TILE = 1;
     byte SAMPLE = 2;
     byte PROGRESS = 3;
+    byte MASKED = 4;
 
     /** The source partition that speaks. */
     int partition();
@@ -52,6 +55,19 @@ sealed interface PaneMessage {
                     .putLong(paneMs)
                     .putLong(requests)
                     .put(body)
+                    .array();
+        }
+    }
+
+    /** The masked rows of a closed pane; sent after its tiles, where there are any. */
+    record Masked(int partition, long paneStartMs, long paneMs, MaskedRows rows) implements PaneMessage {
+        @Override
+        public byte[] encode(long application) {
+            return header(MASKED, application, partition, 32)
+                    .putLong(paneStartMs)
+                    .putLong(paneMs)
+                    .putLong(rows.byToken())
+                    .putLong(rows.byNorm())
                     .array();
         }
     }
@@ -105,6 +121,14 @@ sealed interface PaneMessage {
             throw new IllegalArgumentException("pane message of time %d ms".formatted(ms));
         }
         return ms;
+    }
+
+    /** No pane has a trillion rows, and sums of fewer stay in a long. */
+    private static long rows(long count) {
+        if (count > 1L << 40) {
+            throw new IllegalArgumentException("pane message of %d masked rows".formatted(count));
+        }
+        return count;
     }
 
     private static long timeOrNever(long ms) {
@@ -161,6 +185,12 @@ sealed interface PaneMessage {
                             timeOrNever(buffer.getLong()),
                             RowsRead.decode(buffer));
                 }
+                case MASKED ->
+                    new Masked(
+                            partition,
+                            time(buffer.getLong()),
+                            buffer.getLong(),
+                            new MaskedRows(rows(buffer.getLong()), rows(buffer.getLong())));
                 default -> throw new IllegalArgumentException("pane message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {

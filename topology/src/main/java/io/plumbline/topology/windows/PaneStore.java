@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -165,6 +166,8 @@ final class PaneStore<S> implements StateStore {
                     ByteBuffer.allocate(COUNTS_BYTES)
                             .putLong(pane.requests())
                             .putLong(paneMs)
+                            .putLong(pane.masked().byToken())
+                            .putLong(pane.masked().byNorm())
                             .array());
             for (int index : pane.changedTiles()) {
                 inner.put(
@@ -198,8 +201,11 @@ final class PaneStore<S> implements StateStore {
         return next;
     }
 
-    /** Requests and length of a pane. */
-    private static final int COUNTS_BYTES = 2 * Long.BYTES;
+    /** Requests, length and masked rows of a pane. */
+    private static final int COUNTS_BYTES = 4 * Long.BYTES;
+
+    /** As written before rows could be masked. */
+    private static final int UNMASKED_COUNTS_BYTES = 2 * Long.BYTES;
 
     /** Replaces the live objects by what the inner store holds, of sites not configured here too. */
     void reset() {
@@ -230,13 +236,18 @@ final class PaneStore<S> implements StateStore {
             ByteBuffer stored = ByteBuffer.wrap(requireCounts(counts.get(id)));
             pane.addRequests(stored.getLong());
             requireSamePaneLength(id.site(), stored.getLong());
+            if (stored.hasRemaining()) {
+                pane.addMasked(new MaskedRows(stored.getLong(), stored.getLong()));
+            }
         });
         dirtyPanes.clear();
     }
 
     private static byte[] requireCounts(byte @Nullable [] value) {
         byte[] counts = value == null ? new byte[0] : value;
-        StateVersion.requireLength("request count", COUNTS_BYTES, counts);
+        if (counts.length != UNMASKED_COUNTS_BYTES) {
+            StateVersion.requireLength("request count", COUNTS_BYTES, counts);
+        }
         return counts;
     }
 
@@ -302,8 +313,8 @@ final class PaneStore<S> implements StateStore {
                         "site {} is not configured any more: its open pane from {} ms was deleted from the state, with {} rows that are in no window",
                         id.site(),
                         id.startMs(),
-                        pane.rows());
-                forgotten.merge(id.site(), pane.rows(), Long::sum);
+                        pane.rowsRead());
+                forgotten.merge(id.site(), pane.rowsRead(), Long::sum);
                 remove(id.site(), id.startMs());
             }
         });

@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.MaskedRows;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -24,15 +25,21 @@ import java.util.TreeMap;
  */
 final class SiteProgress {
 
-    private static final byte VERSION = 2;
+    private static final byte VERSION = 3;
+
+    /** Before rows could be masked. */
+    private static final byte UNMASKED = 2;
+
     private static final List<LateReason> LATE_REASONS = List.of(LateReason.values());
-    private static final int HEADER_BYTES = 1 + Integer.BYTES + Long.BYTES * (2 + LATE_REASONS.size());
+    private static final int MASKED_BYTES = 2 * Long.BYTES;
+    private static final int HEADER_BYTES = 1 + Integer.BYTES + Long.BYTES * (2 + LATE_REASONS.size()) + MASKED_BYTES;
     static final long NEVER = Long.MIN_VALUE;
 
     private final List<PartitionProgress> partitions = new ArrayList<>();
     private final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
     private long windowsClosedUpToMs = NEVER;
     private long rowsInWindows;
+    private MaskedRows masked = MaskedRows.NONE;
 
     void update(PaneMessage.Progress progress, long wallMs) {
         know(progress.partitions());
@@ -65,8 +72,9 @@ final class SiteProgress {
     }
 
     /** Rows of a pane all of whose windows are closed. */
-    void countInWindows(long rows) {
+    void countInWindows(long rows, MaskedRows maskedRows) {
         rowsInWindows += rows;
+        masked = masked.plus(maskedRows);
     }
 
     /** The time up to which every partition that counts has sent everything. */
@@ -149,7 +157,8 @@ final class SiteProgress {
             byReason.put(reason.label(), rows);
             lateRows += rows;
         }
-        return new RowAccount(in, rowsInWindows, open, byReason, in - rowsInWindows - open - lateRows);
+        long unaccounted = in - rowsInWindows - open - lateRows - masked.total();
+        return new RowAccount(in, rowsInWindows, open, byReason, masked.byReason(), unaccounted);
     }
 
     boolean isClosed(long paneEndMs) {
@@ -179,15 +188,18 @@ final class SiteProgress {
                     .putLong(progress.windowsClosedUpToMs)
                     .putLong(progress.rowsInWindows);
             LATE_REASONS.forEach(reason -> buffer.putLong(progress.late.getOrDefault(reason, 0L)));
+            buffer.putLong(progress.masked.byToken()).putLong(progress.masked.byNorm());
             progress.partitions.forEach(partition -> partition.encode(buffer));
             return buffer.array();
         }
 
         @Override
         public SiteProgress decode(byte[] bytes) {
-            ByteBuffer buffer = StateVersion.open("site progress", VERSION, bytes);
-            int partitions = Math.max(0, bytes.length - HEADER_BYTES) / PartitionProgress.BYTES;
-            StateVersion.requireLength("site progress", HEADER_BYTES + PartitionProgress.BYTES * partitions, bytes);
+            boolean unmasked = bytes.length > 0 && bytes[0] == UNMASKED;
+            ByteBuffer buffer = StateVersion.open("site progress", unmasked ? UNMASKED : VERSION, bytes);
+            int headerBytes = unmasked ? HEADER_BYTES - MASKED_BYTES : HEADER_BYTES;
+            int partitions = Math.max(0, bytes.length - headerBytes) / PartitionProgress.BYTES;
+            StateVersion.requireLength("site progress", headerBytes + PartitionProgress.BYTES * partitions, bytes);
             if (buffer.getInt() != partitions) {
                 throw new IllegalStateException(
                         "the state store holds a site progress that is cut short; reset the application's state");
@@ -196,6 +208,7 @@ final class SiteProgress {
             progress.windowsClosedUpToMs = buffer.getLong();
             progress.rowsInWindows = buffer.getLong();
             LATE_REASONS.forEach(reason -> progress.late.put(reason, buffer.getLong()));
+            progress.masked = unmasked ? MaskedRows.NONE : new MaskedRows(buffer.getLong(), buffer.getLong());
             for (int p = 0; p < partitions; p++) {
                 progress.partitions.add(PartitionProgress.decode(buffer));
             }

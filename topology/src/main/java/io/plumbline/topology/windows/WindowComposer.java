@@ -104,10 +104,12 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         SiteProgress progress = panes.site(site);
         if (message instanceof PaneMessage.Tile tile) {
             addTile(site, progress, tile);
+        } else if (message instanceof PaneMessage.Masked masked) {
+            addMasked(site, progress, masked);
         } else if (message instanceof PaneMessage.SamplePart part) {
             requirePane(part.paneStartMs(), part.paneMs());
             if (!isLate(progress, part.paneStartMs())) {
-                samplePane(site, part.paneStartMs()).addSamplePart(part.part());
+                paneWithTiles(site, part.paneStartMs()).addSamplePart(part.part());
             }
         } else if (message instanceof PaneMessage.Progress step) {
             progress.update(step, wallMs());
@@ -135,11 +137,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
                 pane.addRequests(message.requests());
             }
         } else if (first) {
-            leaveOut(
-                    site,
-                    progress,
-                    message,
-                    progress.isGivenUp(message.partition()) ? LateReason.HELD_TOO_LONG : LateReason.WINDOW_CLOSED);
+            leaveOut(site, progress, message.partition(), message.tile().rows());
         }
         if (first) {
             progress.arrived(message.partition(), message.tile().rows());
@@ -147,17 +145,29 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         }
     }
 
-    /** The tiles of a pane come before its sample, and say how wide a site is that is not configured here. */
-    private Pane samplePane(String site, long paneStartMs) {
+    private void addMasked(String site, SiteProgress progress, PaneMessage.Masked message) {
+        requirePane(message.paneStartMs(), message.paneMs());
+        if (!isLate(progress, message.paneStartMs())) {
+            paneWithTiles(site, message.paneStartMs()).addMasked(message.rows());
+        } else {
+            leaveOut(site, progress, message.partition(), message.rows().total());
+        }
+        progress.arrived(message.partition(), message.rows().total());
+        panes().touch(site);
+    }
+
+    /** The tiles of a pane come before the rest of it, and say how wide a site is that is not configured here. */
+    private Pane paneWithTiles(String site, long paneStartMs) {
         Pane open = panes().panes(site).get(paneStartMs);
         return open == null
                 ? panes().paneToChange(site, paneStartMs)
                 : panes().paneToChange(site, paneStartMs, open.moment().dimension());
     }
 
-    private void leaveOut(String site, SiteProgress progress, PaneMessage.Tile firstTile, LateReason reason) {
-        progress.countLate(firstTile.tile().rows(), reason);
-        listener.onLate(site, firstTile.tile().rows(), reason);
+    private void leaveOut(String site, SiteProgress progress, int partition, long rows) {
+        LateReason reason = progress.isGivenUp(partition) ? LateReason.HELD_TOO_LONG : LateReason.WINDOW_CLOSED;
+        progress.countLate(rows, reason);
+        listener.onLate(site, rows, reason);
     }
 
     /** Panes of sites taken out of the configuration are deleted in the end: their rows are in no window. */
@@ -268,6 +278,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
                 endMs,
                 whole.moment().snapshot(),
                 whole.sample(),
+                whole.masked(),
                 whole.requests(),
                 closedBy,
                 account(site, progress),
@@ -279,7 +290,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     private RowAccount account(String site, SiteProgress progress) {
         long open = 0;
         for (Pane pane : panes().panes(site).values()) {
-            open += pane.rows();
+            open += pane.rowsRead();
         }
         return progress.account(open);
     }
@@ -287,7 +298,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     private void removePanesBefore(String site, SiteProgress progress, long timeMs) {
         for (Map.Entry<Long, Pane> ended :
                 List.copyOf(panes().panes(site).headMap(timeMs).entrySet())) {
-            progress.countInWindows(ended.getValue().rows());
+            progress.countInWindows(ended.getValue().rows(), ended.getValue().masked());
             panes().remove(site, ended.getKey());
         }
     }

@@ -9,6 +9,7 @@ import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.MonitorConfig;
@@ -133,9 +134,10 @@ class SiteJudgeTest {
                 10_000,
                 moment.snapshot(),
                 sample,
+                MaskedRows.NONE,
                 RECORDS,
                 ClosedWindow.ClosedBy.EVENT_TIME,
-                new RowAccount(128, 128, 0, Map.of(), 0),
+                new RowAccount(128, 128, 0, Map.of(), Map.of(), 0),
                 true);
     }
 }

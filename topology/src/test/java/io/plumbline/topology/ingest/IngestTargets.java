@@ -1,6 +1,7 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
@@ -21,7 +22,11 @@ public final class IngestTargets {
     private static final int LARGEST_LETTER = 200_000;
 
     private static final RecordReader READER = new RecordReader(
-            Map.of("sae", new SiteShape("sae", 3, 3, false), "transcoder", new SiteShape("transcoder", 3, 2, true)),
+            Map.of(
+                    "sae",
+                    new SiteShape("sae", 3, 3, false, RowMask.NONE),
+                    "transcoder",
+                    new SiteShape("transcoder", 3, 2, true, RowMask.NONE)),
             Limits.DEFAULT);
 
     /** What is absent or too many, a bit each, in the first part. */

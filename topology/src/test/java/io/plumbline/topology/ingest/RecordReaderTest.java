@@ -2,11 +2,15 @@ package io.plumbline.topology.ingest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RowMask;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.topology.ingest.RecordReader.Refused;
@@ -17,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.junit.jupiter.api.Test;
@@ -28,8 +33,16 @@ class RecordReaderTest {
     private static final byte[] TRANSCODER = bytes("transcoder");
 
     private final RecordReader reader = new RecordReader(
-            Map.of("sae", new SiteShape("sae", 3, 3, false), "transcoder", new SiteShape("transcoder", 3, 2, true)),
+            Map.of(
+                    "sae",
+                    new SiteShape("sae", 3, 3, false, RowMask.NONE),
+                    "transcoder",
+                    new SiteShape("transcoder", 3, 2, true, RowMask.NONE)),
             new Limits(2, 3, 8, 4, Duration.ofMinutes(1)));
+
+    private final RecordReader masking = new RecordReader(
+            Map.of("sae", new SiteShape("sae", 3, 3, false, RowMask.of(new MaskRules(List.of(101L, 102L), 8.0), 2.0))),
+            Limits.DEFAULT);
 
     @Test
     void theHeaderNamesTheSiteBeforeTheKeyDoes() throws Refused {
@@ -54,6 +67,51 @@ class RecordReaderTest {
         long other = reader.read(SAE, value, new RecordHeaders(), TIME + 1).request();
         assertNotEquals(alone, other);
         assertNotEquals(here, alone);
+    }
+
+    @Test
+    void maskedRowsAreCountedAndLeaveTheBatch() throws Refused {
+        Matrix rows = new Matrix(4, 3, new double[] {1, 0, 0, 2, 0, 0, 90, 0, 0, 3, 0, 0});
+        Ingested read = masking.read(SAE, ActivationRecords.blob(rows, 101, 7, 7, 102), new RecordHeaders(), TIME);
+        assertEquals(new MaskedRows(2, 1), read.masked());
+        assertEquals(new Matrix(1, 3, new double[] {2, 0, 0}), read.batch().activations());
+        assertEquals(4, read.rows());
+    }
+
+    @Test
+    void aRecordOfMaskedRowsAloneIsTakenAndHasNoBatch() throws Refused {
+        byte[] value = ActivationRecords.blob(Matrix.zeros(2, 3), 101, 102);
+        Ingested read = masking.read(SAE, value, new RecordHeaders(), TIME);
+        assertNull(read.batch());
+        assertEquals(2, read.rows());
+    }
+
+    @Test
+    void aSiteThatMasksTokensRefusesARecordThatDoesNotNameThem() {
+        DeadLetter letter = refused(masking, ActivationRecords.blob(Matrix.zeros(2, 3)));
+        assertEquals(DeadLetter.Reason.MISSING_TOKEN_IDS, letter.reason());
+        assertTrue(letter.message().contains("\"token_ids\" [2]"), letter.message());
+    }
+
+    @Test
+    void tokenIdsOfAnotherLengthOrTypeAreMalformedAlsoWhereNothingIsMasked() {
+        byte[] longer = ActivationRecords.blob(Matrix.zeros(2, 3), 1, 2, 3);
+        byte[] floats = SafetensorsWriter.create()
+                .add("activations", DType.F32, Matrix.zeros(2, 3))
+                .addVector("token_ids", DType.F32, new double[] {1, 2})
+                .toBytes();
+        for (RecordReader each : List.of(masking, reader)) {
+            for (byte[] value : List.of(longer, floats)) {
+                DeadLetter letter = refused(each, value);
+                assertEquals(DeadLetter.Reason.MALFORMED, letter.reason());
+                assertTrue(letter.message().contains("token_ids"), letter.message());
+            }
+        }
+    }
+
+    private static DeadLetter refused(RecordReader reader, byte[] value) {
+        return assertThrows(Refused.class, () -> reader.read(SAE, value, new RecordHeaders(), TIME))
+                .deadLetter();
     }
 
     /** Which partition a record took, and by which key, must not decide whether its rows are sampled. */
@@ -170,7 +228,7 @@ class RecordReaderTest {
     void manyConfiguredSitesAreNotAllNamedToEachUnknownOne() {
         Map<String, SiteShape> sites = new HashMap<>();
         for (int i = 0; i < 1_000; i++) {
-            sites.put("site-%03d".formatted(i), new SiteShape("site", 3, 3, false));
+            sites.put("site-%03d".formatted(i), new SiteShape("site", 3, 3, false, RowMask.NONE));
         }
         RecordReader large = new RecordReader(sites, Limits.DEFAULT);
         byte[] endless = new byte[10_000_000];

@@ -115,7 +115,7 @@ final class ExportedMetrics {
             metrics.recordAccepted(site, 128);
             metrics.rowsLate(site, 3, "after_grace");
             metrics.partitionGivenUp(site);
-            metrics.rowsAccounted(site, new RowAccount(9, 5, 2, Map.of("after_grace", 2L), 0));
+            metrics.rowsAccounted(site, new RowAccount(9, 5, 2, Map.of("after_grace", 1L), Map.of("norm", 1L), 0));
             metrics.windowClosed(site);
             metrics.boundsViolated(site, 1);
             metrics.windowAssessed(() -> everything(site, 0.5));

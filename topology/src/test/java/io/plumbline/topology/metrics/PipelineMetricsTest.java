@@ -42,6 +42,9 @@ class PipelineMetricsTest {
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
         assertEquals(1.25, value(snapshot, WindowMetric.LARGEST_PRINCIPAL_ANGLE, ""));
+        assertEquals(100.0 / (150 + geometry.rows()), value(snapshot, WindowMetric.MASKED, "token_id"));
+        assertEquals(50.0 / (150 + geometry.rows()), value(snapshot, WindowMetric.MASKED, "norm"));
+        assertEquals(1.0, value(snapshot, WindowMetric.ENERGY_CONCENTRATED, ""));
         assertEquals(1.0, value(snapshot, WindowMetric.GAP_BOUND_VACUOUS, "upper"));
         assertEquals(0.0, value(snapshot, WindowMetric.GAP_BOUND_VACUOUS, "davis_kahan_valid"));
         assertEquals(1.0, value(snapshot, WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed"));
@@ -61,8 +64,11 @@ class PipelineMetricsTest {
             pipeline.onAccepted("blocks.7", 128);
             pipeline.onLate("blocks.7", 5, LateReason.WINDOW_CLOSED);
             pipeline.onGivenUp("blocks.7", 3);
-            pipeline.onAccount("blocks.7", new RowAccount(1, 1, 0, Map.of(), 0));
-            pipeline.onAccount("blocks.7", new RowAccount(100, 70, 15, Map.of("after_grace", 5L, "after_idle", 6L), 4));
+            pipeline.onAccount("blocks.7", new RowAccount(1, 1, 0, Map.of(), Map.of(), 0));
+            pipeline.onAccount(
+                    "blocks.7",
+                    new RowAccount(
+                            100, 70, 15, Map.of("after_grace", 5L, "after_idle", 6L), Map.of("token_id", 3L), 1));
             pipeline.onAccumulated("blocks.7", 128, 2_000_000);
             pipeline.onWindowClosed("blocks.7", 128);
             pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
@@ -76,7 +82,8 @@ class PipelineMetricsTest {
             has(after, "plumbline_site_rows{account=\"in_windows\",site=\"blocks.7\"} 70.0");
             has(after, "plumbline_site_rows{account=\"open\",site=\"blocks.7\"} 15.0");
             has(after, "plumbline_site_rows{account=\"late_after_idle\",site=\"blocks.7\"} 6.0");
-            has(after, "plumbline_site_rows{account=\"unaccounted\",site=\"blocks.7\"} 4.0");
+            has(after, "plumbline_site_rows{account=\"masked_token_id\",site=\"blocks.7\"} 3.0");
+            has(after, "plumbline_site_rows{account=\"unaccounted\",site=\"blocks.7\"} 1.0");
             has(after, "plumbline_windows_total{site=\"blocks.7\"} 1.0");
             has(after, "plumbline_dead_letters_total{reason=\"non_finite\"} 1.0");
             has(after, "plumbline_stage_seconds_sum{stage=\"accumulate\"} 0.002");
@@ -117,6 +124,10 @@ class PipelineMetricsTest {
                 3,
                 true,
                 List.of(),
+                100,
+                50,
+                0.1,
+                "one eigenvalue holds 60 % of the window's energy",
                 geometry);
     }
 

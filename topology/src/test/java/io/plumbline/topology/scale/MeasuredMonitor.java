@@ -1,5 +1,6 @@
 package io.plumbline.topology.scale;
 
+import io.plumbline.moments.RowMask;
 import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.CapacityEstimate.Deployment;
 import io.plumbline.topology.HeapUse;
@@ -112,7 +113,7 @@ final class MeasuredMonitor {
     private static Topology windows(MonitorConfig config, int width, int partitions) {
         Map<String, Integer> widths = config.sites().keySet().stream().collect(Collectors.toMap(s -> s, s -> width));
         Map<String, SiteShape> shapes = config.sites().keySet().stream()
-                .collect(Collectors.toMap(s -> s, s -> new SiteShape(s, width, width, false)));
+                .collect(Collectors.toMap(s -> s, s -> new SiteShape(s, width, width, false, RowMask.NONE)));
         Silent silent = new Silent();
         WindowStage stage = new WindowStage(
                 config.window(),

@@ -3,6 +3,7 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.ActivationBatch;
@@ -121,7 +122,7 @@ class HoppingWindowsTest {
             context()
                     .forward(new Record<>(
                             SITE,
-                            new Ingested(SITE, number, new ActivationBatch(rows, null, null), number),
+                            new Ingested(SITE, number, new ActivationBatch(rows, null, null), MaskedRows.NONE, number),
                             record.timestamp()));
         }
     }

@@ -3,6 +3,7 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.CapacityEstimate.Deployment;
@@ -69,7 +70,8 @@ class PaneMemoryTest {
                 for (int pane = 0; pane < panes; pane++) {
                     Matrix rows = ActivationRecords.integerRows(++number, ROWS, WIDTH);
                     store.paneToChange(site, pane * config.window().paneMs())
-                            .add(new Ingested(site, number, new ActivationBatch(rows, null, null), number));
+                            .add(new Ingested(
+                                    site, number, new ActivationBatch(rows, null, null), MaskedRows.NONE, number));
                 }
             }
             store.writeDirty();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
@@ -105,7 +106,8 @@ class PaneStoreTest {
         int mostRows = 0;
         for (int commit = 0; commit < 24; commit++) {
             Matrix rows = ActivationRecords.integerRows(commit, 40, WIDTH);
-            store.paneToChange(SITE, 0).add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), commit));
+            store.paneToChange(SITE, 0)
+                    .add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit));
             store.writeDirty();
             int stored = storedParts(PaneKeys.SAMPLE).values().stream()
                     .mapToInt(part -> (part.length - 17) / (16 + 4 * WIDTH))
@@ -133,7 +135,8 @@ class PaneStoreTest {
             Matrix rows = ActivationRecords.integerRows(commit, 6, WIDTH);
             PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
             owner.reset();
-            owner.paneToChange(SITE, 0).add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), commit));
+            owner.paneToChange(SITE, 0)
+                    .add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit));
             owner.writeDirty();
             for (int row = 0; row < rows.rows(); row++) {
                 truth.offer(RowSample.hash(commit, row), commit, new float[WIDTH], null);
@@ -169,6 +172,32 @@ class PaneStoreTest {
         assertThrows(IllegalArgumentException.class, () -> store.paneToChange("wide", 0, WIDTH + 1));
     }
 
+    @Test
+    void maskedRowsComeBackWithTheirPane() {
+        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        store.paneToChange(SITE, 0).add(new Ingested(SITE, 1, null, new MaskedRows(2, 0), 1));
+        ActivationBatch batch = new ActivationBatch(ActivationRecords.integerRows(1, 4, WIDTH), null, null);
+        store.paneToChange(SITE, 0).add(new Ingested(SITE, 2, batch, new MaskedRows(3, 1), 2));
+        store.writeDirty();
+        PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
+        restored.reset();
+        assertEquals(new MaskedRows(5, 1), restored.panes(SITE).get(0L).masked());
+        assertEquals(4, restored.panes(SITE).get(0L).rows());
+        assertEquals(10, restored.panes(SITE).get(0L).rowsRead());
+        assertEquals(1, restored.panes(SITE).get(0L).requests(), "a record of masked rows alone adds nothing");
+    }
+
+    @Test
+    void countsFromBeforeRowsCouldBeMaskedAreRead() {
+        write();
+        Bytes counts = PaneKeys.pane(SITE, 0, PaneKeys.COUNTS, 0);
+        inner.put(counts, Arrays.copyOf(inner.get(counts), 16));
+        PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
+        restored.reset();
+        assertEquals(MaskedRows.NONE, restored.panes(SITE).get(0L).masked());
+        assertEquals(1, restored.panes(SITE).get(0L).requests());
+    }
+
     private Map<Integer, byte[]> storedParts(byte kind) {
         Map<Integer, byte[]> parts = new TreeMap<>();
         try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
@@ -185,7 +214,8 @@ class PaneStoreTest {
     private Matrix write() {
         Matrix rows = ActivationRecords.integerRows(1, 4, WIDTH);
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
-        store.paneToChange(SITE, 0).add(new Ingested(SITE, 1, new ActivationBatch(rows, null, null), 7));
+        store.paneToChange(SITE, 0)
+                .add(new Ingested(SITE, 1, new ActivationBatch(rows, null, null), MaskedRows.NONE, 7));
         store.writeDirty();
         return rows;
     }

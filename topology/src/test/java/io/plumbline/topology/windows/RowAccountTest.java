@@ -3,6 +3,9 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.wire.MomentTile;
@@ -136,6 +139,72 @@ class RowAccountTest {
         assertEquals(Map.of(), pipeline.late, "it may come back");
         pipeline.passHours(1);
         assertEquals(Map.of(LateReason.NOT_CONFIGURED, 4L), pipeline.late);
+    }
+
+    @Test
+    void maskedRowsBelongToTheAccountAndToTheirWindow() {
+        maskingPipeline(2);
+        readTokens(0, T0, 1, 7, 7, 1);
+        readTokens(1, T0 + 1_000, 1, 1, 1);
+        readTokens(0, T0 + 12_000, 7, 1);
+        readTokens(0, T0 + 9_000, 1, 7);
+        readTokens(1, T0 + 13_000, 1, 7, 7);
+        assertEquals(1, pipeline.windows.size());
+        assertEquals(2, pipeline.windows.get(0).moment().rows());
+        assertEquals(new MaskedRows(5, 0), pipeline.windows.get(0).masked());
+        assertEquals(1, pipeline.windows.get(0).requests(), "the other record had nothing to add");
+        assertEquals(Map.of("token_id", 5L, "norm", 0L), pipeline.lastAccount().masked());
+        // Of open panes all rows are open, of late records all rows are late.
+        readTokens(0, T0 + 22_000, 7);
+        readTokens(1, T0 + 22_000, 7);
+        RowAccount account = pipeline.lastAccount();
+        assertEquals(16, account.in());
+        assertEquals(5, account.inWindows());
+        assertEquals(Map.of("token_id", 7L, "norm", 0L), account.masked());
+        assertEquals(2, account.lateRows());
+        assertEquals(2, account.open());
+        assertEquals(0, account.unaccounted(), account::toString);
+        assertEquals(16, pipeline.rowsAccepted);
+    }
+
+    @Test
+    void aWindowOfMaskedRowsAloneIsNoWindowAndItsRowsAreAccountedFor() {
+        maskingPipeline(1);
+        readTokens(0, T0, 1, 1, 1);
+        readTokens(0, T0 + 12_000, 7);
+        assertEquals(0, pipeline.windows.size());
+        RowAccount account = pipeline.account;
+        assertEquals(Map.of("token_id", 3L, "norm", 0L), account.masked());
+        assertEquals(4, account.in());
+        assertEquals(1, account.open());
+        assertEquals(0, account.unaccounted(), account::toString);
+    }
+
+    @Test
+    void maskedRowsThatComeAfterTheirWindowAreLate() {
+        maskingPipeline(1);
+        pipeline.compose(
+                WindowPipeline.SITE,
+                new PaneMessage.Progress(0, 1, T0 + 20_000, false, T0 + 20_000, new RowsRead(3, 0, 0, 0, 0)));
+        pipeline.compose(WindowPipeline.SITE, new PaneMessage.Masked(0, T0, 10_000, new MaskedRows(2, 1)));
+        assertEquals(Map.of(LateReason.WINDOW_CLOSED, 3L), pipeline.late);
+        pipeline.compose(
+                WindowPipeline.SITE,
+                new PaneMessage.Progress(0, 1, T0 + 20_000, false, T0 + 20_000, new RowsRead(3, 0, 0, 0, 0)));
+        assertEquals(0, pipeline.account.unaccounted(), () -> pipeline.account.toString());
+    }
+
+    /** Of a site whose token 1 is masked. */
+    private void maskingPipeline(int partitions) {
+        RowMask mask = RowMask.of(new MaskRules(List.of(1L), null), null);
+        pipeline = new WindowPipeline(TUMBLING, partitions, folder, SourceWatch.ALWAYS_READ, mask);
+    }
+
+    private void readTokens(int partition, long timestampMs, long... tokenIds) {
+        byte[] record = ActivationRecords.blob(
+                ActivationRecords.integerRows(timestampMs, tokenIds.length, WindowPipeline.WIDTH), tokenIds);
+        pipeline.read(WindowPipeline.SITE, partition, record, timestampMs);
+        pipeline.deliverAll();
     }
 
     private void read(int partition, int rows, long timestampMs) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.HostileBytes;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
@@ -160,7 +161,7 @@ class WindowCodecsTest {
         progress.update(spoke(2, 30_000, true), 0);
         progress.closeWindowsUpTo(10_000);
         progress.countLate(3, LateReason.WINDOW_CLOSED);
-        progress.countInWindows(10);
+        progress.countInWindows(10, new MaskedRows(4, 1));
         progress.arrived(0, 2);
         byte[] bytes = SiteProgress.CODEC.encode(progress);
         SiteProgress read = SiteProgress.CODEC.decode(bytes);
@@ -170,6 +171,36 @@ class WindowCodecsTest {
         read.update(spoke(1, 40_000, false), 0);
         assertEquals(20_000, read.frontierMs());
         HostileBytes.check(bytes, SiteProgress.CODEC::decode);
+    }
+
+    @Test
+    void progressFromBeforeRowsCouldBeMaskedIsRead() {
+        SiteProgress progress = new SiteProgress();
+        progress.update(spoke(0, 20_000, false), 0);
+        progress.countInWindows(10, MaskedRows.NONE);
+        byte[] now = SiteProgress.CODEC.encode(progress);
+        // Version 2 had all but the two counts of masked rows, which stand before the partitions.
+        int partitions = 3 * PartitionProgress.BYTES;
+        byte[] before = new byte[now.length - 16];
+        System.arraycopy(now, 0, before, 0, before.length - partitions);
+        System.arraycopy(now, now.length - partitions, before, before.length - partitions, partitions);
+        before[0] = 2;
+        SiteProgress read = SiteProgress.CODEC.decode(before);
+        assertEquals(progress.account(0), read.account(0));
+        assertArrayEquals(now, SiteProgress.CODEC.encode(read));
+        HostileBytes.check(before, SiteProgress.CODEC::decode);
+    }
+
+    @Test
+    void maskedRowsOfAPaneComeBackAsTheyWere() {
+        PaneMessage message = new PaneMessage.Masked(3, 20_000, 10_000, new MaskedRows(17, 4));
+        assertEquals(message, PaneMessage.decode(message.encode(7), 7));
+        HostileBytes.check(message.encode(7), bytes -> PaneMessage.decode(bytes, 7));
+        byte[] tooMany = new PaneMessage.Masked(3, 20_000, 10_000, new MaskedRows(1L << 41, 0)).encode(7);
+        assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(tooMany, 7));
+        byte[] negative = message.encode(7);
+        negative[negative.length - 8] = -1;
+        assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(negative, 7));
     }
 
     private static PaneMessage.Progress spoke(int partition, long closedUpToMs, boolean silent) {

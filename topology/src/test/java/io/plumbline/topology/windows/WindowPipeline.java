@@ -1,6 +1,7 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
@@ -47,7 +48,7 @@ final class WindowPipeline implements AutoCloseable {
     long rowsAccepted;
     long deadLetters;
     /** The newest, also where no window closed. */
-    RowAccount account = new RowAccount(0, 0, 0, Map.of(), 0);
+    RowAccount account = new RowAccount(0, 0, 0, Map.of(), Map.of(), 0);
 
     private long nowMs = WALL_START;
 
@@ -60,10 +61,14 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch) {
+        this(settings, partitions, folder, watch, RowMask.NONE);
+    }
+
+    WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch, RowMask mask) {
         Watcher watcher = new Watcher();
         Map<String, SiteShape> shapes = new HashMap<>();
         Map<String, Integer> widths = new HashMap<>();
-        shapes.put(SITE, new SiteShape(SITE, WIDTH, WIDTH, false));
+        shapes.put(SITE, new SiteShape(SITE, WIDTH, WIDTH, false, mask));
         widths.put(SITE, WIDTH);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -330,7 +331,7 @@ class WindowStageTest {
         topology.addProcessor(
                 "ingest",
                 IngestProcessor.supplier(
-                        Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false)),
+                        Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false, RowMask.NONE)),
                         Limits.DEFAULT,
                         stage.admission(REQUESTS_PER_WINDOW),
                         ingestListener,

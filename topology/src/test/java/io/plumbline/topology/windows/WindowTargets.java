@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
@@ -47,6 +48,8 @@ public final class WindowTargets {
             pane.isComplete();
         } else if (message instanceof PaneMessage.SamplePart part) {
             pane.addSamplePart(part.part());
+        } else if (message instanceof PaneMessage.Masked masked) {
+            pane.addMasked(masked.rows());
         } else if (message instanceof PaneMessage.Progress progress) {
             SiteProgress site = new SiteProgress();
             site.update(progress, 0);
@@ -72,6 +75,7 @@ public final class WindowTargets {
         for (byte[] part : sample.encode(1_000)) {
             messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode(US));
         }
+        messages.add(new PaneMessage.Masked(1, -10_000, 10_000, new MaskedRows(5, 6)).encode(US));
         messages.add(spoke(3, 4, 1_700_000_000_000L, false).encode(US));
         messages.add(spoke(0, 4, SiteClock.NEVER, true).encode(US));
         return messages;
