@@ -1,6 +1,7 @@
 package io.plumbline.calibration;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param grouping how alike the rows of one request are; null where there was one request, or in older files
  * @param samples one per rank and window size asked for
  * @param masking rows that were left out of all of it
+ * @param rows whole requests of the recording, request after request, for pricing a decoder on in-distribution traffic: see
+ *     {@link io.plumbline.moments.RequestSample}
+ * @param provenance when it was made, of what, and what it replaces; null for one that was never meant for a file
  */
 public record Baseline(
         String explainerSha256,
@@ -27,10 +31,13 @@ public record Baseline(
         double reconstructionFvu,
         @Nullable Grouping grouping,
         List<NullSample> samples,
-        Masking masking) {
+        Masking masking,
+        List<SampledRow> rows,
+        @Nullable Provenance provenance) {
 
     public Baseline {
         samples = List.copyOf(samples);
+        rows = List.copyOf(rows);
         int dimension = moment.dimension();
         if (reconstructionMoment.rows() != dimension || reconstructionMoment.columns() != dimension) {
             throw new IllegalArgumentException("a reconstruction moment of %d x %d for targets of %d"
@@ -40,13 +47,34 @@ public record Baseline(
             throw new IllegalArgumentException(
                     "explainer sha256 = \"%s\": expected 64 hexadecimal digits".formatted(explainerSha256));
         }
+        for (SampledRow row : rows) {
+            if (row.targetRow().length != dimension) {
+                throw new IllegalArgumentException("a kept row of %d targets in a baseline of dimension %d"
+                        .formatted(row.targetRow().length, dimension));
+            }
+        }
     }
 
     public int dimension() {
         return moment.dimension();
     }
 
-    public long rows() {
+    /** The same baseline with another account of where it comes from. */
+    public Baseline with(Provenance other) {
+        return new Baseline(
+                explainerSha256,
+                moment,
+                reconstructionMoment,
+                reconstructionFvu,
+                grouping,
+                samples,
+                masking,
+                rows,
+                other);
+    }
+
+    /** How many rows the moments are of; {@link #rows} are the few of them that were kept. */
+    public long rowCount() {
         return moment.rows();
     }
 

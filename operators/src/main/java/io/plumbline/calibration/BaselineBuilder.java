@@ -4,6 +4,7 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.MedianNorm;
+import io.plumbline.moments.RequestSample;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
@@ -16,12 +17,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Two passes over the same requests, because a clean window is assessed against the baseline <em>without its own rows</em>,
  * which it would otherwise resemble too well, and what the others are is known only at the end: {@link #add} every request,
- * then add them again to {@link #secondPass}. Nothing is kept but sums, so a baseline may be of any length. Where rows are
- * masked by their norm there is a pass before both ({@link #needsNorms}): what is long is known only from all rows.
+ * then add them again to {@link #secondPass}. Nothing is kept but sums and a bounded sample of whole requests, so a baseline
+ * may be of any length. Where rows are masked by their norm there is a pass before both ({@link #needsNorms}): what is long is
+ * known only from all rows.
  *
- * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass. Not thread-safe.
+ * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass and {@code 4 (d_in + d_out)} for each sampled row (d_out for
+ * transcoders only): 2,048 rows of width 768 are 6 MB. Not thread-safe.
  */
 public final class BaselineBuilder {
+
+    /** Rows of whole requests a baseline keeps where nothing else is asked for. */
+    public static final int DEFAULT_SAMPLE_ROWS = 2_048;
 
     private final Explainer explainer;
     private final List<Integer> ranks;
@@ -32,6 +38,7 @@ public final class BaselineBuilder {
     private final MedianNorm norms = new MedianNorm();
     private @Nullable RowMask mask;
     private MaskedRows masked = MaskedRows.NONE;
+    private RequestSample sample = RequestSample.ofCapacity(DEFAULT_SAMPLE_ROWS);
 
     private BaselineBuilder(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, MaskRules rules) {
         this.explainer = explainer;
@@ -74,6 +81,20 @@ public final class BaselineBuilder {
         return new BaselineBuilder(explainer, ranks, rowsPerWindow, rules);
     }
 
+    /**
+     * Keeps another number of rows than {@link #DEFAULT_SAMPLE_ROWS}; to be said before the first {@link #add}.
+     *
+     * @param sampleRows at most so many rows of whole requests are kept, at least 8
+     */
+    public BaselineBuilder keeping(int sampleRows) {
+        if (rows() > 0) {
+            throw new IllegalStateException(
+                    "%d rows were added already: how many are kept is said before".formatted(rows()));
+        }
+        sample = RequestSample.ofCapacity(sampleRows);
+        return this;
+    }
+
     /** Whether every request must go through {@link #addNorms} before the first {@link #add}. */
     public boolean needsNorms() {
         return rules.normCap() != null;
@@ -109,7 +130,7 @@ public final class BaselineBuilder {
     /**
      * Adds one whole request, or none of it.
      *
-     * @throws io.plumbline.moments.NonFiniteRowException if a value is not finite
+     * @throws io.plumbline.moments.NonFiniteRowException if a value is not finite, or too large for float32
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
      */
     public BaselineBuilder add(ActivationBatch batch) {
@@ -117,6 +138,7 @@ public final class BaselineBuilder {
         ActivationBatch rows = kept.batch();
         if (rows != null) {
             RequestSums request = RequestSums.of(explainer, rows);
+            sample.add(rows);
             grouping.add(rows.targetRows(), request.targets());
             whole.merge(request);
         }
@@ -171,6 +193,8 @@ public final class BaselineBuilder {
                 whole.fvu(),
                 grouping.of(moment),
                 List.of(),
-                new Masking(rules, medianNorm()));
+                new Masking(rules, medianNorm()),
+                sample.rows(),
+                null);
     }
 }

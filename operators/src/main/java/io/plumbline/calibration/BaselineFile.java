@@ -9,6 +9,8 @@ import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -20,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * The layout of a baseline file.
  *
  * <pre>
- * metadata   format = plumbline-baseline, version = 1, explainer_sha256
+ * metadata   format = plumbline-baseline, version = 2, explainer_sha256,
+ *            created (ISO-8601, UTC), source, revision, parent_sha256: see {@link Provenance}; may be missing
  * tensor                                  shape           type  meaning
  * rows                                    [1]             I64   n
  * moment_state                            [d + d(d+1)/2]  F64   sum of rows, then the packed triangle of sum y y^T
@@ -32,13 +35,24 @@ import org.jspecify.annotations.Nullable;
  * mask_token_ids                          [m]             I64   this and the next are missing where nothing is masked so
  * mask_norm_cap                           [1]             F64
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   the values of one statistic in clean windows
+ * sample_requests                         [q]             I64   names of the requests of which rows were kept
+ * sample_request_offsets                  [q + 1]         I64   rows of request i: offsets[i] .. offsets[i + 1] - 1
+ * sample_activations                      [n, d_in]       see below
+ * sample_targets                          [n, d]          transcoders only
  * mean, second_moment                     [d], [d, d]     F64   for other programs; not read back
  * </pre>
+ *
+ * <p>Kept rows have the narrowest of F16, BF16 and F32 that holds every value exactly: 2,048 rows of width 768 are 3 or 6 MB.
+ * Version 1 had none; such a file is refused with the command that makes another.
  */
 final class BaselineFile {
 
     static final String FORMAT = "plumbline-baseline";
-    static final String VERSION = "1";
+    static final String VERSION = "2";
+    private static final String CREATED = "created";
+    private static final String SOURCE = "source";
+    private static final String REVISION = "revision";
+    private static final String PARENT = "parent_sha256";
     private static final String WINDOWS = "windows";
     private static final String REQUESTS = "requests";
     private static final String DESIGN_EFFECT = "design_effect";
@@ -53,7 +67,7 @@ final class BaselineFile {
                 .metadata("format", FORMAT)
                 .metadata("version", VERSION)
                 .metadata("explainer_sha256", baseline.explainerSha256())
-                .addLongs("rows", baseline.rows())
+                .addLongs("rows", baseline.rowCount())
                 .addVector("moment_state", DType.F64, baseline.moment().state())
                 .addVector("mean", DType.F64, baseline.moment().mean())
                 .add("second_moment", DType.F64, baseline.moment().matrix())
@@ -73,7 +87,16 @@ final class BaselineFile {
                             DType.F64,
                             values));
         }
-        return writer;
+        Provenance provenance = baseline.provenance();
+        if (provenance != null) {
+            writer.metadata(CREATED, provenance.created().toString())
+                    .metadata(SOURCE, provenance.source())
+                    .metadata(REVISION, Long.toString(provenance.revision()));
+            if (provenance.parent() != null) {
+                writer.metadata(PARENT, provenance.parent());
+            }
+        }
+        return KeptRows.write(writer, baseline.rows());
     }
 
     static Baseline read(Path file) throws IOException {
@@ -89,8 +112,9 @@ final class BaselineFile {
                     .formatted(name, metadata.get("format"), FORMAT));
         }
         if (!VERSION.equals(metadata.get("version"))) {
-            throw new BaselineException("%s: version %s of the baseline format, this program reads %s; build it again"
-                    .formatted(name, metadata.get("version"), VERSION));
+            throw new BaselineException(
+                    "%s: version %s of the baseline format, this program reads %s, which keeps rows of the recording beside its moments; run `plumbline baseline` again"
+                            .formatted(name, metadata.get("version"), VERSION));
         }
         long rows = vector(name, tensors, "rows", 1, DType.I64).toLongs()[0];
         if (rows < 1) {
@@ -119,7 +143,9 @@ final class BaselineFile {
                 fvu,
                 grouping(name, tensors),
                 samples(name, tensors),
-                masking(name, tensors));
+                masking(name, tensors),
+                KeptRows.read(name, tensors, width),
+                provenance(name, metadata));
     }
 
     private static void addMasking(SafetensorsWriter writer, Masking masking) {
@@ -156,6 +182,24 @@ final class BaselineFile {
         return tensors.contains(tensor)
                 ? vector(name, tensors, tensor, 1, DType.F64).toDoubles()[0]
                 : null;
+    }
+
+    private static @Nullable Provenance provenance(String name, Map<String, String> metadata) {
+        String created = metadata.get(CREATED);
+        if (created == null) {
+            return null;
+        }
+        try {
+            return new Provenance(
+                    Instant.parse(created),
+                    metadata.getOrDefault(SOURCE, ""),
+                    Long.parseLong(metadata.getOrDefault(REVISION, "")),
+                    metadata.get(PARENT));
+        } catch (DateTimeParseException | IllegalArgumentException refused) {
+            throw new BaselineException(
+                    "%s: created = \"%s\", revision = \"%s\" in its metadata: expected an instant in UTC and a number: %s"
+                            .formatted(name, created, metadata.get(REVISION), refused.getMessage()));
+        }
     }
 
     private static @Nullable Grouping grouping(String name, Safetensors tensors) {
@@ -196,7 +240,7 @@ final class BaselineFile {
         return samples;
     }
 
-    private static Tensor vector(String name, Safetensors tensors, String tensor, long length, DType dtype) {
+    static Tensor vector(String name, Safetensors tensors, String tensor, long length, DType dtype) {
         Tensor found = tensor(name, tensors, tensor, dtype);
         if (!found.shape().equals(List.of(length))) {
             throw new BaselineException(
@@ -205,7 +249,7 @@ final class BaselineFile {
         return found;
     }
 
-    private static Tensor tensor(String name, Safetensors tensors, String tensor, DType dtype) {
+    static Tensor tensor(String name, Safetensors tensors, String tensor, DType dtype) {
         if (!tensors.contains(tensor)) {
             throw new BaselineException("%s: no tensor \"%s\"; build the baseline again".formatted(name, tensor));
         }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The second pass of a {@link BaselineBuilder}: cuts clean windows out of whole requests and keeps their statistics.
@@ -17,19 +18,23 @@ import java.util.Map;
  * <p>For every size asked for, requests are collected until a window has at least that many rows; it is then assessed against
  * the baseline without it, in second moment and reconstructions, and forgotten. The unfinished last one is no clean window.
  *
- * <p><b>Size.</b> {@code 8 d(d+3)} bytes per window size, whatever the number of windows, and a {@link SiteGeometry} per rank.
+ * <p><b>Size.</b> {@code 8 d(d+3)} bytes per window size and {@link SampledReconstruction#ROWS} rows, whatever the number of windows, and a {@link SiteGeometry} per rank.
  * <b>Cost.</b> Four eigendecompositions of d x d per window and rank. Not thread-safe.
  */
 public final class CleanWindowPass {
 
-    /** Name of the one statistic that comes from codes instead of moments. */
-    public static final String RECONSTRUCTION_FVU = "reconstruction_fvu";
+    /** A window that is being filled. */
+    private record Window(RequestSums sums, SampledReconstruction sampled) {
+        Window(int dimension) {
+            this(new RequestSums(dimension), new SampledReconstruction());
+        }
+    }
 
     private final Explainer explainer;
     private final Baseline whole;
     private final RowMask mask;
     private final List<SiteGeometry> geometries = new ArrayList<>();
-    private final Map<Integer, RequestSums> open = new LinkedHashMap<>();
+    private final Map<Integer, Window> open = new LinkedHashMap<>();
     private final Map<List<Integer>, Map<String, List<Double>>> values = new LinkedHashMap<>();
     private long rows;
 
@@ -41,7 +46,7 @@ public final class CleanWindowPass {
             geometries.add(SiteGeometry.of(explainer.decoder(), whole.moment(), whole.reconstructionMoment(), rank));
             rowsPerWindow.forEach(size -> values.put(List.of(rank, size), new LinkedHashMap<>()));
         }
-        rowsPerWindow.forEach(size -> open.put(size, new RequestSums(explainer.targetWidth())));
+        rowsPerWindow.forEach(size -> open.put(size, new Window(explainer.targetWidth())));
     }
 
     /** Adds the next request, the same and in the same order as in the first pass. */
@@ -53,12 +58,13 @@ public final class CleanWindowPass {
         RequestSums request = RequestSums.of(explainer, kept);
         rows += kept.rows();
         open.replaceAll((size, window) -> {
-            window.merge(request);
-            if (window.targets().rows() < size) {
+            window.sums().merge(request);
+            window.sampled().add(kept);
+            if (window.sums().targets().rows() < size) {
                 return window;
             }
-            assess(size, window);
-            return new RequestSums(explainer.targetWidth());
+            assess(size, window.sums(), window.sampled().fvu(explainer));
+            return new Window(explainer.targetWidth());
         });
         return this;
     }
@@ -69,10 +75,10 @@ public final class CleanWindowPass {
      * @throws IllegalStateException if the two passes were over different numbers of rows
      */
     public Baseline build() {
-        if (rows != whole.rows()) {
+        if (rows != whole.rowCount()) {
             throw new IllegalStateException(
                     "the second pass read %d rows, the first %d: clean windows must be of the baseline"
-                            .formatted(rows, whole.rows()));
+                            .formatted(rows, whole.rowCount()));
         }
         List<NullSample> samples = new ArrayList<>();
         if (values.values().stream().anyMatch(series -> !series.isEmpty())) {
@@ -85,12 +91,14 @@ public final class CleanWindowPass {
                 whole.reconstructionFvu(),
                 whole.grouping(),
                 samples,
-                whole.masking());
+                whole.masking(),
+                whole.rows(),
+                null);
     }
 
-    private void assess(int size, RequestSums window) {
+    private void assess(int size, RequestSums window, @Nullable Double fvu) {
         SecondMoment own = window.targets().snapshot();
-        long otherRows = whole.rows() - own.rows();
+        long otherRows = whole.rowCount() - own.rows();
         if (otherRows <= 0) {
             // The only window is the whole baseline: nothing to compare it with.
             return;
@@ -101,10 +109,9 @@ public final class CleanWindowPass {
             Map<String, List<Double>> series =
                     values.computeIfAbsent(List.of(geometry.rank(), size), key -> new LinkedHashMap<>());
             geometry.withBaseline(others, otherReconstructions)
-                    .assess(own)
+                    .assess(own, fvu)
                     .statistics()
                     .forEach((name, value) -> append(series, name, value));
-            append(series, RECONSTRUCTION_FVU, window.fvu());
             append(series, NullSample.ROWS, (double) own.rows());
         }
     }

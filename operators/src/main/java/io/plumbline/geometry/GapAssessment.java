@@ -50,6 +50,8 @@ import org.jspecify.annotations.Nullable;
  * @param explainerDependentShare explainer-dependent loss / tr M_OOD
  * @param residualEnergy {@code tr((I − Π_ID) M_OOD) / tr M_OOD}
  * @param whitenedMeanShift {@code ‖(M_ID + ridge I)^(−1/2) (mean − mean_ID)‖}, ridge = 1e-6 of the mean eigenvalue
+ * @param reconstructionFvuTrained fraction of variance the trained decoder leaves unexplained on the head of the window's row
+ *     sample; measured on codes, and so handed in
  * @param vacuous for each bound that exists, whether it says nothing
  * @param undefined for each number that does not exist, the reason
  */
@@ -85,6 +87,7 @@ public record GapAssessment(
         @Nullable Double explainerDependentShare,
         @Nullable Double residualEnergy,
         @Nullable Double whitenedMeanShift,
+        @Nullable Double reconstructionFvuTrained,
         Map<String, Boolean> vacuous,
         Map<String, String> undefined) {
 

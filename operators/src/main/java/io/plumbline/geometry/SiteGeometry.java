@@ -102,15 +102,22 @@ public final class SiteGeometry {
         return baselineMoment;
     }
 
+    /** As {@link #assess(SecondMoment, Double)}, of a window of which no row was encoded. */
+    public GapAssessment assess(SecondMoment window) {
+        return assess(window, null);
+    }
+
     /**
      * Every geometric number of one window of target rows.
      *
      * <p>A window of fewer rows than the rank is not decomposed into subspaces: its moment has rank below r, so that its
      * rank-r eigenspace is arbitrary. Its shifts and losses are still reported.
      *
+     * @param fvuTrained the trained decoder's FVU on rows of the window, which a moment does not give; null where it does not
+     *     exist or was not measured
      * @throws IllegalArgumentException if the window has another dimension or no rows
      */
-    public GapAssessment assess(SecondMoment window) {
+    public GapAssessment assess(SecondMoment window, @Nullable Double fvuTrained) {
         requireDimension("the window", dimension(), window.dimension());
         if (window.rows() == 0) {
             throw new IllegalArgumentException("the window has no rows: there is nothing to assess");
@@ -180,6 +187,10 @@ public final class SiteGeometry {
                         "residual_energy",
                         () -> lostByBaseline.total() / trace),
                 whitenedMeanShift(window.mean()),
+                findings.unless(
+                        fvuTrained == null ? "no rows were encoded, or those that were do not vary" : null,
+                        "reconstruction_fvu_trained",
+                        () -> Objects.requireNonNull(fvuTrained)),
                 findings.vacuous(),
                 findings.undefined());
     }

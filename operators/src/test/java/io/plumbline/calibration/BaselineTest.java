@@ -16,6 +16,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.NonFiniteRowException;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
@@ -25,6 +26,7 @@ import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -99,7 +101,7 @@ class BaselineTest {
         Matrix all = stack(0, 12);
         SparseCodes codes = AUTOENCODER.encoder().encode(all);
         Matrix reconstruction = AUTOENCODER.decoder().reconstruct(codes);
-        assertEquals(all.rows(), baseline.rows());
+        assertEquals(all.rows(), baseline.rowCount());
         assertNear(SecondMoment.of(all).matrix(), baseline.moment().matrix());
         assertNear(SecondMoment.of(reconstruction).matrix(), baseline.reconstructionMoment());
         assertEquals(fvu(reconstruction, all), baseline.reconstructionFvu(), 1e-12);
@@ -132,11 +134,12 @@ class BaselineTest {
             double first = sample.values(statistic)[0];
             assertEquals(expected.statistic(statistic).orElseThrow(), first, 1e-9, statistic);
         }
+        // A window of fewer rows than are sampled: all of them.
         SparseCodes codes = AUTOENCODER.encoder().encode(window);
         assertEquals(
                 fvu(AUTOENCODER.decoder().reconstruct(codes), window),
-                sample.values(CleanWindowPass.RECONSTRUCTION_FVU)[0],
-                1e-12);
+                sample.values(SampledReconstruction.STATISTIC)[0],
+                1e-6);
         assertEquals(0, sample.values("no such statistic").length);
     }
 
@@ -263,7 +266,7 @@ class BaselineTest {
         baseline.write(file);
         Baseline read = Baseline.read(file);
         assertEquals(baseline.explainerSha256(), read.explainerSha256());
-        assertEquals(baseline.rows(), read.rows());
+        assertEquals(baseline.rowCount(), read.rowCount());
         assertArrayEquals(baseline.moment().state(), read.moment().state());
         assertEquals(baseline.reconstructionMoment(), read.reconstructionMoment());
         assertEquals(baseline.reconstructionFvu(), read.reconstructionFvu());
@@ -274,6 +277,110 @@ class BaselineTest {
             assertEquals(sample.statistics().keySet(), same.statistics().keySet());
             sample.statistics().forEach((name, values) -> assertArrayEquals(values, same.values(name), name));
         }
+        assertSameRows(baseline.rows(), read.rows());
+    }
+
+    private static void assertSameRows(List<SampledRow> expected, List<SampledRow> rows) {
+        assertEquals(expected.size(), rows.size());
+        for (int i = 0; i < rows.size(); i++) {
+            assertEquals(expected.get(i).request(), rows.get(i).request());
+            assertEquals(expected.get(i).hash(), rows.get(i).hash());
+            assertArrayEquals(expected.get(i).activation(), rows.get(i).activation());
+            assertArrayEquals(expected.get(i).target(), rows.get(i).target());
+        }
+    }
+
+    @Test
+    void aFileSaysWhenItWasMadeOfWhatAndWhatItReplaces(@TempDir Path folder) throws IOException {
+        assertNull(reread(folder, build(12)).provenance());
+        Provenance first = Provenance.first(Instant.parse("2026-01-01T00:00:00Z"), "monday.safetensors");
+        Baseline one = reread(folder, build(12).with(first));
+        assertEquals(first, one.provenance());
+        Provenance second = Provenance.replacing(
+                one, "ab".repeat(32), Instant.parse("2026-02-01T00:00:00Z"), "tuesday.safetensors");
+        assertEquals(second, reread(folder, build(12).with(second)).provenance());
+        assertEquals(2, second.revision());
+        assertRefused("expected an instant in UTC", complete().metadata("created", "yesterday"));
+        assertRefused(
+                "expected revision 1 without a parent",
+                complete().metadata("created", "2026-01-01T00:00:00Z").metadata("revision", "2"));
+    }
+
+    @Test
+    void keptRowsAreWholeRequestsOfTheRecording() {
+        List<SampledRow> rows = build(12).rows();
+        assertEquals(stack(0, 12).rows(), rows.size(), "all there are fit");
+        int found = 0;
+        for (int request = 0; request < 12; request++) {
+            Matrix all = request(request);
+            for (int i = 0; i < rows.size(); i++) {
+                if (rows.get(i).activation()[0] == (float) all.get(0, 0)) {
+                    found++;
+                    for (int row = 0; row < all.rows(); row++) {
+                        assertEquals(rows.get(i).request(), rows.get(i + row).request());
+                        for (int j = 0; j < DIMENSION; j++) {
+                            assertEquals(
+                                    (float) all.get(row, j), rows.get(i + row).activation()[j]);
+                        }
+                    }
+                }
+            }
+        }
+        assertEquals(12, found);
+    }
+
+    @Test
+    void rowsOfATranscoderAreKeptWithTheirTargetsInTheTypeTheyCameIn(@TempDir Path folder) throws IOException {
+        for (DType dtype : List.of(DType.F16, DType.BF16, DType.F32)) {
+            BaselineBuilder builder = BaselineBuilder.of(explainer("transcoder"), List.of(RANK), List.of())
+                    .keeping(16);
+            for (int i = 0; i < 12; i++) {
+                Matrix targets = gaussian(new Random(i), request(i).rows(), DIMENSION);
+                builder.add(new ActivationBatch(rounded(request(i), dtype), rounded(targets, dtype), null));
+            }
+            Baseline baseline = builder.build();
+            assertEquals(16, baseline.rows().size(), "8 stretches of 2 rows");
+            Path file = folder.resolve(dtype + ".safetensors");
+            baseline.write(file);
+            assertSameRows(baseline.rows(), Baseline.read(file).rows());
+            try (Safetensors tensors = Safetensors.open(file)) {
+                assertEquals(dtype, tensors.tensor("sample_activations").dtype());
+                assertEquals(dtype, tensors.tensor("sample_targets").dtype());
+            }
+        }
+    }
+
+    private static Matrix rounded(Matrix matrix, DType dtype) {
+        for (int i = 0; i < matrix.values().length; i++) {
+            // 1e6 is more than F16 holds.
+            matrix.values()[i] = dtype.rounded(matrix.values()[i] * (dtype == DType.F16 ? 1 : 1e6));
+        }
+        return matrix;
+    }
+
+    @Test
+    void keptRowsThatDoNotFitAreRefusedInWords() {
+        assertRefused("expected [rows, 3] of F16, BF16 or F32", kept(2, 4, 0, 2));
+        assertRefused(
+                "no tensor \"sample_requests\"", complete().add("sample_activations", DType.F32, Matrix.zeros(2, 3)));
+        assertRefused("expected ascending ones from 0 to 2", kept(2, 3, 0, 3));
+        assertRefused("expected ascending ones from 0 to 2", kept(2, 3, 0, 0, 2));
+        assertRefused("expected ascending ones from 0 to 2", kept(2, 3, 0));
+        assertRefused("expected [2, 3] of F16", kept(2, 3, 0, 2).add("sample_targets", DType.F32, Matrix.zeros(1, 3)));
+        Matrix poisoned = Matrix.zeros(2, 3);
+        poisoned.set(1, 1, Double.NaN);
+        assertRefused("not finite", kept(2, 5, 0, 2).add("sample_targets", DType.F32, poisoned));
+    }
+
+    private static SafetensorsWriter kept(int rows, int width, long... offsets) {
+        return complete()
+                .add("sample_activations", DType.F32, Matrix.zeros(rows, width))
+                .addLongs("sample_requests", 5)
+                .addLongs("sample_request_offsets", offsets);
+    }
+
+    private static SafetensorsWriter complete() {
+        return complete(new double[] {1}, "windows.2.20.gap_share");
     }
 
     @Test
@@ -339,7 +446,9 @@ class BaselineTest {
                 old.reconstructionFvu(),
                 old.grouping(),
                 old.samples(),
-                Masking.UNKNOWN);
+                Masking.UNKNOWN,
+                List.of(),
+                null);
         assertEquals(Masking.UNKNOWN, reread(folder, older).masking());
     }
 
@@ -365,7 +474,8 @@ class BaselineTest {
     @Test
     void aFileThatIsNoBaselineIsRefusedInWords(@TempDir Path folder) throws IOException {
         assertRefused("format = null", SafetensorsWriter.create());
-        assertRefused("version 2", header().metadata("version", "2"));
+        assertRefused("version 1", header().metadata("version", "1"));
+        assertRefused("run `plumbline baseline` again", header().metadata("version", "1"));
         assertRefused("no tensor \"rows\"", header());
         assertRefused("rows = 0", header().addLongs("rows", 0));
         assertRefused("shape [2], expected [1]", header().addLongs("rows", 1, 2));

@@ -254,7 +254,8 @@ class DriftJudgeTest {
     }
 
     private static Baseline baseline(List<NullSample> samples) {
-        return new Baseline("0".repeat(64), CLEAN, Matrix.identity(2), 0.1, null, samples, Masking.UNKNOWN);
+        return new Baseline(
+                "0".repeat(64), CLEAN, Matrix.identity(2), 0.1, null, samples, Masking.UNKNOWN, List.of(), null);
     }
 
     private static NullSample sample(int rank, int rows, double value) {

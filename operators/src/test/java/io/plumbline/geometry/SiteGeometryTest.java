@@ -43,8 +43,9 @@ class SiteGeometryTest {
     @Test
     void anOrdinaryWindowHasEveryNumber() {
         SiteGeometry site = site(2, rows(1, 50));
-        GapAssessment report = site.assess(SecondMoment.of(rows(2, 40)));
+        GapAssessment report = site.assess(SecondMoment.of(rows(2, 40)), 0.25);
         assertEquals(Map.of(), report.undefined());
+        assertEquals(0.25, report.reconstructionFvuTrained());
         assertEquals(
                 GapAssessment.statisticNames(), List.copyOf(report.statistics().keySet()));
         assertEquals(40, report.rows());
@@ -64,6 +65,13 @@ class SiteGeometryTest {
     }
 
     @Test
+    void withoutCodesThereIsNoReconstructionAndAReason() {
+        GapAssessment report = site(2, rows(1, 50)).assess(SecondMoment.of(rows(2, 40)));
+        assertNull(report.reconstructionFvuTrained());
+        assertEquals(Set.of("reconstruction_fvu_trained"), report.undefined().keySet());
+    }
+
+    @Test
     void theBaselineItselfHasNotShifted() {
         SecondMoment baseline = SecondMoment.of(rows(1, 50));
         GapAssessment report = site(2, rows(1, 50)).assess(baseline);
@@ -75,7 +83,7 @@ class SiteGeometryTest {
 
     @Test
     void aRepeatedEigenvalueOfTheWindowLeavesItsSubspaceUndecided() {
-        GapAssessment report = site(2, rows(1, 50)).assess(repeatedAtTwo());
+        GapAssessment report = site(2, rows(1, 50)).assess(repeatedAtTwo(), 0.25);
         assertEquals(OF_THE_WINDOWS_SUBSPACE, report.undefined().keySet());
         String reason = report.undefined().get("faithfulness_gap");
         assertNotNull(reason);
@@ -158,7 +166,7 @@ class SiteGeometryTest {
 
     @Test
     void atFullRankTheGapIsZeroAndNothingNeedsAnEigengap() {
-        GapAssessment report = site(DIMENSION, rows(1, 50)).assess(SecondMoment.of(rows(2, 40)));
+        GapAssessment report = site(DIMENSION, rows(1, 50)).assess(SecondMoment.of(rows(2, 40)), 0.25);
         assertEquals(0.0, report.faithfulnessGap());
         assertEquals(0.0, report.baselineGap());
         assertEquals(0.0, report.largestGap());
@@ -330,6 +338,7 @@ class SiteGeometryTest {
                 r.explainerDependentShare(),
                 r.residualEnergy(),
                 r.whitenedMeanShift(),
+                r.reconstructionFvuTrained(),
                 r.vacuous(),
                 r.undefined());
     }

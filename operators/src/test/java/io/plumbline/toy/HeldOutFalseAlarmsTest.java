@@ -6,6 +6,7 @@ import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
 import java.time.Duration;
 import java.util.Map;
@@ -51,6 +52,20 @@ class HeldOutFalseAlarmsTest {
                                             RATE,
                                             chance));
                 });
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.0, 0.9})
+    void theReconstructionOfSampledRowsKeepsItsPromiseInWindowsOfMoreRows(double correlation) {
+        HeldOutStream stream = new HeldOutStream(correlation, HeldOutStream.LARGE_WINDOW);
+        Baseline baseline = stream.calibrated(CALIBRATION, CLEAN);
+        int alarms = HeldOutStream.alarms(baseline, THRESHOLD, stream.heldOut(baseline, LATER, HELD_OUT, 0))
+                .getOrDefault(SampledReconstruction.STATISTIC, HELD_OUT);
+        double chance = HeldOutStream.chanceOfAsMany(alarms, HELD_OUT, CLEAN, FROM_TOP);
+        assertTrue(
+                chance >= MARGIN,
+                "correlation %s, streams %d and %d: %d of %d windows, %s asked for; chance %.2g"
+                        .formatted(correlation, CALIBRATION, LATER, alarms, HELD_OUT, RATE, chance));
     }
 
     @Test

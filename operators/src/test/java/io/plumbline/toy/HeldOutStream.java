@@ -9,6 +9,7 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.commons.math3.special.Beta;
 import org.apache.commons.math3.util.CombinatoricsUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The first 64 hidden units of the toy network, their autoencoder cut to those units, and requests of 32 rows whose z follows
@@ -36,6 +38,9 @@ final class HeldOutStream {
     static final int WIDTH = 64;
     static final int REQUEST = 32;
     static final int WINDOW = 128;
+    /** More rows than the reconstruction is measured on: there it is a sample, and another one in every window. */
+    static final int LARGE_WINDOW = 2 * SampledReconstruction.ROWS;
+
     static final List<String> STATISTICS = List.of(
             "faithfulness_gap",
             "baseline_gap",
@@ -44,27 +49,30 @@ final class HeldOutStream {
             "residual_energy",
             "whitened_mean_shift",
             "eta",
-            "explainer_dependent_share");
+            "explainer_dependent_share",
+            SampledReconstruction.STATISTIC);
 
     private static final int CHUNK = 4_096;
 
     private final ToyStream toy = ToyStream.load();
     private final Explainer explainer = explainer();
     private final double correlation;
+    private final int window;
 
     HeldOutStream(double correlation) {
+        this(correlation, WINDOW);
+    }
+
+    HeldOutStream(double correlation, int window) {
         this.correlation = correlation;
+        this.window = window;
     }
 
     /** A baseline of so many clean windows. */
     Baseline calibrated(long stream, int windows) {
         List<ActivationBatch> requests = new ArrayList<>();
-        for (Matrix window : windows(stream, windows, 0)) {
-            for (int row = 0; row < WINDOW; row += REQUEST) {
-                requests.add(new ActivationBatch(window.rowRange(row, row + REQUEST), null, null));
-            }
-        }
-        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(ToyStream.RANK), List.of(WINDOW));
+        windows(stream, windows, 0).forEach(rows -> requests.addAll(requests(rows)));
+        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(ToyStream.RANK), List.of(window));
         requests.forEach(builder::add);
         CleanWindowPass pass = builder.secondPass();
         requests.forEach(pass::add);
@@ -76,8 +84,22 @@ final class HeldOutStream {
         SiteGeometry geometry = SiteGeometry.of(
                 explainer.decoder(), baseline.moment(), baseline.reconstructionMoment(), ToyStream.RANK);
         return windows(stream, windows, severity).stream()
-                .map(rows -> geometry.assess(SecondMoment.of(rows)))
+                .map(rows -> geometry.assess(SecondMoment.of(rows), fvu(rows)))
                 .toList();
+    }
+
+    private @Nullable Double fvu(Matrix rows) {
+        SampledReconstruction sampled = new SampledReconstruction();
+        requests(rows).forEach(sampled::add);
+        return sampled.fvu(explainer);
+    }
+
+    private static List<ActivationBatch> requests(Matrix rows) {
+        List<ActivationBatch> requests = new ArrayList<>();
+        for (int row = 0; row < rows.rows(); row += REQUEST) {
+            requests.add(new ActivationBatch(rows.rowRange(row, row + REQUEST), null, null));
+        }
+        return requests;
     }
 
     /** How many windows each statistic calls drifted, every window for itself. */
@@ -113,13 +135,13 @@ final class HeldOutStream {
 
     private List<Matrix> windows(long stream, int count, int severity) {
         List<Matrix> windows = new ArrayList<>();
-        int rows = count * WINDOW;
+        int rows = count * window;
         for (int from = 0; from < rows; from += CHUNK) {
             int chunk = Math.min(CHUNK, rows - from);
             Matrix normals = correlated(NormalStream.rows(stream, from, chunk, ToyStream.INPUT_WIDTH));
             Matrix hidden = toy.forward(normals, severity).hidden();
-            for (int row = 0; row < chunk; row += WINDOW) {
-                windows.add(firstColumns(hidden.rowRange(row, row + WINDOW)));
+            for (int row = 0; row < chunk; row += window) {
+                windows.add(firstColumns(hidden.rowRange(row, row + window)));
             }
         }
         return windows;

@@ -205,9 +205,9 @@ public final class ConfigCheck {
         if (otherRows != null) {
             problems.add(otherRows);
         }
-        if (baseline.rows() < settings.rank()) {
-            problems.add(
-                    "baseline: %d rows do not span a subspace of rank %d".formatted(baseline.rows(), settings.rank()));
+        if (baseline.rowCount() < settings.rank()) {
+            problems.add("baseline: %d rows do not span a subspace of rank %d"
+                    .formatted(baseline.rowCount(), settings.rank()));
         }
     }
 

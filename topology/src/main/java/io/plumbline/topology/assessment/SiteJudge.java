@@ -8,6 +8,7 @@ import io.plumbline.calibration.DriftPolicy.Transition;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
 import io.plumbline.calibration.Reading;
+import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.SampledRow;
@@ -22,12 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Measures and judges the windows of one site. Pure: what it remembers goes in and comes out.
  *
  * <p><b>Cost</b> of a window: one d x d eigendecomposition, products of {@code O(d² r)}, and the encoder on at most
- * {@link #FVU_ROWS} rows.
+ * {@link SampledReconstruction#ROWS} rows.
  */
 final class SiteJudge {
-
-    /** Rows of the sample's head on which the reconstruction is measured; FVU then has a relative error of some 5 %. */
-    static final int FVU_ROWS = 256;
 
     private final WatchedSite site;
     private final DriftJudge judge;
@@ -73,7 +71,9 @@ final class SiteJudge {
     record Judgement(WindowReport report, SiteMemory memory, Ask ask) {}
 
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
-        GapAssessment geometry = site.geometry().assess(window.moment());
+        SampleRows head = head(window);
+        Double trained = fvu(Reconstruction.of(site.explainer().decoder(), head.codes(), head.targets()));
+        GapAssessment geometry = site.geometry().assess(window.moment(), trained);
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
@@ -85,7 +85,18 @@ final class SiteJudge {
                     case ADAPT -> new SiteMemory(outcome.state(), warning, window.endMs(), true);
                     case REVERT -> new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), false);
                 };
-        return new Judgement(report(window, geometry, outcome.verdict(), memory, warned, ask, active), next, ask);
+        Double current =
+                active == null ? trained : fvu(Reconstruction.of(active.decoder(), head.codes(), head.targets()));
+        return new Judgement(
+                report(window, geometry, outcome.verdict(), memory, warned, current, ask, active), next, ask);
+    }
+
+    private SampleRows head(ClosedWindow window) {
+        List<SampledRow> rows = window.sample().rows();
+        return SampleRows.of(
+                site.explainer().encoder(),
+                rows.subList(0, Math.min(SampledReconstruction.ROWS, rows.size())),
+                site.explainer().targetWidth());
     }
 
     private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {
@@ -140,18 +151,11 @@ final class SiteJudge {
             DriftVerdict verdict,
             SiteMemory memory,
             @Nullable Outcome warned,
+            @Nullable Double fvu,
             Ask ask,
             ActiveDecoders.@Nullable Active active) {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
-        List<SampledRow> rows = window.sample().rows();
-        SampleRows head = SampleRows.of(
-                site.explainer().encoder(),
-                rows.subList(0, Math.min(FVU_ROWS, rows.size())),
-                site.explainer().targetWidth());
-        Double trained = fvu(Reconstruction.of(site.explainer().decoder(), head.codes(), head.targets()));
-        Double current =
-                active == null ? trained : fvu(Reconstruction.of(active.decoder(), head.codes(), head.targets()));
         return new WindowReport(
                 window.site(),
                 window.startMs(),
@@ -166,8 +170,7 @@ final class SiteJudge {
                 statistics(readings, geometry),
                 warned == null ? null : warned.verdict().label(),
                 warned == null ? null : warningReason(warned, geometry, memory),
-                trained,
-                current,
+                fvu,
                 active == null ? 0 : active.version(),
                 ask == Ask.ADAPT,
                 geometry.violatedBounds(),

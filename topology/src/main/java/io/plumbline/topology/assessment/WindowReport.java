@@ -25,8 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param statistics every statistic that triggers or warns, with its own threshold
  * @param warning the verdict of those that warn: {@code aligned}, {@code drifted} or {@code undecided}; null without any
  * @param warningReason a sentence for it
- * @param reconstructionFvuTrained FVU of the trained decoder on the head of the window's row sample
- * @param reconstructionFvu FVU of the active decoder on the same rows
+ * @param reconstructionFvu FVU of the active decoder on the rows of the window's sample that the trained one is measured on
  * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
  * @param adaptationRequested whether this window asked for an adaptation
  * @param violatedBounds names of valid bounds the measured gaps break; empty unless there is a defect
@@ -50,7 +49,6 @@ public record WindowReport(
         List<StatisticReport> statistics,
         @Nullable String warning,
         @Nullable String warningReason,
-        @Nullable Double reconstructionFvuTrained,
         @Nullable Double reconstructionFvu,
         long decoderVersion,
         boolean adaptationRequested,

@@ -8,6 +8,7 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.GapAssessment;
@@ -150,11 +151,12 @@ final class AssessCommand implements Callable<Integer> {
         Baseline normal = Options.baseline(baseline, trained);
         try (ActivationStream stream =
                 ActivationStream.open(activations, trained, normal.masking().mask())) {
-            SecondMoment moment = moment(stream, trained);
+            SampledReconstruction sampled = new SampledReconstruction();
+            SecondMoment moment = moment(stream, trained, sampled);
             double fvu = reconstructionFvu(stream, trained, moment);
             SiteGeometry geometry =
                     SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
-            GapAssessment assessment = geometry.assess(moment);
+            GapAssessment assessment = geometry.assess(moment, sampled.fvu(trained));
             DriftVerdict verdict = new DriftJudge(
                             normal, List.of(trigger), threshold, threshold, DriftPolicy.immediate(), 1)
                     .judge(DriftState.INITIAL, assessment)
@@ -172,9 +174,13 @@ final class AssessCommand implements Callable<Integer> {
         }
     }
 
-    private static SecondMoment moment(ActivationStream stream, Explainer trained) throws IOException {
+    private static SecondMoment moment(ActivationStream stream, Explainer trained, SampledReconstruction sampled)
+            throws IOException {
         SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(trained.targetWidth());
-        stream.forEach("moments", request -> moment.add(request.targetRows()));
+        stream.forEach("moments", request -> {
+            moment.add(request.targetRows());
+            sampled.add(request);
+        });
         return moment.snapshot();
     }
 

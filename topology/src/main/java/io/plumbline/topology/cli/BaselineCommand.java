@@ -8,16 +8,21 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Grouping;
 import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.Provenance;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.RequestSample;
 import io.plumbline.moments.RowMask;
+import io.plumbline.moments.SampledRow;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -79,6 +84,15 @@ final class BaselineCommand implements Callable<Integer> {
     List<Integer> windowRows = List.of();
 
     @Option(
+            names = "--sample-rows",
+            paramLabel = "N",
+            defaultValue = "2048",
+            description =
+                    "Rows of whole requests the file keeps, on which an adapted decoder is tried before it is swapped"
+                            + " in; each is one row of activations (and targets). Default: ${DEFAULT-VALUE}.")
+    int sampleRows;
+
+    @Option(
             names = "--mask-token-id",
             paramLabel = "ID",
             description = "Leave out rows of this token. May be repeated.")
@@ -116,16 +130,21 @@ final class BaselineCommand implements Callable<Integer> {
                 throw new UsageException("--window-rows = %d: expected 1 or more".formatted(rows));
             }
         }
+        if (sampleRows < RequestSample.FEWEST_REQUESTS) {
+            throw new UsageException("--sample-rows = %d: expected %d or more; 2048 is usual"
+                    .formatted(sampleRows, RequestSample.FEWEST_REQUESTS));
+        }
         Duration size = Options.duration("--window-size", windowSize);
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }
         MaskRules rules = maskRules();
         BaselineBuilder builder = BaselineBuilder.of(
-                trained,
-                ranks.isEmpty() ? List.of(Math.min(DEFAULT_RANK, trained.targetWidth())) : ranks,
-                windowRows.isEmpty() ? DEFAULT_WINDOW_ROWS : windowRows,
-                rules);
+                        trained,
+                        ranks.isEmpty() ? List.of(Math.min(DEFAULT_RANK, trained.targetWidth())) : ranks,
+                        windowRows.isEmpty() ? DEFAULT_WINDOW_ROWS : windowRows,
+                        rules)
+                .keeping(sampleRows);
         Baseline baseline;
         try (ActivationStream stream = ActivationStream.open(activations, trained)) {
             stream.requireTokenIds(RowMask.of(rules.withoutNormCap(), null));
@@ -135,7 +154,7 @@ final class BaselineCommand implements Callable<Integer> {
             stream.forEach("moments", builder::add);
             CleanWindowPass windows = builder.secondPass();
             stream.forEach("clean windows", windows::add);
-            baseline = windows.build();
+            baseline = windows.build().with(Provenance.first(Instant.now(), source()));
         }
         baseline.write(out);
         Answer answer = answer(baseline, size);
@@ -155,12 +174,25 @@ final class BaselineCommand implements Callable<Integer> {
         }
     }
 
+    private String source() {
+        return activations.stream()
+                .map(file -> String.valueOf(file.getFileName()))
+                .collect(Collectors.joining(", "));
+    }
+
     private Answer answer(Baseline baseline, Duration size) {
         Answer answer = new Answer()
                 .put("out", out.toString())
                 .put("explainer_sha256", baseline.explainerSha256())
-                .put("rows", baseline.rows())
+                .put("rows", baseline.rowCount())
                 .put("dimension", baseline.dimension())
+                .put("sample_rows", baseline.rows().size())
+                .put(
+                        "sample_requests",
+                        baseline.rows().stream()
+                                .mapToLong(SampledRow::request)
+                                .distinct()
+                                .count())
                 .put("second_moment_trace", baseline.moment().trace())
                 .put("reconstruction_fvu", baseline.reconstructionFvu());
         Grouping grouping = baseline.grouping();
@@ -170,7 +202,7 @@ final class BaselineCommand implements Callable<Integer> {
             answer.put("requests", grouping.requests())
                     .put("design_effect_second_moment", grouping.momentDesignEffect())
                     .put("design_effect_mean", grouping.meanDesignEffect())
-                    .put("effective_rows", grouping.effectiveRows(baseline.rows()));
+                    .put("effective_rows", grouping.effectiveRows(baseline.rowCount()));
         }
         for (NullSample sample : baseline.samples()) {
             putSpread(answer, sample);

@@ -155,7 +155,7 @@ final class CheckCommand implements Callable<Integer> {
                 explainer == null ? "-" : explainer.inputWidth() + ">" + explainer.targetWidth(),
                 explainer == null ? "-" : Integer.toString(explainer.features()),
                 site.settings().rank(),
-                baseline == null ? "-" : Long.toString(baseline.rows()),
+                baseline == null ? "-" : Long.toString(baseline.rowCount()),
                 problems == 0 ? "fine" : problems == 1 ? "1 problem" : problems + " problems");
     }
 

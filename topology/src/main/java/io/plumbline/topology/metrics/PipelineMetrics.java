@@ -99,7 +99,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .verdict(report.verdict())
                 .set(WindowMetric.DECODER_VERSION, report.decoderVersion())
                 .set(WindowMetric.WARNING, warning(report))
-                .set(WindowMetric.FVU, "trained", report.reconstructionFvuTrained())
+                .set(WindowMetric.FVU, "trained", report.geometry().reconstructionFvuTrained())
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())
                 .set(WindowMetric.RANK, geometry.rank())

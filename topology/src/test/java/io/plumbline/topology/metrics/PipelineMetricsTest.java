@@ -36,7 +36,7 @@ class PipelineMetricsTest {
                     .count();
             assertEquals(1, exported, "exports of " + statistic.getKey());
         }
-        assertEquals(0.25, value(snapshot, WindowMetric.FVU, "trained"));
+        assertEquals(geometry.reconstructionFvuTrained(), value(snapshot, WindowMetric.FVU, "trained"));
         assertEquals(0.125, value(snapshot, WindowMetric.FVU, "active"));
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
@@ -119,7 +119,6 @@ class PipelineMetricsTest {
                         new StatisticReport("eta", "warn", 0.3, 0.5, false, 99, 0.02, null, "the largest")),
                 "aligned",
                 "eta is not above",
-                0.25,
                 0.125,
                 3,
                 true,
