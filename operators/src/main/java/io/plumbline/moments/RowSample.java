@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * the whole, in any order, over any number of partitions, and a replay gives it again. A row that arrives twice counts
  * once. Two rows of equal hash are taken for the same one, which of n rows loses about {@code n^2 2^-65}: none.
  *
- * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 100 more. <b>Cost.</b> Of N offered rows about
+ * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 110 more. <b>Cost.</b> Of N offered rows about
  * {@code k (1 + ln(N/k))} enter; ask {@link #threshold()} first and the rest cost one comparison.
  *
  * <p>Not thread-safe; one owner.
@@ -75,8 +75,8 @@ public final class RowSample {
      *
      * @throws IllegalArgumentException if its widths differ from those of the rows already kept
      */
-    public void offer(long hash, long request, float[] activation, float @Nullable [] target) {
-        offer(new SampledRow(hash, request, activation, target));
+    public void offer(long hash, long request, long timestampMs, float[] activation, float @Nullable [] target) {
+        offer(new SampledRow(hash, request, timestampMs, activation, target));
     }
 
     private void offer(SampledRow row) {

@@ -11,21 +11,24 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * offset  size  what
- *      0     1  version, 1
+ *      0     1  version, 2
  *      1     4  capacity of the sample
  *      5     4  activation width a, 1 or more
  *      9     4  target width t, or 0 when the target is the activation
  *     13     4  rows in this part
- *     17        per row: hash (8), request (8), a float32 activations, t float32 targets
+ *     17        per row: hash (8), request (8), event time in ms (8), a float32 activations, t float32 targets
  * </pre>
+ *
+ * <p>Version 1, of windows that were open when the program was replaced, has no event times; they are read as 0.
  *
  * <p>The length must be exactly what the header implies; that is compared before anything is allocated.
  */
 final class RowSampleCodec {
 
-    private static final byte VERSION = 1;
+    private static final byte VERSION = 2;
+    private static final byte WITHOUT_TIMES = 1;
     private static final int HEADER_BYTES = 17;
-    private static final int ROW_HEADER_BYTES = 16;
+    private static final int ROW_HEADER_BYTES = 24;
 
     record Part(int capacity, List<SampledRow> rows) {}
 
@@ -52,7 +55,7 @@ final class RowSampleCodec {
                 .putInt(targetWidth)
                 .putInt(rows.size());
         for (SampledRow row : rows) {
-            buffer.putLong(row.hash()).putLong(row.request());
+            buffer.putLong(row.hash()).putLong(row.request()).putLong(row.timestampMs());
             putFloats(buffer, row.activation());
             putFloats(buffer, row.target());
         }
@@ -66,7 +69,7 @@ final class RowSampleCodec {
         }
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         byte version = buffer.get();
-        if (version != VERSION) {
+        if (version != VERSION && version != WITHOUT_TIMES) {
             throw new IllegalArgumentException(
                     "row sample of version %d: this program reads version %d; not merged".formatted(version, VERSION));
         }
@@ -80,7 +83,7 @@ final class RowSampleCodec {
                             .formatted(capacity, activationWidth, targetWidth, count));
         }
         // By division: the product of a hostile count and width can exceed a long.
-        long rowBytes = rowBytes(activationWidth, targetWidth);
+        long rowBytes = rowBytes(activationWidth, targetWidth) - (version == WITHOUT_TIMES ? Long.BYTES : 0);
         int payload = bytes.length - HEADER_BYTES;
         if (payload % rowBytes != 0 || payload / rowBytes != count) {
             throw new IllegalArgumentException(
@@ -91,9 +94,10 @@ final class RowSampleCodec {
         for (int i = 0; i < count; i++) {
             long hash = buffer.getLong();
             long request = buffer.getLong();
+            long timestampMs = version == WITHOUT_TIMES ? 0 : buffer.getLong();
             float[] activation = getFloats(buffer, activationWidth);
             rows.add(new SampledRow(
-                    hash, request, activation, targetWidth == 0 ? null : getFloats(buffer, targetWidth)));
+                    hash, request, timestampMs, activation, targetWidth == 0 ? null : getFloats(buffer, targetWidth)));
         }
         return new Part(capacity, rows);
     }

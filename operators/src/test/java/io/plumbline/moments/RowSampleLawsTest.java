@@ -20,6 +20,7 @@ class RowSampleLawsTest extends MergeableLaws<RowSample> {
             sample.offer(
                     RowSample.hash(RowSample.requestHash("record " + place / 8), place % 8),
                     place / 8,
+                    place / 8,
                     activation,
                     null);
         }

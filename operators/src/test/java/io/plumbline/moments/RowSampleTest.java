@@ -2,7 +2,6 @@ package io.plumbline.moments;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,7 +21,7 @@ class RowSampleTest {
     void theSmallestHashesAreKeptInAscendingOrder() {
         RowSample sample = RowSample.ofCapacity(3);
         for (long hash : new long[] {5, -7, 9, 1, 0}) {
-            sample.offer(hash, 0, new float[] {hash}, null);
+            sample.offer(hash, 0, 0, new float[] {hash}, null);
         }
         assertEquals(
                 List.of(-7L, 0L, 1L),
@@ -35,23 +34,23 @@ class RowSampleTest {
     void aRowAboveTheThresholdDoesNotEnterAndOneBelowDoes() {
         RowSample sample = RowSample.ofCapacity(2);
         assertEquals(Long.MAX_VALUE, sample.threshold());
-        sample.offer(10, 0, new float[] {1}, null);
+        sample.offer(10, 0, 0, new float[] {1}, null);
         assertEquals(Long.MAX_VALUE, sample.threshold());
-        sample.offer(20, 0, new float[] {1}, null);
-        sample.offer(sample.threshold() + 1, 0, new float[] {1}, null);
+        sample.offer(20, 0, 0, new float[] {1}, null);
+        sample.offer(sample.threshold() + 1, 0, 0, new float[] {1}, null);
         assertEquals(20, sample.threshold());
-        sample.offer(sample.threshold() - 1, 0, new float[] {1}, null);
+        sample.offer(sample.threshold() - 1, 0, 0, new float[] {1}, null);
         assertEquals(19, sample.threshold());
     }
 
     @Test
     void aRowThatArrivesTwiceCountsOnce() {
         RowSample sample = RowSample.ofCapacity(4);
-        sample.offer(1, 7, new float[] {1}, null);
-        sample.offer(1, 7, new float[] {1}, null);
+        sample.offer(1, 7, 0, new float[] {1}, null);
+        sample.offer(1, 7, 0, new float[] {1}, null);
         assertEquals(1, sample.size());
         RowSample same = RowSample.ofCapacity(4);
-        same.offer(1, 7, new float[] {1}, null);
+        same.offer(1, 7, 0, new float[] {1}, null);
         assertEquals(1, sample.merge(same).size());
     }
 
@@ -62,7 +61,7 @@ class RowSampleTest {
         for (int place = 0; place < 100_000; place++) {
             long hash = RowSample.hash(record(place / 128), place % 128);
             if (hash <= sample.threshold()) {
-                sample.offer(hash, place, new float[] {place}, null);
+                sample.offer(hash, place, place, new float[] {place}, null);
             }
         }
         long[] counts = new long[10];
@@ -106,7 +105,7 @@ class RowSampleTest {
         int written = 0;
         for (int commit = 0; commit < 12; commit++) {
             for (int row = 0; row < 100; row++) {
-                sample.offer(RowSample.hash(record(commit), row), commit, new float[] {row}, null);
+                sample.offer(RowSample.hash(record(commit), row), commit, commit, new float[] {row}, null);
             }
             for (byte[] part : sample.encodeWithout(stored, 17 + 7 * (16 + 4))) {
                 written += read.mergeEncoded(part);
@@ -132,9 +131,9 @@ class RowSampleTest {
         RowSample sample = RowSample.ofCapacity(10);
         for (int i = 0; i < 10; i++) {
             float[] activation = {i, -0.0f, Float.MIN_VALUE};
-            sample.offer(RowSample.hash(record(i), 0), i, activation, new float[] {i + 0.5f});
+            sample.offer(RowSample.hash(record(i), 0), i, 1_700_000_000_000L + i, activation, new float[] {i + 0.5f});
         }
-        List<byte[]> parts = sample.encode(17 + 3 * (16 + 16));
+        List<byte[]> parts = sample.encode(17 + 3 * (24 + 16));
         assertEquals(4, parts.size());
         RowSample read = RowSample.ofCapacity(10);
         parts.forEach(read::mergeEncoded);
@@ -143,24 +142,41 @@ class RowSampleTest {
             SampledRow actual = read.rows().get(i);
             assertEquals(expected.hash(), actual.hash());
             assertEquals(expected.request(), actual.request());
+            assertEquals(expected.timestampMs(), actual.timestampMs());
             assertArrayEquals(expected.activation(), actual.activation());
             assertArrayEquals(expected.target(), actual.target());
         }
         assertEquals(List.of(), RowSample.ofCapacity(10).encode(100));
-        assertThrows(IllegalArgumentException.class, () -> sample.encode(17 + 31));
+        assertThrows(IllegalArgumentException.class, () -> sample.encode(17 + 39));
+    }
+
+    @Test
+    void aPartOfAWindowThatWasOpenBeforeRowsHadTimesIsStillRead() {
+        RowSample sample = RowSample.ofCapacity(2);
+        sample.offer(1, 7, 99, new float[] {1, 2}, null);
+        byte[] now = sample.encode(1000).get(0);
+        byte[] before = patched(Arrays.copyOf(now, now.length - 8), 0, 1);
+        System.arraycopy(now, 17 + 24, before, 17 + 16, 8);
+        RowSample read = RowSample.ofCapacity(2);
+        read.mergeEncoded(before);
+        SampledRow row = read.rows().get(0);
+        assertEquals(7, row.request());
+        assertEquals(0, row.timestampMs());
+        assertArrayEquals(new float[] {1, 2}, row.activation());
+        refused(read, patched(now, 0, 1)); // as long as a row with a time
     }
 
     @Test
     void aPartThatIsNotWhatItsHeaderSaysIsRefusedAndNothingIsMerged() {
         RowSample sample = RowSample.ofCapacity(2);
-        sample.offer(1, 1, new float[] {1, 2}, null);
-        sample.offer(2, 1, new float[] {3, 4}, null);
+        sample.offer(1, 1, 0, new float[] {1, 2}, null);
+        sample.offer(2, 1, 0, new float[] {3, 4}, null);
         byte[] good = sample.encode(1000).get(0);
         RowSample receiver = RowSample.ofCapacity(2);
         refused(receiver, Arrays.copyOf(good, 16));
         refused(receiver, Arrays.copyOf(good, good.length - 1));
         refused(receiver, Arrays.copyOf(good, good.length + 1));
-        refused(receiver, patched(good, 0, 2));
+        refused(receiver, patched(good, 0, 3));
         refused(receiver, patchedInt(good, 5, 0)); // no activations
         refused(receiver, patchedInt(good, 9, -1)); // a negative width
         refused(receiver, patchedInt(good, 13, 1)); // fewer rows than bytes
@@ -169,7 +185,7 @@ class RowSampleTest {
         byte[] huge = patchedInt(patchedInt(good, 5, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         refused(RowSample.ofCapacity(Integer.MAX_VALUE), patchedInt(huge, 13, Integer.MAX_VALUE));
         RowSample other = RowSample.ofCapacity(2);
-        other.offer(5, 5, new float[] {1}, null);
+        other.offer(5, 5, 0, new float[] {1}, null);
         refused(other, good); // another width
         assertEquals(0, receiver.size());
         receiver.mergeEncoded(good);
@@ -183,8 +199,8 @@ class RowSampleTest {
         RowSample truth = RowSample.ofCapacity(3);
         for (int row = 0; row < 40; row++) {
             long hash = RowSample.hash(record(7), row);
-            (row % 2 == 0 ? large : small).offer(hash, 1, new float[] {row}, null);
-            truth.offer(hash, 1, new float[] {row}, null);
+            (row % 2 == 0 ? large : small).offer(hash, 1, 0, new float[] {row}, null);
+            truth.offer(hash, 1, 0, new float[] {row}, null);
         }
         RowSample encoded = RowSample.ofCapacity(10);
         large.encode(1000).forEach(encoded::mergeEncoded);
@@ -202,56 +218,15 @@ class RowSampleTest {
     @Test
     void rowsOfAnotherWidthAreRefused() {
         RowSample sample = RowSample.ofCapacity(2);
-        sample.offer(1, 1, new float[] {1, 2}, null);
-        assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, new float[] {1}, null));
-        assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, new float[] {1, 2}, new float[] {1}));
+        sample.offer(1, 1, 0, new float[] {1, 2}, null);
+        assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, 0, new float[] {1}, null));
+        assertThrows(IllegalArgumentException.class, () -> sample.offer(2, 1, 0, new float[] {1, 2}, new float[] {1}));
         assertThrows(IllegalArgumentException.class, () -> RowSample.ofCapacity(0));
         assertEquals(1, sample.size());
     }
 
-    @Test
-    void noRequestIsOnBothSidesOfASplit() {
-        RowSample sample = RowSample.ofCapacity(600);
-        for (int request = 0; request < 40; request++) {
-            for (int row = 0; row < 10 + request % 3; row++) {
-                long number = RowSample.requestHash("r" + request);
-                sample.offer(RowSample.hash(record(request), row), number, new float[] {row}, null);
-            }
-        }
-        SampleSplit split = SampleSplit.of(sample.rows(), 0.25);
-        Set<Long> fit = requests(split.fit());
-        Set<Long> validation = requests(split.validation());
-        assertEquals(40, fit.size() + validation.size());
-        validation.forEach(request -> assertTrue(!fit.contains(request)));
-        assertEquals(sample.size(), split.fit().size() + split.validation().size());
-        int held = split.validation().size();
-        assertTrue(held >= 0.25 * sample.size() && held < 0.25 * sample.size() + 12, held + " of " + sample.size());
-        SampleSplit again = SampleSplit.of(sample.rows(), 0.25);
-        assertEquals(requests(again.validation()), validation);
-    }
-
-    @Test
-    void aSplitAlwaysLeavesARequestToFitOn() {
-        RowSample sample = RowSample.ofCapacity(10);
-        sample.offer(1, 1, new float[] {1}, null);
-        assertEquals(0, SampleSplit.of(sample.rows(), 0.5).validation().size());
-        sample.offer(2, 2, new float[] {1}, null);
-        SampleSplit split = SampleSplit.of(sample.rows(), 0.99);
-        assertEquals(1, split.fit().size());
-        assertEquals(1, split.validation().size());
-        assertNotEquals(split.fit().get(0).request(), split.validation().get(0).request());
-        assertThrows(IllegalArgumentException.class, () -> SampleSplit.of(sample.rows(), 1.0));
-        assertThrows(IllegalArgumentException.class, () -> SampleSplit.of(sample.rows(), Double.NaN));
-    }
-
     private static final long HASH_OF_A_ROW = 871604678881606251L;
     private static final long HASH_OF_A_REQUEST = 3102551718953096060L;
-
-    private static Set<Long> requests(List<SampledRow> rows) {
-        Set<Long> requests = new HashSet<>();
-        rows.forEach(row -> requests.add(row.request()));
-        return requests;
-    }
 
     private static void refused(RowSample receiver, byte[] part) {
         int before = receiver.size();

@@ -135,7 +135,7 @@ final class SiteReader {
             }
         }
         double improvement = node.real("minimum_improvement", DEFAULT_MINIMUM_IMPROVEMENT, 0.0, 0.99);
-        double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.9);
+        double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
         DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
         node.refuseUnknownKeys();
         return new AdaptationSettings(fixed, improvement, validation, dtype);

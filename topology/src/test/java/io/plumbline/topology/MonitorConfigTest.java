@@ -85,7 +85,7 @@ class MonitorConfigTest {
                     cooldown: 1h
                     adaptation: {profile: fixed, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
                                  relative_lambdas: false, alpha: 0.1, rotation: full-rank,
-                                 minimum_improvement: 0.1, validation_share: 0.5, dtype: f64}
+                                 minimum_improvement: 0.1, validation_share: 0.4, dtype: f64}
                   watched: {explainer: s, baseline: b, rank: 1, threshold: {share: 0.6}, adaptation: off}
                 """);
         assertEquals("lab-monitor", config.monitorApplicationId());
@@ -132,7 +132,7 @@ class MonitorConfigTest {
         assertEquals(false, fixed.regularisation().relative());
         assertEquals(0.1, fixed.alpha());
         assertEquals(0.1, adaptation.minimumImprovement());
-        assertEquals(0.5, adaptation.validationShare());
+        assertEquals(0.4, adaptation.validationShare());
         assertEquals(DType.F64, adaptation.dtype());
 
         assertInstanceOf(

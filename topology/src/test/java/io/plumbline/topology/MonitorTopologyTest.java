@@ -293,7 +293,7 @@ class MonitorTopologyTest {
     /** A part of a sample of other rows: what stands on the topic after a change of the explainer. */
     private static byte[] samplePart(long paneStartMs) {
         RowSample sample = RowSample.ofCapacity(3);
-        sample.offer(1, 1, new float[WatchedFolder.WIDTH + 1], null);
+        sample.offer(1, 1, 0, new float[WatchedFolder.WIDTH + 1], null);
         byte[] body = sample.encode(1_000).get(0);
         return ours(SAMPLE_PART, 16 + body.length)
                 .putLong(paneStartMs)

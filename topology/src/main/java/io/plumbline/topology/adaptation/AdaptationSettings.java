@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param fixed the hyper-parameters of the one fit; null: a small set of candidates, the current decoder among them, judged
  *     on the validation rows
  * @param minimumImprovement share of the held-out FVU a decoder must take away to be published, in [0, 1)
- * @param validationShare share of the sampled requests kept out of the fit, in (0, 1)
+ * @param validationShare share of the sampled requests kept to choose on, and as many again to judge on, in (0, 0.5)
  * @param dtype element type of the published decoder: F64, F32, BF16 or F16
  */
 public record AdaptationSettings(
@@ -23,9 +23,9 @@ public record AdaptationSettings(
             throw new IllegalArgumentException(
                     "minimum_improvement = %s: expected a share in [0, 1)".formatted(minimumImprovement));
         }
-        if (!(validationShare > 0.0 && validationShare < 1.0)) {
+        if (!(validationShare > 0.0 && validationShare < 0.5)) {
             throw new IllegalArgumentException(
-                    "validation_share = %s: expected a share in (0, 1)".formatted(validationShare));
+                    "validation_share = %s: expected a share in (0, 0.5)".formatted(validationShare));
         }
         if (!dtype.isFloatingPoint()) {
             throw new IllegalArgumentException("dtype = %s: expected f64, f32, bf16 or f16".formatted(dtype));

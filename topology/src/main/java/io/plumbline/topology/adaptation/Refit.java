@@ -66,18 +66,18 @@ final class Refit {
 
     private AdaptationOutcome fit(AdaptationMessage.Adapt request, RowSample sample, Decoder current, long begin) {
         SampleSplit split = SampleSplit.of(sample.rows(), settings.validationShare());
-        if (split.fit().size() < 2 || split.validation().size() < 2) {
+        if (split.refit().size() < 2 || split.judge().size() < 2) {
             return new AdaptationOutcome.Keep(failed(
                     request,
                     "%d sampled rows leave %d to fit on and %d of other requests to check with; the window holds too few requests"
                             .formatted(
                                     sample.size(),
-                                    split.fit().size(),
-                                    split.validation().size()),
+                                    split.refit().size(),
+                                    split.judge().size()),
                     begin));
         }
-        SampleRows fit = SampleRows.of(explainer.encoder(), split.fit(), explainer.targetWidth());
-        SampleRows validation = SampleRows.of(explainer.encoder(), split.validation(), explainer.targetWidth());
+        SampleRows fit = SampleRows.of(explainer.encoder(), split.refit(), explainer.targetWidth());
+        SampleRows validation = SampleRows.of(explainer.encoder(), split.judge(), explainer.targetWidth());
         SearchReport search = candidates().search(explainer.decoder(), trainedSubspace, current, fit, validation);
         GateDecision decision =
                 new SwapGate(settings.minimumImprovement()).judge(current, search.decoder(), validation, rank);

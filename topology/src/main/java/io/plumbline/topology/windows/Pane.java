@@ -43,8 +43,8 @@ final class Pane {
         changedTiles.set(0, tileRows.length);
     }
 
-    /** Adds every row of a record, once; masked ones are only counted. */
-    void add(Ingested record) {
+    /** Adds every row of a record of this event time, once; masked ones are only counted. */
+    void add(Ingested record, long timestampMs) {
         masked = masked.plus(record.masked());
         ActivationBatch batch = record.batch();
         if (batch == null) {
@@ -57,10 +57,10 @@ final class Pane {
         }
         changedTiles.set(0, tileRows.length);
         requests++;
-        offerToSample(record, batch);
+        offerToSample(record, batch, timestampMs);
     }
 
-    private void offerToSample(Ingested record, ActivationBatch batch) {
+    private void offerToSample(Ingested record, ActivationBatch batch, long timestampMs) {
         Matrix activations = batch.activations();
         Matrix targets = batch.targets();
         for (int row = 0; row < activations.rows(); row++) {
@@ -69,6 +69,7 @@ final class Pane {
                 sample.offer(
                         hash,
                         record.request(),
+                        timestampMs,
                         floats(activations, row),
                         targets == null ? null : floats(targets, row));
             }

@@ -91,7 +91,7 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
             listener.onLate(site, rows, reason);
         } else {
             long begin = System.nanoTime();
-            panes.paneToChange(site, paneStart).add(ingested);
+            panes.paneToChange(site, paneStart).add(ingested, record.timestamp());
             listener.onAccumulated(site, rows, System.nanoTime() - begin);
         }
         if (speaksAgain) {

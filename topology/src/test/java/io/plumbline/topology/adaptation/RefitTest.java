@@ -49,7 +49,7 @@ class RefitTest {
         }
         SampleRows heldOut = SampleRows.of(
                 explainer.encoder(),
-                SampleSplit.of(sample.rows(), VALIDATION_SHARE).validation(),
+                SampleSplit.of(sample.rows(), VALIDATION_SHARE).judge(),
                 WIDTH);
         double published = Reconstruction.of(publish.decoder(), heldOut.codes(), heldOut.targets())
                 .fvu();
@@ -107,7 +107,7 @@ class RefitTest {
             for (int j = 0; j < WIDTH; j++) {
                 values[j] = (float) ((j < 3 ? 0.1 : 1.0 + j) * random.nextGaussian());
             }
-            sample.offer(RowSample.hash(row, 0), row / 8, values, null);
+            sample.offer(RowSample.hash(row, 0), row / 8, row / 8, values, null);
         }
         return sample;
     }

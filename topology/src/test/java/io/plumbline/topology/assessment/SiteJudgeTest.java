@@ -124,7 +124,7 @@ class SiteJudgeTest {
                 for (int j = 0; j < row.length; j++) {
                     row[j] = (float) rows.get(i, j);
                 }
-                sample.offer(RowSample.hash(record, i), record, row, null);
+                sample.offer(RowSample.hash(record, i), record, record, row, null);
             }
             moment.add(rows);
         }

@@ -110,8 +110,8 @@ final class OperatorTargets {
         RowSample autoencoder = RowSample.ofCapacity(8);
         RowSample transcoder = RowSample.ofCapacity(3);
         for (int row = 0; row < 5; row++) {
-            autoencoder.offer(RowSample.hash(1, row), 1, new float[] {row, 2}, null);
-            transcoder.offer(RowSample.hash(2, row), 2, new float[] {row}, new float[] {3, 4});
+            autoencoder.offer(RowSample.hash(1, row), 1, 3, new float[] {row, 2}, null);
+            transcoder.offer(RowSample.hash(2, row), 2, 3, new float[] {row}, new float[] {3, 4});
         }
         List<byte[]> parts = new ArrayList<>(autoencoder.encode(100));
         parts.addAll(transcoder.encode(1_000));

@@ -29,7 +29,8 @@ final class AdaptationRequests {
                 for (int j = 0; j < values.length; j++) {
                     values[j] = (float) batch.get(row, j);
                 }
-                sample.offer(RowSample.hash(RowSample.requestHash("record " + record), row), record, values, null);
+                sample.offer(
+                        RowSample.hash(RowSample.requestHash("record " + record), row), record, record, values, null);
                 count++;
             }
         }

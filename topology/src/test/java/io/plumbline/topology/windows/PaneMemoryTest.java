@@ -70,8 +70,14 @@ class PaneMemoryTest {
                 for (int pane = 0; pane < panes; pane++) {
                     Matrix rows = ActivationRecords.integerRows(++number, ROWS, WIDTH);
                     store.paneToChange(site, pane * config.window().paneMs())
-                            .add(new Ingested(
-                                    site, number, new ActivationBatch(rows, null, null), MaskedRows.NONE, number));
+                            .add(
+                                    new Ingested(
+                                            site,
+                                            number,
+                                            new ActivationBatch(rows, null, null),
+                                            MaskedRows.NONE,
+                                            number),
+                                    number);
                 }
             }
             store.writeDirty();

@@ -107,7 +107,9 @@ class PaneStoreTest {
         for (int commit = 0; commit < 24; commit++) {
             Matrix rows = ActivationRecords.integerRows(commit, 40, WIDTH);
             store.paneToChange(SITE, 0)
-                    .add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit));
+                    .add(
+                            new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit),
+                            commit);
             store.writeDirty();
             int stored = storedParts(PaneKeys.SAMPLE).values().stream()
                     .mapToInt(part -> (part.length - 17) / (16 + 4 * WIDTH))
@@ -136,10 +138,12 @@ class PaneStoreTest {
             PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
             owner.reset();
             owner.paneToChange(SITE, 0)
-                    .add(new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit));
+                    .add(
+                            new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit),
+                            commit);
             owner.writeDirty();
             for (int row = 0; row < rows.rows(); row++) {
-                truth.offer(RowSample.hash(commit, row), commit, new float[WIDTH], null);
+                truth.offer(RowSample.hash(commit, row), commit, commit, new float[WIDTH], null);
             }
         }
         first.reset();
@@ -175,9 +179,9 @@ class PaneStoreTest {
     @Test
     void maskedRowsComeBackWithTheirPane() {
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
-        store.paneToChange(SITE, 0).add(new Ingested(SITE, 1, null, new MaskedRows(2, 0), 1));
+        store.paneToChange(SITE, 0).add(new Ingested(SITE, 1, null, new MaskedRows(2, 0), 1), 0);
         ActivationBatch batch = new ActivationBatch(ActivationRecords.integerRows(1, 4, WIDTH), null, null);
-        store.paneToChange(SITE, 0).add(new Ingested(SITE, 2, batch, new MaskedRows(3, 1), 2));
+        store.paneToChange(SITE, 0).add(new Ingested(SITE, 2, batch, new MaskedRows(3, 1), 2), 0);
         store.writeDirty();
         PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
         restored.reset();
@@ -215,7 +219,7 @@ class PaneStoreTest {
         Matrix rows = ActivationRecords.integerRows(1, 4, WIDTH);
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
         store.paneToChange(SITE, 0)
-                .add(new Ingested(SITE, 1, new ActivationBatch(rows, null, null), MaskedRows.NONE, 7));
+                .add(new Ingested(SITE, 1, new ActivationBatch(rows, null, null), MaskedRows.NONE, 7), 0);
         store.writeDirty();
         return rows;
     }

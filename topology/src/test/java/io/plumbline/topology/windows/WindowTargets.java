@@ -70,7 +70,7 @@ public final class WindowTargets {
         }
         RowSample sample = RowSample.ofCapacity(CAPACITY);
         for (int row = 0; row < 4; row++) {
-            sample.offer(RowSample.hash(7, row), 1, new float[] {row, 1, 2}, null);
+            sample.offer(RowSample.hash(7, row), 1, 3, new float[] {row, 1, 2}, null);
         }
         for (byte[] part : sample.encode(1_000)) {
             messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode(US));

@@ -1,0 +1,116 @@
+package io.plumbline.moments;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SampleSplitTest {
+
+    private static final long MINUTE_MS = 60_000;
+
+    @ParameterizedTest
+    @ValueSource(ints = {12, 17, 33, 79, 80, 200, 800})
+    void partsAreWholeRequestsThatAreNoNeighboursInTime(int requests) {
+        SampleSplit split = SampleSplit.of(rows(requests), 0.25);
+        assertTrue(split.judgeIsIndependent());
+        assertApart(minutes(split.fit()), minutes(split.choose()));
+        assertApart(minutes(split.refit()), minutes(split.judge()));
+        assertTrue(minutes(split.refit()).containsAll(minutes(split.fit())));
+        assertTrue(minutes(split.refit()).containsAll(minutes(split.choose())));
+        for (List<SampledRow> part : List.of(split.choose(), split.judge())) {
+            double share = minutes(part).size() / (double) requests;
+            assertTrue(share > 0.16 && share < 0.27, requests + " requests: " + share);
+        }
+        int guards = requests
+                - minutes(split.refit()).size()
+                - minutes(split.judge()).size();
+        assertTrue(guards <= 0.09 * requests, requests + " requests: " + guards + " guards");
+    }
+
+    @Test
+    void aLongWindowIsJudgedInSeveralPlaces() {
+        Set<Long> judge = minutes(SampleSplit.of(rows(400), 0.25).judge());
+        for (int fifth = 0; fifth < 5; fifth++) {
+            long from = fifth * 80L;
+            assertTrue(judge.stream().anyMatch(minute -> minute >= from && minute < from + 80), "fifth " + fifth);
+        }
+    }
+
+    @Test
+    void theSplitIsThatOfTheRowsInAnyOrder() {
+        List<SampledRow> rows = rows(40);
+        List<SampledRow> other = new ArrayList<>(rows);
+        Collections.shuffle(other, new Random(3));
+        SampleSplit split = SampleSplit.of(rows, 0.25);
+        SampleSplit again = SampleSplit.of(other, 0.25);
+        assertEquals(minutes(split.fit()), minutes(again.fit()));
+        assertEquals(minutes(split.choose()), minutes(again.choose()));
+        assertEquals(minutes(split.judge()), minutes(again.judge()));
+    }
+
+    @Test
+    void tooFewRequestsForThreePartsMakeTwo() {
+        SampleSplit split = SampleSplit.of(rows(11), 0.25);
+        assertFalse(split.judgeIsIndependent());
+        assertEquals(split.fit(), split.refit());
+        assertEquals(8, minutes(split.fit()).size());
+        assertEquals(3, minutes(split.judge()).size());
+        assertEquals(1, minutes(SampleSplit.of(rows(2), 0.4).judge()).size());
+        assertEquals(0, SampleSplit.of(rows(1), 0.4).judge().size());
+        assertEquals(0, SampleSplit.of(List.of(), 0.4).fit().size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.0, 0.5, Double.NaN})
+    void aShareThatLeavesNothingIsRefused(double share) {
+        assertThrows(IllegalArgumentException.class, () -> SampleSplit.of(rows(20), share));
+    }
+
+    @Test
+    void everyShareLeavesARequestToFitOn() {
+        for (int requests = 2; requests < 60; requests++) {
+            SampleSplit split = SampleSplit.of(rows(requests), 0.49);
+            assertTrue(!split.fit().isEmpty() && !split.judge().isEmpty(), requests + " requests");
+        }
+    }
+
+    private static void assertApart(Set<Long> some, Set<Long> others) {
+        for (long minute : some) {
+            for (long near = minute - 1; near <= minute + 1; near++) {
+                assertFalse(others.contains(near), "minutes " + minute + " and " + near);
+            }
+        }
+    }
+
+    /** A request a minute, of 3 to 5 rows. */
+    private static List<SampledRow> rows(int requests) {
+        List<SampledRow> rows = new ArrayList<>();
+        for (int request = 0; request < requests; request++) {
+            for (int row = 0; row < 3 + request % 3; row++) {
+                rows.add(new SampledRow(
+                        RowSample.hash(request, row),
+                        RowSample.requestHash("r" + request),
+                        request * MINUTE_MS,
+                        new float[] {row},
+                        null));
+            }
+        }
+        return rows;
+    }
+
+    private static Set<Long> minutes(List<SampledRow> rows) {
+        return rows.stream().map(row -> row.timestampMs() / MINUTE_MS).collect(Collectors.toCollection(TreeSet::new));
+    }
+}
