@@ -13,6 +13,7 @@ import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
@@ -56,6 +57,8 @@ class MonitorConfigTest {
         SiteSettings site = site(printed, "encoder.layer.2");
         SiteSettings plain = site(smallest, "layer.2");
         assertEquals(plain.cooldown(), site.cooldown());
+        assertEquals(MaskRules.NONE, site.mask());
+        assertEquals(plain.mask(), site.mask());
         assertEquals(plain.triggers(), site.triggers());
         assertEquals(plain.warn(), site.warn());
         assertEquals(plain.warnThreshold().getClass(), site.warnThreshold().getClass());
@@ -78,6 +81,7 @@ class MonitorConfigTest {
                     explainer: sae
                     baseline: /abs/base.safetensors
                     rank: 16
+                    mask: {token_ids: [102, 101], norm_cap: 8}
                     trigger: residual_energy
                     threshold: 0.3
                     clear: 0.2
@@ -113,6 +117,7 @@ class MonitorConfigTest {
         assertEquals(Path.of("/conf/sae"), site.explainer());
         assertEquals(Path.of("/abs/base.safetensors"), site.baseline());
         assertEquals(16, site.rank());
+        assertEquals(new MaskRules(List.of(101L, 102L), 8.0), site.mask());
         assertEquals(List.of("residual_energy"), site.triggers());
         assertEquals(List.of(), site.warn());
         assertEquals(new Threshold.Fixed(0.3), site.threshold());
@@ -229,6 +234,10 @@ class MonitorConfigTest {
             value = {
                 "rank: 0                      | rank = 0: expected a whole number of at least 1",
                 "rank: 2.5                    | rank = 2.5: expected a whole number",
+                "mask: {token_id: [1]}        | mask.token_id is not a known key: did you mean token_ids?",
+                "mask: {token_ids: [1, CLS]}  | mask.token_ids = CLS: expected whole numbers, such as [101, 102]",
+                "mask: {norm_cap: 1}          | mask.norm_cap = 1.0: expected a number above 1",
+                "mask: {norm_cap: high}       | mask.norm_cap = high: expected a number of at least 0",
                 "trigger: faithfulnes_gap     | did you mean faithfulness_gap?",
                 "threshold: 9                 | expected less than sqrt(2 rank) = 8.000",
                 "threshold: -1                | expected a number of at least 0",

@@ -68,6 +68,19 @@ class CheckCommandTest {
     }
 
     @Test
+    void aSiteThatMasksOtherRowsThanItsBaselineIsAProblem() throws IOException {
+        assertProblem(
+                "rank: 2, threshold: 1.0, mask: {token_ids: [5], norm_cap: 8}",
+                "layer.2: mask = {token_ids: [5], norm_cap: 8.0}, but the baseline");
+        assertProblem(
+                "rank: 2, threshold: 1.0, mask: {token_ids: [5], norm_cap: 8}",
+                "was made with none: windows would not be of the rows they are compared with; write mask: {}, or run"
+                        + " `plumbline baseline --mask-token-id 5 --mask-norm-cap 8.0`");
+        Shell same = check("rank: 2, threshold: 1.0, mask: {}", "--offline");
+        assertEquals(0, same.exitCode(), same.err());
+    }
+
+    @Test
     void windowFarFromEveryCalibratedSizeIsUndecidedAndSaysWhichThereAre() {
         Shell shell = Shell.run(
                 "assess",
