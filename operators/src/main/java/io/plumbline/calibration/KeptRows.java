@@ -65,6 +65,7 @@ final class KeptRows {
                 read.add(new SampledRow(
                         RowSample.hash(requests[request], (int) (row - offsets[request])),
                         requests[request],
+                        SampledRow.NO_TIME,
                         slice(inputs, (int) row, rows),
                         outputs == null ? null : slice(outputs, (int) row, rows)));
             }

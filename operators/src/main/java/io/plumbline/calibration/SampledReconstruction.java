@@ -39,6 +39,7 @@ public final class SampledReconstruction {
                 sample.offer(
                         rowHash,
                         hash,
+                        SampledRow.NO_TIME,
                         floats(request.activations(), row),
                         targets == null ? null : floats(targets, row));
             }

@@ -94,7 +94,11 @@ public final class RequestSample {
         List<SampledRow> kept = new ArrayList<>(length);
         for (int row = from; row < from + length; row++) {
             kept.add(new SampledRow(
-                    RowSample.hash(hash, row - from), hash, floats(request.activations(), row), targets(request, row)));
+                    RowSample.hash(hash, row - from),
+                    hash,
+                    SampledRow.NO_TIME,
+                    floats(request.activations(), row),
+                    targets(request, row)));
         }
         return kept;
     }

@@ -7,11 +7,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param hash names the row: a function of what was sent, the same in any partition and after a replay
  * @param request names the group of dependent rows it came with
- * @param timestampMs event time of the record it came in; says which rows are neighbours
+ * @param timestampMs event time of the record it came in, or {@link #NO_TIME}; says which rows are neighbours
  * @param activation what the encoder reads
  * @param target what the decoder should give, or null when that is the activation itself
  */
 public record SampledRow(long hash, long request, long timestampMs, float[] activation, float @Nullable [] target) {
+
+    /** Of a row of a recording, which does not say when its requests were made. */
+    public static final long NO_TIME = 0;
 
     /** What the decoder should give: the target, or the activation where there is none. */
     public float[] targetRow() {
