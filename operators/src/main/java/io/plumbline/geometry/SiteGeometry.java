@@ -118,15 +118,32 @@ public final class SiteGeometry {
      * @throws IllegalArgumentException if the window has another dimension or no rows
      */
     public GapAssessment assess(SecondMoment window, @Nullable Double fvuTrained) {
+        return assess(window, activeSubspace(window), fvuTrained);
+    }
+
+    /**
+     * The active subspace of a window at this site's rank: one eigendecomposition, most of what an assessment costs.
+     *
+     * @throws IllegalArgumentException if the window has another dimension or no rows
+     */
+    public ActiveSubspace activeSubspace(SecondMoment window) {
         requireDimension("the window", dimension(), window.dimension());
         if (window.rows() == 0) {
             throw new IllegalArgumentException("the window has no rows: there is nothing to assess");
         }
+        return ActiveSubspace.topEigenspace(window, rank);
+    }
+
+    /**
+     * As {@link #assess(SecondMoment, Double)}, for a caller that needs the subspace too.
+     *
+     * @param active {@link #activeSubspace} of this window
+     */
+    public GapAssessment assess(SecondMoment window, ActiveSubspace active, @Nullable Double fvuTrained) {
         Matrix matrix = window.matrix();
         Matrix shift = matrix.minus(baselineMatrix);
         double shiftNorm = shift.frobeniusNorm();
         double trace = window.trace();
-        ActiveSubspace active = ActiveSubspace.topEigenspace(matrix, rank);
         EnergyTerms lostByExplainer = EnergyTerms.of(explainer.subspace(), active);
         EnergyTerms lostByBaseline = EnergyTerms.of(baseline.subspace(), active);
         DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shift);

@@ -10,7 +10,11 @@ import io.plumbline.calibration.DriftVerdict;
 import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.DecoderSupport;
+import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.LostFeature;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
@@ -31,6 +35,7 @@ final class SiteJudge {
     private final DriftJudge judge;
     private final @Nullable DriftJudge warner;
     private final String trainedSha256;
+    private final DecoderSupport support;
 
     /** A hash is a pass over all weights: once a version. */
     private volatile @Nullable Known newest;
@@ -40,6 +45,8 @@ final class SiteJudge {
     SiteJudge(WatchedSite site) {
         this.site = site;
         this.trainedSha256 = site.explainer().decoder().sha256();
+        this.support = DecoderSupport.of(
+                site.explainer().decoder(), site.geometry().baselineSubspace().subspace());
         SiteSettings settings = site.settings();
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
@@ -73,7 +80,8 @@ final class SiteJudge {
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
         SampleRows head = head(window);
         Double trained = fvu(Reconstruction.of(site.explainer().decoder(), head.codes(), head.targets()));
-        GapAssessment geometry = site.geometry().assess(window.moment(), trained);
+        ActiveSubspace subspace = site.geometry().activeSubspace(window.moment());
+        GapAssessment geometry = site.geometry().assess(window.moment(), subspace, trained);
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
@@ -88,7 +96,18 @@ final class SiteJudge {
         Double current =
                 active == null ? trained : fvu(Reconstruction.of(active.decoder(), head.codes(), head.targets()));
         return new Judgement(
-                report(window, geometry, outcome.verdict(), memory, warned, current, ask, active), next, ask);
+                report(
+                        window,
+                        geometry,
+                        outcome.verdict(),
+                        memory,
+                        warned,
+                        current,
+                        ask,
+                        active,
+                        lost(outcome.verdict(), geometry, subspace, head, active)),
+                next,
+                ask);
     }
 
     private SampleRows head(ClosedWindow window) {
@@ -153,7 +172,8 @@ final class SiteJudge {
             @Nullable Outcome warned,
             @Nullable Double fvu,
             Ask ask,
-            ActiveDecoders.@Nullable Active active) {
+            ActiveDecoders.@Nullable Active active,
+            @Nullable List<LostFeature> lost) {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
         return new WindowReport(
@@ -179,7 +199,25 @@ final class SiteJudge {
                 (double) window.masked().total()
                         / (window.masked().total() + window.moment().rows()),
                 EnergyWarning.of(geometry.topEigenvalueShare(), site.geometry()),
+                lost,
                 geometry);
+    }
+
+    /** Null where nothing drifted, or where one of the two subspaces is arbitrary. */
+    private @Nullable List<LostFeature> lost(
+            DriftVerdict verdict,
+            GapAssessment geometry,
+            ActiveSubspace window,
+            SampleRows head,
+            ActiveDecoders.@Nullable Active active) {
+        if (!(verdict instanceof DriftVerdict.Drifted) || geometry.baselineGap() == null) {
+            return null;
+        }
+        return support.lost(
+                window.subspace(),
+                FeatureActivity.of(head.codes()),
+                active == null || !isAdapted(active) ? null : active.decoder(),
+                DecoderSupport.REPORTED);
     }
 
     private List<StatisticReport> statistics(List<Reading> triggers, GapAssessment geometry) {

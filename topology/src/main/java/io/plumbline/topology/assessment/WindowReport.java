@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.LostFeature;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param maskedByNorm the same for their norm
  * @param maskedShare both as a share of the rows that came
  * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
+ * @param lostFeatures while the site is drifted, the features that lost most support against the baseline, at most {@link
+ *     io.plumbline.geometry.DecoderSupport#REPORTED}; null otherwise, and where the window does not determine a subspace
  * @param geometry the numbers of the window, undefined ones as null
  */
 public record WindowReport(
@@ -57,4 +60,5 @@ public record WindowReport(
         long maskedByNorm,
         double maskedShare,
         @Nullable String energyWarning,
+        @Nullable List<LostFeature> lostFeatures,
         @JsonUnwrapped GapAssessment geometry) {}

@@ -10,16 +10,25 @@ import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
 import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.DecoderSupport;
+import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.LostFeature;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.assessment.EnergyWarning;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +53,8 @@ import picocli.CommandLine.Spec;
             "Example:",
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors \\",
             "      --rank 32 --threshold 4.0 --fail-on-drift",
+            "Which features write where the window has no energy any more, the ten that matter most:",
+            "  plumbline assess ... --features 10",
             "With --json, one object and nothing else:",
             "  plumbline assess ... --json | jq .faithfulness_gap"
         })
@@ -133,6 +144,21 @@ final class AssessCommand implements Callable<Integer> {
     @Option(names = "--fail-on-drift", description = "Exit with 1 when the verdict is drifted.")
     boolean failOnDrift;
 
+    @Option(
+            names = "--features",
+            paramLabel = "N",
+            description =
+                    "List the N features that lost most support against the baseline: whose explanations hold least.")
+    int features;
+
+    @Option(
+            names = "--active",
+            paramLabel = "DIR",
+            description =
+                    "Folder of the adapted decoder in service: the list then says how far each column has turned.")
+    @Nullable
+    Path active;
+
     @Option(names = "--json", description = "Print one JSON object.")
     boolean json;
 
@@ -149,14 +175,17 @@ final class AssessCommand implements Callable<Integer> {
         Explainer trained = Options.explainer(explainer);
         Options.requireRank(rank, trained);
         Baseline normal = Options.baseline(baseline, trained);
+        Decoder inService = inService(trained);
         try (ActivationStream stream =
                 ActivationStream.open(activations, trained, normal.masking().mask())) {
             SampledReconstruction sampled = new SampledReconstruction();
             SecondMoment moment = moment(stream, trained, sampled);
-            double fvu = reconstructionFvu(stream, trained, moment);
+            FeatureActivity activity = new FeatureActivity(trained.decoder().features());
+            double fvu = reconstructionFvu(stream, trained, moment, activity);
             SiteGeometry geometry =
                     SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
-            GapAssessment assessment = geometry.assess(moment, sampled.fvu(trained));
+            ActiveSubspace window = geometry.activeSubspace(moment);
+            GapAssessment assessment = geometry.assess(moment, window, sampled.fvu(trained));
             DriftVerdict verdict = new DriftJudge(
                             normal, List.of(trigger), threshold, threshold, DriftPolicy.immediate(), 1)
                     .judge(DriftState.INITIAL, assessment)
@@ -169,7 +198,14 @@ final class AssessCommand implements Callable<Integer> {
             if (energyWarning != null) {
                 answer.put("energy_warning", energyWarning);
             }
+            List<LostFeature> lost = features == 0 ? List.of() : lost(trained, geometry, window, activity, inService);
+            if (features > 0 && json) {
+                answer.put("lost_features", JSON.valueToTree(lost));
+            }
             answer.print(spec.commandLine().getOut(), json);
+            if (features > 0 && !json) {
+                print(lost);
+            }
             return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
         }
     }
@@ -188,14 +224,16 @@ final class AssessCommand implements Callable<Integer> {
      * Squared errors over squared distances to the mean. A second pass, because the mean is known only after the first: the
      * shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
      */
-    private static double reconstructionFvu(ActivationStream stream, Explainer trained, SecondMoment moment)
+    private static double reconstructionFvu(
+            ActivationStream stream, Explainer trained, SecondMoment moment, FeatureActivity activity)
             throws IOException {
         double[] mean = moment.mean();
         double[] sums = new double[2];
         stream.forEach("reconstruction", request -> {
             Matrix targets = request.targetRows();
-            Matrix reconstruction =
-                    trained.decoder().reconstruct(trained.encoder().encode(request.activations()));
+            SparseCodes codes = trained.encoder().encode(request.activations());
+            activity.add(codes);
+            Matrix reconstruction = trained.decoder().reconstruct(codes);
             for (int i = 0; i < targets.values().length; i++) {
                 double error = targets.values()[i] - reconstruction.values()[i];
                 double distance = targets.values()[i] - mean[i % mean.length];
@@ -204,6 +242,62 @@ final class AssessCommand implements Callable<Integer> {
             }
         });
         return sums[0] / sums[1];
+    }
+
+    private @Nullable Decoder inService(Explainer trained) throws IOException {
+        if (features < 0 || (features == 0 && active != null)) {
+            throw new UsageException(
+                    "--features = %d: expected 1 or more; --active is for that list".formatted(features));
+        }
+        if (active == null) {
+            return null;
+        }
+        if (!Files.isDirectory(active)) {
+            throw new UsageException("--active = %s: no such folder".formatted(active));
+        }
+        Decoder decoder = Explainer.read(active).decoder();
+        if (decoder.features() != trained.decoder().features()
+                || decoder.dimension() != trained.decoder().dimension()) {
+            throw new UsageException("--active = %s: has %d features x %d, the trained decoder %d x %d"
+                    .formatted(
+                            active,
+                            decoder.features(),
+                            decoder.dimension(),
+                            trained.decoder().features(),
+                            trained.decoder().dimension()));
+        }
+        return decoder;
+    }
+
+    private List<LostFeature> lost(
+            Explainer trained,
+            SiteGeometry geometry,
+            ActiveSubspace window,
+            FeatureActivity activity,
+            @Nullable Decoder inService) {
+        return DecoderSupport.of(trained.decoder(), geometry.baselineSubspace().subspace())
+                .lost(window.subspace(), activity, inService, features);
+    }
+
+    private void print(List<LostFeature> lost) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println();
+        out.println("feature    weight  outside  in baseline  activity  frequency  turned");
+        for (LostFeature feature : lost) {
+            out.println(String.format(
+                    Locale.ROOT,
+                    "%7d  %8.2e  %7.3f  %11.3f  %8.4f  %9.4f  %6s",
+                    feature.feature(),
+                    feature.weight(),
+                    feature.outside(),
+                    feature.outsideBaseline(),
+                    feature.activity(),
+                    feature.frequency(),
+                    feature.directionChange() == null
+                            ? "-"
+                            : String.format(Locale.ROOT, "%.3f", feature.directionChange())));
+        }
+        out.flush();
     }
 
     private Answer answer(GapAssessment assessment, double fvu, DriftVerdict verdict) throws IOException {

@@ -127,6 +127,7 @@ class PipelineMetricsTest {
                 50,
                 0.1,
                 "one eigenvalue holds 60 % of the window's energy",
+                List.of(),
                 geometry);
     }
 
