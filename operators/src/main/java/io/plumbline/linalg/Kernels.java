@@ -62,48 +62,6 @@ public final class Kernels {
         return product;
     }
 
-    /**
-     * {@code packed += X^T X} on the packed lower triangle: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}.
-     * {@code rows * d * (d + 1)} flops.
-     */
-    public static void rankUpdate(double[] packed, double[] x, int rows, int dimension) {
-        rankUpdate(packed, 0, x, rows, dimension);
-    }
-
-    /** The same on a triangle that begins at {@code packedOffset} of a longer array. */
-    public static void rankUpdate(double[] packed, int packedOffset, double[] x, int rows, int dimension) {
-        // Four rows at a time: each element of the triangle is loaded and stored once per four products.
-        int row = 0;
-        for (; row + 4 <= rows; row += 4) {
-            int a = row * dimension;
-            int b = a + dimension;
-            int c = b + dimension;
-            int e = c + dimension;
-            int offset = packedOffset;
-            for (int i = 0; i < dimension; i++) {
-                double xa = x[a + i];
-                double xb = x[b + i];
-                double xc = x[c + i];
-                double xe = x[e + i];
-                for (int j = 0; j <= i; j++) {
-                    packed[offset + j] += xa * x[a + j] + xb * x[b + j] + (xc * x[c + j] + xe * x[e + j]);
-                }
-                offset += i + 1;
-            }
-        }
-        for (; row < rows; row++) {
-            int a = row * dimension;
-            int offset = packedOffset;
-            for (int i = 0; i < dimension; i++) {
-                double factor = x[a + i];
-                for (int j = 0; j <= i; j++) {
-                    packed[offset + j] += factor * x[a + j];
-                }
-                offset += i + 1;
-            }
-        }
-    }
-
     /** {@code y[yOffset ..] += factor * x[xOffset ..]}. */
     public static void addScaled(double factor, double[] x, int xOffset, double[] y, int yOffset, int length) {
         for (int j = 0; j < length; j++) {

@@ -1,15 +1,22 @@
 package io.plumbline.moments;
 
-import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.DoublePanel;
+import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.UpdateKernel;
+import io.plumbline.linalg.UpdateKernels;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Accumulates the uncentred second moment {@code M = (1/N) Σ y yᵀ} of activation rows, one batch at a time.
  *
- * <p><b>Size.</b> {@code 4 d(d+3)} bytes: 2.4 MB at d = 768, 17 MB at 2,048. <b>Cost.</b> {@code d(d+1)} flops a row.
- * <p><b>Accuracy.</b> Products of two floats are exact in double; the sum of N of them has a relative error of at most
- * about {@code N 2^-53} on the diagonal, where all terms are non-negative. On integer-valued rows every sum below
- * {@code 2^53} is exact, in any order and any split.
+ * <p><b>Size.</b> {@code 4 d(d+3)} bytes: 2.4 MB at d = 768, 17 MB at 2,048; and {@code 512 d} for rows that wait, once
+ * {@link #addFloats} was called. <b>Cost.</b> {@code d(d+1)} flops a row.
+ * <p><b>Accuracy.</b> {@link #add} works in double: the sum of N products has a relative error of at most about {@code N
+ * 2^-53} on the diagonal, where all terms are non-negative, and on integer-valued rows every sum below {@code 2^53} is exact,
+ * in any order and any split. {@link #addFloats} is twice as fast on rows that are floats: it multiplies in float and sums
+ * 128 rows at a time into double, which leaves an error below 1e-8 of the moment's norm over 2 million rows, and none on
+ * integers up to {@value FloatPanel#LARGEST_EXACT_INTEGER} in size ({@link FloatPanel}).
  * <p><b>Non-finite rows</b> are refused: one NaN would poison the window for its whole life.
  * <p>Not thread-safe; the task that reads the partition is the single writer.
  */
@@ -21,6 +28,10 @@ public final class SecondMomentAccumulator {
     private final int dimension;
     private long rows;
     private final double[] state;
+    private final UpdateKernel kernel = UpdateKernels.kernel();
+
+    /** Rows counted in {@link #rows} and not yet in {@link #state}. */
+    private @Nullable FloatPanel waiting;
 
     private SecondMomentAccumulator(int dimension, long rows, double[] state) {
         this.dimension = dimension;
@@ -46,10 +57,84 @@ public final class SecondMomentAccumulator {
      * @throws NonFiniteRowException if a value is NaN, infinite or beyond {@code 1e70} in size
      */
     public SecondMomentAccumulator add(Matrix batch) {
+        requireWidth(batch);
+        requireSummable(batch);
+        addDoubles(batch, 0);
+        return this;
+    }
+
+    /**
+     * Adds every row of {@code batch} (n x d), or none, faster than {@link #add} and less precisely, where rows are floats: read
+     * from 16- or 32-bit numbers, say. From the first row that is not, or has a value beyond {@code 2^60}, on, it is {@link
+     * #add}.
+     *
+     * @throws NonFiniteRowException if a value is NaN, infinite or beyond {@code 1e70} in size
+     */
+    public SecondMomentAccumulator addFloats(Matrix batch) {
+        requireWidth(batch);
+        requireSummable(batch);
+        FloatPanel panel = waiting;
+        if (panel == null) {
+            panel = kernel.floats(dimension);
+            waiting = panel;
+        }
+        int row = 0;
+        while (row < batch.rows() && writeFloats(batch, row, panel)) {
+            row++;
+            rows++;
+            if (panel.isFull()) {
+                panel.drainTo(state);
+            }
+        }
+        addDoubles(batch, row);
+        return this;
+    }
+
+    private void addDoubles(Matrix batch, int from) {
+        int count = batch.rows() - from;
+        if (count == 0) {
+            return;
+        }
+        DoublePanel panel = kernel.doubles(dimension, Math.min(count, DoublePanel.ROWS));
+        for (int row = from; row < batch.rows(); row++) {
+            panel.add(batch.values(), row * dimension);
+            if (panel.isFull()) {
+                panel.drainTo(state);
+            }
+        }
+        panel.drainTo(state);
+        rows += count;
+    }
+
+    /** Writes a row into the panel; false if its values are no floats, or too large to multiply as such. */
+    private boolean writeFloats(Matrix batch, int row, FloatPanel panel) {
+        double[] values = batch.values();
+        float[] target = panel.array(panel.rows());
+        boolean floats = true;
+        for (int column = 0; column < dimension; column += panel.stretch()) {
+            int from = row * dimension + column;
+            int at = panel.index(panel.rows(), column);
+            int length = Math.min(panel.stretch(), dimension - column);
+            for (int j = 0; j < length; j++) {
+                float value = (float) values[from + j];
+                floats &= value == values[from + j] && Math.abs(value) <= FloatPanel.LARGEST;
+                target[at + j] = value;
+            }
+        }
+        if (floats) {
+            panel.rowWritten();
+        }
+        return floats;
+    }
+
+    private void requireWidth(Matrix batch) {
         if (batch.columns() != dimension) {
             throw new IllegalArgumentException("rows of %d values: this accumulator takes %d; the batch was not added"
                     .formatted(batch.columns(), dimension));
         }
+    }
+
+    private void requireSummable(Matrix batch) {
         double[] values = batch.values();
         for (int i = 0; i < values.length; i++) {
             // Written so that NaN fails it.
@@ -57,18 +142,12 @@ public final class SecondMomentAccumulator {
                 throw new NonFiniteRowException(i / dimension, i % dimension, values[i]);
             }
         }
-        for (int i = 0; i < batch.rows(); i++) {
-            Kernels.addScaled(1.0, values, i * dimension, state, 0, dimension);
-        }
-        Kernels.rankUpdate(state, dimension, values, batch.rows(), dimension);
-        rows += batch.rows();
-        return this;
     }
 
     /** Adds someone else's rows. The other accumulator is not changed. */
     public SecondMomentAccumulator merge(SecondMomentAccumulator other) {
         MomentState.requireSameDimension(dimension, other.dimension);
-        addState(other.rows, other.state, 0);
+        addState(other.rows, other.state(), 0);
         return this;
     }
 
@@ -100,7 +179,7 @@ public final class SecondMomentAccumulator {
 
     /** What has been added so far, as a value; later adds do not show in it. {@code 4 d(d+3)} bytes are copied. */
     public SecondMoment snapshot() {
-        return new SecondMoment(dimension, rows, state.clone());
+        return new SecondMoment(dimension, rows, state().clone());
     }
 
     public int dimension() {
@@ -114,9 +193,13 @@ public final class SecondMomentAccumulator {
 
     /**
      * The live numbers, not a copy: {@code [ sum of rows (d) | packed lower triangle of sum y yᵀ (d(d+1)/2) ]}, entry
-     * (i, j), j <= i, of the triangle at {@code d + i(i+1)/2 + j}.
+     * (i, j), j <= i, of the triangle at {@code d + i(i+1)/2 + j}. Rows that were waiting are in it.
      */
     public double[] state() {
+        FloatPanel panel = waiting;
+        if (panel != null) {
+            panel.drainTo(state);
+        }
         return state;
     }
 }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.Application;
 import io.plumbline.topology.BrokerRefusal;
@@ -94,14 +95,17 @@ public final class PlumblineRuntime implements AutoCloseable {
      * Binds the port, prepares the topics and starts.
      *
      * @param sites the sites of the configuration, read and computed
-     * @throws StartException when the properties do not fit Kafka Streams, the port cannot be bound or the broker cannot be
-     *     reached; nothing was started then
+     * @throws StartException when the properties do not fit Kafka Streams, the kernel asked for is not there, the port cannot be
+     *     bound or the broker cannot be reached; nothing was started then
      */
     public static PlumblineRuntime start(MonitorConfig config, Map<String, WatchedSite> sites, Role role)
             throws InterruptedException {
         List<String> problems = StreamsSettings.problems(config);
         if (!problems.isEmpty()) {
             throw new StartException(String.join("; ", problems));
+        }
+        if (role.monitors()) {
+            chooseKernel();
         }
         PlumblineRuntime runtime = new PlumblineRuntime();
         try {
@@ -110,6 +114,21 @@ public final class PlumblineRuntime implements AutoCloseable {
         } catch (InterruptedException | RuntimeException e) {
             runtime.close();
             throw e;
+        }
+    }
+
+    /** Before the first record comes: choosing takes a second. */
+    private static void chooseKernel() {
+        UpdateKernels.Choice choice;
+        try {
+            choice = UpdateKernels.chosen();
+        } catch (IllegalStateException e) {
+            throw new StartException(String.valueOf(e.getMessage()));
+        }
+        if (choice.lost()) {
+            LOG.warn("moments are summed slowly: {}", choice.reason());
+        } else {
+            LOG.info("moments are summed by kernel {}: {}", choice.kernel().name(), choice.reason());
         }
     }
 

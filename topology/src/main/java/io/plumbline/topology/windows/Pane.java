@@ -51,7 +51,7 @@ final class Pane {
             return;
         }
         Matrix targets = batch.targetRows();
-        moment.add(targets);
+        moment.addFloats(targets);
         for (int tile = 0; tile < tileRows.length; tile++) {
             tileRows[tile] += targets.rows();
         }

@@ -1,0 +1,108 @@
+package io.plumbline.linalg;
+
+/**
+ * Up to {@value #ROWS} rows of floats, laid out as an {@link UpdateKernel} wants them, waiting to be added to a second
+ * moment.
+ *
+ * <p>Writers fill it stretch by stretch: columns {@code k stretch .. (k + 1) stretch - 1} of a row lie side by side in
+ * {@link #array}, from {@link #index} on. So a decoder of bytes writes straight into the kernel's layout.
+ *
+ * <p><b>Accuracy.</b> Products and their sums over the rows of one panel are float32, the sum over panels is float64. Entry
+ * (i, j) of one panel errs by at most {@code 128 * 2^-24 Σ |x_i x_j|}, and by much less on average, since rounding errors
+ * differ in sign. Sums of integers are exact while {@code Σ |x_i x_j| <= 2^24}, so for rows of integers up to {@value
+ * #LARGEST_EXACT_INTEGER} in size.
+ *
+ * <p><b>Range.</b> Values beyond {@link #LARGEST} could leave float32 when multiplied and summed: whoever fills a panel keeps
+ * them out. Products below {@code 2^-149} vanish.
+ *
+ * <p><b>Size.</b> {@code 512 d} bytes. Not thread-safe; one owner.
+ */
+public abstract class FloatPanel {
+
+    /** Rows a panel holds: products of so many rows are summed in registers before the moment is touched. */
+    public static final int ROWS = 128;
+
+    /** {@code 128 * 362^2 <= 2^24}. */
+    public static final int LARGEST_EXACT_INTEGER = 362;
+
+    /** {@code 128 * (2^60)^2 < 2^128}. */
+    public static final float LARGEST = 0x1p60f;
+
+    private final int dimension;
+    private final int stretch;
+    private int rows;
+
+    FloatPanel(int dimension, int stretch) {
+        this.dimension = dimension;
+        this.stretch = stretch;
+    }
+
+    /** The array that holds a row. */
+    public abstract float[] array(int row);
+
+    /** Where in {@link #array} a column of a row is; {@code column} is the first of a stretch. */
+    public abstract int index(int row, int column);
+
+    /** How many columns lie side by side. The last stretch of a row may be shorter. */
+    public final int stretch() {
+        return stretch;
+    }
+
+    public final int dimension() {
+        return dimension;
+    }
+
+    /** Rows that are filled, and so the number of the next one. */
+    public final int rows() {
+        return rows;
+    }
+
+    public final boolean isFull() {
+        return rows == ROWS;
+    }
+
+    /** Says that row number {@link #rows} has been written. */
+    public final void rowWritten() {
+        if (rows == ROWS) {
+            throw new IllegalStateException("a panel holds %d rows; drain it first".formatted(ROWS));
+        }
+        rows++;
+    }
+
+    /** Writes the next row. */
+    public final void add(float[] source, int from) {
+        float[] target = array(rows);
+        for (int column = 0; column < dimension; column += stretch) {
+            System.arraycopy(source, from + column, target, index(rows, column), Math.min(stretch, dimension - column));
+        }
+        rowWritten();
+    }
+
+    /**
+     * Adds the rows to {@code state}, which is {@code [ sum of rows (d) | packed lower triangle (d(d+1)/2) ]}, and empties
+     * the panel.
+     */
+    public final void drainTo(double[] state) {
+        if (rows > 0) {
+            addSums(state);
+            addProducts(state, dimension, rows);
+            rows = 0;
+        }
+    }
+
+    private void addSums(double[] sums) {
+        for (int column = 0; column < dimension; column += stretch) {
+            int length = Math.min(stretch, dimension - column);
+            for (int row = 0; row < rows; row++) {
+                float[] values = array(row);
+                int at = index(row, column);
+                for (int j = 0; j < length; j++) {
+                    sums[column + j] += values[at + j];
+                }
+            }
+        }
+    }
+
+    /** {@code packed[offset ..] += X^T X} of the first {@code count} rows: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}. */
+    abstract void addProducts(double[] packed, int offset, int count);
+}

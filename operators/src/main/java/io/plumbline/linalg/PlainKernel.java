@@ -1,0 +1,140 @@
+package io.plumbline.linalg;
+
+import java.util.Arrays;
+
+/**
+ * The update in plain loops, for every Java: what {@link RowUpdates} says of arrays that are read at one index is why each row
+ * is an array of its own, and why a row of the triangle is summed in one before it is added.
+ */
+final class PlainKernel implements UpdateKernel {
+
+    @Override
+    public String name() {
+        return UpdateKernels.PLAIN;
+    }
+
+    @Override
+    public FloatPanel floats(int dimension) {
+        return new Floats(dimension);
+    }
+
+    @Override
+    public DoublePanel doubles(int dimension, int capacity) {
+        return new Doubles(dimension, capacity);
+    }
+
+    @Override
+    public String toString() {
+        return UpdateKernels.PLAIN;
+    }
+
+    private static final class Floats extends FloatPanel {
+
+        private final float[][] x;
+        private final float[] target;
+
+        Floats(int dimension) {
+            super(dimension, dimension);
+            x = new float[ROWS][dimension];
+            target = new float[dimension];
+        }
+
+        @Override
+        public float[] array(int row) {
+            return x[row];
+        }
+
+        @Override
+        public int index(int row, int column) {
+            return column;
+        }
+
+        @Override
+        void addProducts(double[] packed, int offset, int count) {
+            int at = offset;
+            for (int i = 0; i < dimension(); i++) {
+                Arrays.fill(target, 0, i + 1, 0f);
+                int row = 0;
+                for (; row + 8 <= count; row += 8) {
+                    addEight(target, x, row, i, i + 1);
+                }
+                for (; row < count; row++) {
+                    addOne(target, x[row], x[row][i], i + 1);
+                }
+                for (int j = 0; j <= i; j++) {
+                    packed[at + j] += target[j];
+                }
+                at += i + 1;
+            }
+        }
+
+        private static void addOne(float[] target, float[] row, float factor, int end) {
+            for (int j = 0; j < end; j++) {
+                target[j] += factor * row[j];
+            }
+        }
+
+        private static void addEight(float[] target, float[][] x, int row, int i, int end) {
+            float[] x0 = x[row];
+            float[] x1 = x[row + 1];
+            float[] x2 = x[row + 2];
+            float[] x3 = x[row + 3];
+            float[] x4 = x[row + 4];
+            float[] x5 = x[row + 5];
+            float[] x6 = x[row + 6];
+            float[] x7 = x[row + 7];
+            float a0 = x0[i];
+            float a1 = x1[i];
+            float a2 = x2[i];
+            float a3 = x3[i];
+            float a4 = x4[i];
+            float a5 = x5[i];
+            float a6 = x6[i];
+            float a7 = x7[i];
+            for (int j = 0; j < end; j++) {
+                target[j] += ((a0 * x0[j] + a1 * x1[j]) + (a2 * x2[j] + a3 * x3[j]))
+                        + ((a4 * x4[j] + a5 * x5[j]) + (a6 * x6[j] + a7 * x7[j]));
+            }
+        }
+    }
+
+    private static final class Doubles extends DoublePanel {
+
+        private final double[][] x;
+        private final double[] target;
+        private final double[] negated;
+
+        Doubles(int dimension, int capacity) {
+            super(dimension, capacity, dimension);
+            x = new double[capacity][dimension];
+            target = new double[dimension];
+            negated = new double[capacity];
+        }
+
+        @Override
+        public double[] array(int row) {
+            return x[row];
+        }
+
+        @Override
+        public int index(int row, int column) {
+            return column;
+        }
+
+        @Override
+        void addProducts(double[] packed, int offset, int count) {
+            int at = offset;
+            for (int i = 0; i < dimension(); i++) {
+                for (int row = 0; row < count; row++) {
+                    negated[row] = -x[row][i];
+                }
+                Arrays.fill(target, 0, i + 1, 0.0);
+                RowUpdates.subtract(target, negated, x, 0, count, 0, i + 1);
+                for (int j = 0; j <= i; j++) {
+                    packed[at + j] += target[j];
+                }
+                at += i + 1;
+            }
+        }
+    }
+}

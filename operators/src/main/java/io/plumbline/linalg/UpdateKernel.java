@@ -1,0 +1,25 @@
+package io.plumbline.linalg;
+
+/**
+ * The rank-n update {@code M += X^T X}, which is nearly all the work of watching a site: {@code n d (d + 1)} flops for n rows.
+ *
+ * <p>There are two: plain loops, and the vector instructions of the processor. They agree up to rounding, and to the last bit on
+ * integers within the limits of {@link FloatPanel} and {@link DoublePanel}. {@link UpdateKernels} says which one runs.
+ *
+ * <p>Immutable and thread-safe; the panels are not.
+ */
+public interface UpdateKernel {
+
+    /** As the property {@value UpdateKernels#PROPERTY} has it. */
+    String name();
+
+    /** An empty panel for rows of {@code dimension} floats. */
+    FloatPanel floats(int dimension);
+
+    /**
+     * An empty panel for rows of {@code dimension} doubles.
+     *
+     * @param capacity rows it can hold, 1 to {@value DoublePanel#ROWS}
+     */
+    DoublePanel doubles(int dimension, int capacity);
+}

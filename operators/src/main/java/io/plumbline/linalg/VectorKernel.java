@@ -1,0 +1,30 @@
+package io.plumbline.linalg;
+
+/**
+ * The update by {@code jdk.incubator.vector}, a module that is there only where Java was started with {@code --add-modules}: so
+ * this class and those it uses are named in a string only, see {@link UpdateKernels}.
+ */
+final class VectorKernel implements UpdateKernel {
+
+    VectorKernel() {}
+
+    @Override
+    public String name() {
+        return UpdateKernels.VECTOR;
+    }
+
+    @Override
+    public FloatPanel floats(int dimension) {
+        return new VectorFloatPanel(dimension);
+    }
+
+    @Override
+    public DoublePanel doubles(int dimension, int capacity) {
+        return new VectorDoublePanel(dimension, capacity);
+    }
+
+    @Override
+    public String toString() {
+        return UpdateKernels.VECTOR + ", " + VectorTiles.SHAPE;
+    }
+}

@@ -1,0 +1,108 @@
+package io.plumbline.moments;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.FloatPanel;
+import io.plumbline.linalg.Matrix;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@link SecondMomentAccumulator#addFloats}: the faster way to the same moment. */
+class FloatRowsTest {
+
+    private static final int D = 53;
+
+    /** Windows of integer rows are compared bit by bit after crashes, over whatever batches the rows came in. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void onIntegersEverySplitGivesTheBitsOfTheSlowWay(long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        Matrix rows = integers(random, 1_000, FloatPanel.LARGEST_EXACT_INTEGER);
+        SecondMomentAccumulator split = SecondMomentAccumulator.ofDimension(D);
+        SecondMomentAccumulator other = SecondMomentAccumulator.ofDimension(D);
+        for (int from = 0; from < rows.rows(); ) {
+            int to = Math.min(rows.rows(), from + random.nextInt(1, 300));
+            (random.nextInt(3) == 0 ? other : split).addFloats(rows.rowRange(from, to));
+            if (random.nextInt(4) == 0) {
+                split.state();
+            }
+            from = to;
+        }
+        split.merge(other);
+        assertEquals(rows.rows(), split.rows());
+        assertArrayEquals(SecondMomentAccumulator.ofDimension(D).add(rows).state(), split.state(), "seed " + seed);
+    }
+
+    @Test
+    void rowsThatWaitAreInEveryView() {
+        Matrix row = integers(new SplittableRandom(3), 1, 9);
+        double[] expected = SecondMomentAccumulator.ofDimension(D).add(row).state();
+        assertArrayEquals(expected, waiting(row).state());
+        assertArrayEquals(expected, waiting(row).snapshot().state());
+        assertArrayEquals(
+                expected,
+                SecondMomentAccumulator.ofDimension(D).merge(waiting(row)).state());
+        assertEquals(1, waiting(row).rows());
+    }
+
+    @Test
+    void rowsThatAreNoFloatsKeepTheirPrecision() {
+        SplittableRandom random = new SplittableRandom(11);
+        Matrix rows = integers(random, 200, 5);
+        for (int j = 0; j < D; j++) {
+            rows.set(150, j, random.nextDouble());
+        }
+        double[] fast = SecondMomentAccumulator.ofDimension(D).addFloats(rows).state();
+        double[] slow = SecondMomentAccumulator.ofDimension(D).add(rows).state();
+        // At most 200 * 25 + 1 is summed: 201 roundings of that, in each of the two.
+        assertArrayEquals(slow, fast, 2 * 201 * 0x1p-53 * 5_001);
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0x1p65, -0x1.fffffep127, 1e60})
+    void valuesTooLargeForFloatProductsAreMultipliedAsDoubles(double large) {
+        Matrix rows = Matrix.zeros(3, 1);
+        rows.set(0, 0, 1.0);
+        rows.set(1, 0, large);
+        rows.set(2, 0, large);
+        double[] state = SecondMomentAccumulator.ofDimension(1).addFloats(rows).state();
+        assertEquals(2 * large * large + 1, state[1], 4 * Math.ulp(large * large));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, 1e71})
+    void aBatchWithAValueThatIsNotFiniteIsRefusedWhole(double bad) {
+        Matrix rows = integers(new SplittableRandom(4), 3, 9);
+        rows.set(2, 7, bad);
+        SecondMomentAccumulator accumulator = SecondMomentAccumulator.ofDimension(D);
+        NonFiniteRowException refusal = assertThrows(NonFiniteRowException.class, () -> accumulator.addFloats(rows));
+        assertEquals(2, refusal.row());
+        assertEquals(7, refusal.column());
+        assertEquals(0, accumulator.rows());
+        assertArrayEquals(new double[MomentState.length(D)], accumulator.state());
+        assertThrows(IllegalArgumentException.class, () -> accumulator.addFloats(Matrix.zeros(1, D + 1)));
+    }
+
+    @Test
+    void theErrorOfFiftyThousandRowsIsBelowOneInAHundredMillion() {
+        double error = ErrorGrowthSoak.relativeError(new ActivationLikeRows(96, 1), 50_000);
+        assertTrue(error > 0 && error < 1e-8, "relative error " + error);
+    }
+
+    private static SecondMomentAccumulator waiting(Matrix rows) {
+        return SecondMomentAccumulator.ofDimension(D).addFloats(rows);
+    }
+
+    private static Matrix integers(SplittableRandom random, int rows, int largest) {
+        Matrix matrix = Matrix.zeros(rows, D);
+        for (int i = 0; i < matrix.values().length; i++) {
+            matrix.values()[i] = random.nextInt(-largest, largest + 1);
+        }
+        return matrix;
+    }
+}
