@@ -10,48 +10,53 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** Records that are refused, of every reason an autoencoder's site can give, and good ones. */
-final class Poison {
+/**
+ * Records that are refused, of every reason an autoencoder's site can give, and good ones.
+ *
+ * @param width of the site
+ * @param most rows a record may have, see {@code limits.rows_per_record}
+ * @param rows the good rows of a record, by its number
+ */
+record Poison(int width, int most, LongFunction<Matrix> rows) {
 
     /** All but those a transcoder alone gives, and those that depend on what came before. */
     static final Reason[] REASONS = Arrays.stream(Reason.values())
             .filter(reason -> reason != Reason.MISSING_TARGETS && reason != Reason.TOO_MANY_REQUESTS)
             .toArray(Reason[]::new);
 
-    /** For {@code limits.rows_per_record}. */
-    static final int MOST_ROWS = 64;
+    /** Of {@link WatchedFolder}. */
+    static final Poison SMALL = new Poison(WatchedFolder.WIDTH, 64, WatchedFolder::quiet);
 
-    private Poison() {}
-
-    static ProducerRecord<byte[], byte[]> good(long number, long timestampMs) {
-        return record(number, timestampMs, WatchedFolder.SITE, ActivationRecords.blob(WatchedFolder.quiet(number)));
+    ProducerRecord<byte[], byte[]> good(long number, long timestampMs) {
+        return record(number, timestampMs, WatchedFolder.SITE, ActivationRecords.blob(rows.apply(number)));
     }
 
-    static ProducerRecord<byte[], byte[]> bad(Reason reason, long number, long timestampMs) {
+    ProducerRecord<byte[], byte[]> bad(Reason reason, long number, long timestampMs) {
         String site = reason == Reason.UNKNOWN_SITE ? "another" : WatchedFolder.SITE;
         long time = reason == Reason.AHEAD_OF_TIME ? System.currentTimeMillis() + 30 * 60_000 : timestampMs;
         return record(number, time, site, value(reason, number));
     }
 
-    private static byte[] value(Reason reason, long number) {
-        Matrix rows = WatchedFolder.quiet(number);
+    private byte[] value(Reason reason, long number) {
+        Matrix good = rows.apply(number);
         return switch (reason) {
             case NULL_VALUE -> null;
             case MALFORMED -> noise(number);
-            case WRONG_WIDTH -> ActivationRecords.blob(Matrix.zeros(2, WatchedFolder.WIDTH + 1));
-            case UNEXPECTED_TARGETS -> ActivationRecords.blob(rows, rows);
+            case WRONG_WIDTH -> ActivationRecords.blob(Matrix.zeros(2, width + 1));
+            case UNEXPECTED_TARGETS -> ActivationRecords.blob(good, good);
             case EMPTY_BATCH ->
                 SafetensorsWriter.create()
-                        .addRaw("activations", DType.F32, new long[] {0, WatchedFolder.WIDTH}, ByteBuffer.allocate(0))
+                        .addRaw("activations", DType.F32, new long[] {0, width}, ByteBuffer.allocate(0))
                         .toBytes();
             case NON_FINITE -> {
-                rows.set(1, 2, Double.NaN);
-                yield ActivationRecords.blob(rows);
+                good.set(1, 2, Double.NaN);
+                yield ActivationRecords.blob(good);
             }
-            case TOO_MANY_ROWS -> ActivationRecords.blob(Matrix.zeros(MOST_ROWS + 1, WatchedFolder.WIDTH));
-            default -> ActivationRecords.blob(rows);
+            case TOO_MANY_ROWS -> ActivationRecords.blob(Matrix.zeros(most + 1, width));
+            default -> ActivationRecords.blob(good);
         };
     }
 

@@ -42,7 +42,7 @@ class PoisonIT {
                     folder.resolve("site"),
                     broker.bootstrapServers(),
                     WatchedFolder.WINDOW,
-                    "limits: {rows_per_record: %d}".formatted(Poison.MOST_ROWS),
+                    "limits: {rows_per_record: %d}".formatted(Poison.SMALL.most()),
                     WatchedFolder.SITE);
             Map<Long, ProducerRecord<byte[], byte[]>> bad = new HashMap<>();
             Map<Long, Reason> reasons = new HashMap<>();
@@ -52,19 +52,19 @@ class PoisonIT {
                 long time = T0 + (long) i / RECORDS_PER_WINDOW * 10_000 + i % RECORDS_PER_WINDOW;
                 if (i % 10 < 3) {
                     Reason reason = Poison.REASONS[(i / 10 + i) % Poison.REASONS.length];
-                    bad.put((long) i, Poison.bad(reason, i, time));
+                    bad.put((long) i, Poison.SMALL.bad(reason, i, time));
                     reasons.put((long) i, reason);
                     all.add(bad.get((long) i));
                 } else {
-                    all.add(Poison.good(i, time));
+                    all.add(Poison.SMALL.good(i, time));
                     goodRows += WatchedFolder.ROWS;
                 }
             }
             for (int i = 0; i < LATE; i++) {
-                all.add(Poison.good(RECORDS + i, T0));
+                all.add(Poison.SMALL.good(RECORDS + i, T0));
             }
             // Closes the last window, and is itself in one that stays open.
-            all.add(Poison.good(RECORDS + LATE, T0 + RECORDS / RECORDS_PER_WINDOW * 10_000L));
+            all.add(Poison.SMALL.good(RECORDS + LATE, T0 + RECORDS / RECORDS_PER_WINDOW * 10_000L));
             client.sendAll(all);
 
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {

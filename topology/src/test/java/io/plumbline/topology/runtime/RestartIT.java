@@ -61,7 +61,7 @@ class RestartIT {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (int window = from; window < to; window++) {
             for (int i = 0; i < WatchedFolder.RECORDS; i++) {
-                records.add(Poison.good(100L * window + i, T0 + window * WINDOW_MS + i * 100L));
+                records.add(Poison.SMALL.good(100L * window + i, T0 + window * WINDOW_MS + i * 100L));
             }
         }
         return records;

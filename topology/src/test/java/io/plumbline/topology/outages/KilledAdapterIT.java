@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The adapter dies by SIGKILL, in the middle of a refit and with half of a decoder on its topic; a subscriber looks on. One
  * answer each; {@link OutagesSoak} has every point with state kept and wiped.
  */
-class KilledAdapterSoak {
+class KilledAdapterIT {
 
     private static final long END = 1_700_000_010_000L;
 
