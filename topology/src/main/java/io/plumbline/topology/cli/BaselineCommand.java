@@ -12,8 +12,8 @@ import io.plumbline.calibration.Provenance;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestSample;
-import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.topology.assessment.SiteSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,10 +22,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -42,14 +42,17 @@ import picocli.CommandLine.Spec;
                     + " enough rows. K clean windows support one in K+1 above a threshold; what that comes to in false"
                     + " alarms is printed for windows of --window-size and three debounces.",
             "",
-            "The dumps are read twice; memory does not grow with them.",
+            "Dumps or topic are read twice; memory does not grow with them.",
             ""
         },
         footer = {
             "",
             "Example:",
             "  plumbline baseline --explainer sae/ --activations monday.safetensors tuesday.safetensors \\",
-            "      --rank 32 --window-rows 2048 --out baseline.safetensors"
+            "      --rank 32 --window-rows 2048 --out baseline.safetensors",
+            "From what the monitor read in the last week:",
+            "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 --from 7d \\",
+            "      --window-rows 2048 --out baseline.safetensors"
         })
 final class BaselineCommand implements Callable<Integer> {
 
@@ -60,16 +63,15 @@ final class BaselineCommand implements Callable<Integer> {
     private static final List<DriftPolicy> DEBOUNCES =
             List.of(DriftPolicy.immediate(), new DriftPolicy(2, 3), new DriftPolicy(3, 3));
 
-    @Option(names = "--explainer", required = true, paramLabel = "DIR", description = "Folder of the explainer.")
+    @Option(
+            names = "--explainer",
+            paramLabel = "DIR",
+            description = "Folder of the explainer. Default with --from-topic: the site's.")
+    @Nullable
     Path explainer;
 
-    @Option(
-            names = "--activations",
-            required = true,
-            arity = "1..*",
-            paramLabel = "FILE",
-            description = "Dumps of clean activations; several are one stream.")
-    List<Path> activations;
+    @Mixin
+    BaselineSource source;
 
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
     Path out;
@@ -120,7 +122,12 @@ final class BaselineCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Explainer trained = Options.explainer(explainer);
+        source.check();
+        SiteSettings site = source.settings();
+        if (explainer == null && site == null) {
+            throw new UsageException("--explainer is missing: the folder of the explainer");
+        }
+        Explainer trained = Options.explainer(explainer == null && site != null ? site.explainer() : explainer);
         Options.requireParent("--out", out);
         for (int rank : ranks) {
             Options.requireRank(rank, trained);
@@ -138,29 +145,31 @@ final class BaselineCommand implements Callable<Integer> {
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }
-        MaskRules rules = maskRules();
+        MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
+        List<Integer> defaultRanks =
+                List.of(site == null ? Math.min(DEFAULT_RANK, trained.targetWidth()) : site.rank());
         BaselineBuilder builder = BaselineBuilder.of(
                         trained,
-                        ranks.isEmpty() ? List.of(Math.min(DEFAULT_RANK, trained.targetWidth())) : ranks,
+                        ranks.isEmpty() ? defaultRanks : ranks,
                         windowRows.isEmpty() ? DEFAULT_WINDOW_ROWS : windowRows,
                         rules)
                 .keeping(sampleRows);
-        Baseline baseline;
-        try (ActivationStream stream = ActivationStream.open(activations, trained)) {
-            stream.requireTokenIds(RowMask.of(rules.withoutNormCap(), null));
+        Baseline measured = source.read(trained, rules, requests -> {
             if (builder.needsNorms()) {
-                stream.forEach("norms", builder::addNorms);
+                requests.forEach("norms", builder::addNorms);
             }
-            stream.forEach("moments", builder::add);
+            requests.forEach("moments", builder::add);
             CleanWindowPass windows = builder.secondPass();
-            stream.forEach("clean windows", windows::add);
-            baseline = windows.build().with(Provenance.first(Instant.now(), source()));
-        }
+            requests.forEach("clean windows", windows::add);
+            return windows.build();
+        });
+        Baseline baseline = measured.with(Provenance.first(Instant.now(), source.describe()));
         baseline.write(out);
         Answer answer = answer(baseline, size);
         if (!rules.isEmpty()) {
             builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
         }
+        source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records));
         answer.print(spec.commandLine().getOut(), json);
         return ExitCodes.FINE;
     }
@@ -172,12 +181,6 @@ final class BaselineCommand implements Callable<Integer> {
             throw new UsageException(
                     "--mask-" + String.valueOf(refused.getMessage()).replace('_', '-'));
         }
-    }
-
-    private String source() {
-        return activations.stream()
-                .map(file -> String.valueOf(file.getFileName()))
-                .collect(Collectors.joining(", "));
     }
 
     private Answer answer(Baseline baseline, Duration size) {

@@ -37,6 +37,21 @@ final class Options {
         }
     }
 
+    /** An instant, or a duration back from {@code now}. */
+    static Instant instantOrAgo(String option, String text, Instant now) {
+        try {
+            return now.minus(DurationText.parse(text));
+        } catch (IllegalArgumentException noDuration) {
+            try {
+                return Instant.parse(text);
+            } catch (DateTimeParseException refused) {
+                throw new UsageException(
+                        "%s = %s: expected an instant such as 2026-01-01T00:00:00Z, or how long ago, such as 7d"
+                                .formatted(option, text));
+            }
+        }
+    }
+
     /** The explainer in a folder; a missing folder is a usage error. */
     static Explainer explainer(Path folder) throws IOException {
         if (!Files.isDirectory(folder)) {

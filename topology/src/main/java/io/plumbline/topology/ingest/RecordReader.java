@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The site is the {@code site} header, or the key where there is none; a hot site can so be spread over all partitions
  * by any key. The request is the {@code request} header, or the record itself. Pure and thread-safe.
  */
-final class RecordReader {
+public final class RecordReader {
 
     /** Larger values would not survive the float32 row sample, and their squares could leave float64. */
     private static final double LARGEST_VALUE = Float.MAX_VALUE;
@@ -35,7 +35,8 @@ final class RecordReader {
     private final int longestName;
     private final String configured;
 
-    RecordReader(Map<String, SiteShape> sites, Limits limits) {
+    /** @param sites what records may be of; all others are refused */
+    public RecordReader(Map<String, SiteShape> sites, Limits limits) {
         this.sites = Map.copyOf(sites);
         this.limits = limits;
         longestName = sites.keySet().stream()
@@ -54,7 +55,8 @@ final class RecordReader {
     }
 
     /** The checked batch, or {@link Refused} with the dead letter. What it says does not depend on where it was read. */
-    Ingested read(byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs) throws Refused {
+    public Ingested read(byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs)
+            throws Refused {
         SiteShape shape = siteOf(key, headers);
         if (value == null) {
             throw new Refused(Reason.NULL_VALUE, "site %s: the record has no value".formatted(shape.site()));
@@ -171,7 +173,7 @@ final class RecordReader {
     }
 
     /** A record that cannot be used, with the reason. */
-    static final class Refused extends Exception {
+    public static final class Refused extends Exception {
         private static final long serialVersionUID = 1L;
 
         private final transient DeadLetter deadLetter;
@@ -186,7 +188,7 @@ final class RecordReader {
             this.deadLetter = letter;
         }
 
-        DeadLetter deadLetter() {
+        public DeadLetter deadLetter() {
             return deadLetter;
         }
     }

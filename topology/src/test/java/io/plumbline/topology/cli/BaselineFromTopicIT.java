@@ -1,0 +1,246 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.Provenance;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BaselineFromTopicIT {
+
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    private static final int REQUESTS = 60;
+    private static final int PARTITIONS = 3;
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedBroker broker;
+    private static Path config;
+
+    @BeforeAll
+    static void recordRequestsAmongOthers() throws Exception {
+        broker = EmbeddedBroker.start(folder.resolve("broker"));
+        WatchedFolder.create(folder, broker.bootstrapServers());
+        config = folder.resolve(WatchedFolder.FILE);
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", broker.bootstrapServers()))) {
+            admin.createTopics(List.of(
+                            new NewTopic("activations", PARTITIONS, (short) 1).configs(Map.of("retention.ms", "-1"))))
+                    .all()
+                    .get();
+        }
+        Map<String, Object> properties =
+                Map.of("bootstrap.servers", broker.bootstrapServers(), "transactional.id", "recorder", "acks", "all");
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            for (int i = 0; i < REQUESTS; i++) {
+                producer.send(record(i % PARTITIONS, i, WatchedFolder.SITE, blob(WatchedFolder.quiet(i))));
+                producer.send(record(i % PARTITIONS, i, "another", blob(WatchedFolder.drifted(i))));
+            }
+            Matrix poisoned = WatchedFolder.quiet(1_000);
+            poisoned.set(3, 3, Double.NaN);
+            producer.send(record(1, 20, WatchedFolder.SITE, blob(poisoned)));
+            producer.send(record(2, 20, WatchedFolder.SITE, new byte[] {1, 2, 3}));
+            producer.commitTransaction();
+            producer.beginTransaction();
+            producer.send(record(0, 30, WatchedFolder.SITE, blob(WatchedFolder.drifted(7))));
+            producer.abortTransaction();
+        }
+    }
+
+    @AfterAll
+    static void stop() {
+        broker.close();
+    }
+
+    private static byte[] blob(Matrix rows) {
+        return ActivationRecords.blob(rows);
+    }
+
+    private static ProducerRecord<byte[], byte[]> record(int partition, int second, String site, byte[] value) {
+        ProducerRecord<byte[], byte[]> record =
+                new ProducerRecord<>("activations", partition, START.toEpochMilli() + 1_000L * second, null, value);
+        record.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+        return record;
+    }
+
+    @Test
+    void theTopicGivesTheSameBaselineAsAFileOfTheSameRequests() throws IOException {
+        Path fromTopic = folder.resolve("from-topic.safetensors");
+        Shell topic = baseline(fromTopic, "--from-topic", "--config", config, "--site", WatchedFolder.SITE);
+        assertEquals(0, topic.exitCode(), topic.err());
+        assertTrue(topic.out().matches("(?s).*left_out_records_malformed +1\\R.*"), topic.out());
+        assertTrue(topic.out().matches("(?s).*left_out_records_non_finite +1\\R.*"), topic.out());
+        assertTrue(topic.out().matches("(?s).*left_out_records_unknown_site +60\\R.*"), topic.out());
+        Baseline read = assertSame(fromTopic, 0, REQUESTS);
+        Provenance provenance = read.provenance();
+        assertNotNull(provenance);
+        assertEquals("topic activations, site layer.a, its beginning to its end, 60 requests", provenance.source());
+        assertEquals(60 * WatchedFolder.ROWS, read.rows().size());
+    }
+
+    @Test
+    void aRangeOfEventTimeIsReadAndNothingElse() throws IOException {
+        Path part = folder.resolve("part.safetensors");
+        Shell topic = baseline(
+                part,
+                "--from-topic",
+                "--config",
+                config,
+                "--site",
+                WatchedFolder.SITE,
+                "--from",
+                START.plusSeconds(10),
+                "--to",
+                START.plusSeconds(50));
+        assertEquals(0, topic.exitCode(), topic.err());
+        Provenance provenance = assertSame(part, 10, 50).provenance();
+        assertNotNull(provenance);
+        assertEquals(
+                "topic activations, site layer.a, 2026-01-01T00:00:10Z to 2026-01-01T00:00:50Z, 40 requests",
+                provenance.source());
+    }
+
+    @Test
+    void rangesThatAreNotThereAreRefusedInASentence() throws Exception {
+        assertRefused("no request of site layer.a in the range", "--from", "1m");
+        assertRefused("a beginning before its end", "--from", START, "--to", START);
+        assertRefused("expected an instant such as", "--from", "yesterday");
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", broker.bootstrapServers()))) {
+            admin.createTopics(List.of(new NewTopic("deleting", 1, (short) 1).configs(Map.of("retention.ms", "-1"))))
+                    .all()
+                    .get();
+            try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                    Map.of("bootstrap.servers", broker.bootstrapServers()),
+                    new ByteArraySerializer(),
+                    new ByteArraySerializer())) {
+                for (int i = 0; i < 10; i++) {
+                    ProducerRecord<byte[], byte[]> record =
+                            record(0, i, WatchedFolder.SITE, blob(WatchedFolder.quiet(i)));
+                    producer.send(new ProducerRecord<>(
+                                    "deleting", 0, record.timestamp(), null, record.value(), record.headers()))
+                            .get();
+                }
+            }
+            admin.deleteRecords(Map.of(new TopicPartition("deleting", 0), RecordsToDelete.beforeOffset(4)))
+                    .all()
+                    .get();
+        }
+        Path other = folder.resolve("deleting");
+        WatchedFolder.create(
+                java.nio.file.Files.createDirectories(other),
+                broker.bootstrapServers(),
+                WatchedFolder.WINDOW,
+                "topics: {activations: deleting}",
+                WatchedFolder.SITE);
+        Path deleting = other.resolve(WatchedFolder.FILE);
+        Shell before = baseline(
+                folder.resolve("none.safetensors"),
+                "--from-topic",
+                "--config",
+                deleting,
+                "--site",
+                WatchedFolder.SITE,
+                "--from",
+                START.plusSeconds(2));
+        assertEquals(2, before.exitCode(), before.out());
+        assertTrue(
+                before.err().contains("deleting-0 has deleted its records before offset 4, its oldest is of"),
+                before.err());
+        Shell after = baseline(
+                folder.resolve("rest.safetensors"),
+                "--from-topic",
+                "--config",
+                deleting,
+                "--site",
+                WatchedFolder.SITE,
+                "--from",
+                START.plusSeconds(4));
+        assertEquals(0, after.exitCode(), after.err());
+    }
+
+    private static void assertRefused(String words, Object... range) {
+        List<Object> arguments =
+                new ArrayList<>(List.of("--from-topic", "--config", config, "--site", WatchedFolder.SITE));
+        arguments.addAll(List.of(range));
+        Shell shell = baseline(folder.resolve("none.safetensors"), arguments.toArray());
+        assertEquals(2, shell.exitCode(), shell.out());
+        assertTrue(shell.err().contains(words), shell.err());
+    }
+
+    private static Shell baseline(Path out, Object... source) {
+        List<Object> arguments = new ArrayList<>(List.of("baseline"));
+        arguments.addAll(Arrays.asList(source));
+        arguments.addAll(List.of("--rank", 4, "--window-rows", 64, "--out", out));
+        return Shell.run(arguments.toArray());
+    }
+
+    /** Every bit but the account of where it comes from. */
+    private static Baseline assertSame(Path file, int from, int to) throws IOException {
+        Matrix rows = Matrix.zeros((to - from) * WatchedFolder.ROWS, WatchedFolder.WIDTH);
+        long[] offsets = new long[to - from + 1];
+        for (int i = from; i < to; i++) {
+            double[] values = WatchedFolder.quiet(i).values();
+            System.arraycopy(values, 0, rows.values(), (i - from) * values.length, values.length);
+            offsets[i - from + 1] = (long) (i - from + 1) * WatchedFolder.ROWS;
+        }
+        Path dump = folder.resolve("dump-%d-%d.safetensors".formatted(from, to));
+        SafetensorsWriter.create()
+                .add("activations", DType.F32, rows)
+                .addLongs("request_offsets", offsets)
+                .writeTo(dump);
+        Path fromFile = folder.resolve("from-file-%d-%d.safetensors".formatted(from, to));
+        Shell shell = baseline(fromFile, "--activations", dump, "--explainer", folder.resolve("explainer"));
+        assertEquals(0, shell.exitCode(), shell.err());
+        Baseline expected = Baseline.read(fromFile);
+        Baseline read = Baseline.read(file);
+        assertEquals(rows.rows(), read.rowCount());
+        assertArrayEquals(expected.moment().state(), read.moment().state());
+        assertEquals(expected.reconstructionMoment(), read.reconstructionMoment());
+        assertEquals(expected.reconstructionFvu(), read.reconstructionFvu());
+        assertEquals(expected.grouping(), read.grouping());
+        assertEquals(1, read.samples().size());
+        NullSample clean = expected.samples().get(0);
+        NullSample same = read.samples().get(0);
+        assertEquals(clean.statistics().keySet(), same.statistics().keySet());
+        assertEquals((to - from) * WatchedFolder.ROWS / 64, same.values("faithfulness_gap").length);
+        clean.statistics().forEach((name, values) -> assertArrayEquals(values, same.values(name), name));
+        assertEquals(expected.rows().size(), read.rows().size());
+        for (int i = 0; i < read.rows().size(); i++) {
+            assertEquals(expected.rows().get(i).hash(), read.rows().get(i).hash());
+            assertArrayEquals(
+                    expected.rows().get(i).activation(), read.rows().get(i).activation());
+        }
+        return read;
+    }
+}
