@@ -52,7 +52,7 @@ import picocli.CommandLine.Spec;
             "      --rank 32 --window-rows 2048 --out baseline.safetensors",
             "From what the monitor read in the last week:",
             "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 --from 7d \\",
-            "      --window-rows 2048 --out baseline.safetensors"
+            "      --window-rows 2048 --replaces baseline.safetensors --out baseline-2.safetensors"
         })
 final class BaselineCommand implements Callable<Integer> {
 
@@ -114,6 +114,14 @@ final class BaselineCommand implements Callable<Integer> {
             description = "Length of the windows you will watch with (tumbling), for the rates printed. Default: 60s.")
     String windowSize;
 
+    @Option(
+            names = "--replaces",
+            paramLabel = "FILE",
+            description = "The baseline in service: the new one is made as its next revision, and what would change is"
+                    + " printed. The old file stays; the monitor takes the new one when its configuration names it.")
+    @Nullable
+    Path replaces;
+
     @Option(names = "--json", description = "Print one JSON object.")
     boolean json;
 
@@ -124,10 +132,11 @@ final class BaselineCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         source.check();
         SiteSettings site = source.settings();
-        if (explainer == null && site == null) {
+        Path folder = explainer == null && site != null ? site.explainer() : explainer;
+        if (folder == null) {
             throw new UsageException("--explainer is missing: the folder of the explainer");
         }
-        Explainer trained = Options.explainer(explainer == null && site != null ? site.explainer() : explainer);
+        Explainer trained = Options.explainer(folder);
         Options.requireParent("--out", out);
         for (int rank : ranks) {
             Options.requireRank(rank, trained);
@@ -145,6 +154,7 @@ final class BaselineCommand implements Callable<Integer> {
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }
+        Replacement replacement = replaces == null ? null : Replacement.of(replaces, out, trained);
         MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
         List<Integer> defaultRanks =
                 List.of(site == null ? Math.min(DEFAULT_RANK, trained.targetWidth()) : site.rank());
@@ -163,11 +173,18 @@ final class BaselineCommand implements Callable<Integer> {
             requests.forEach("clean windows", windows::add);
             return windows.build();
         });
-        Baseline baseline = measured.with(Provenance.first(Instant.now(), source.describe()));
+        Provenance provenance = replacement == null
+                ? Provenance.first(Instant.now(), source.describe())
+                : replacement.provenance(Instant.now(), source.describe());
+        Baseline baseline = measured.with(provenance);
         baseline.write(out);
         Answer answer = answer(baseline, size);
         if (!rules.isEmpty()) {
             builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
+        }
+        answer.put("revision", provenance.revision());
+        if (replacement != null) {
+            replacement.putDiff(answer, baseline, Replacement.rule(site, size));
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records));
         answer.print(spec.commandLine().getOut(), json);

@@ -64,16 +64,16 @@ class BaselineFromTopicIT {
             producer.initTransactions();
             producer.beginTransaction();
             for (int i = 0; i < REQUESTS; i++) {
-                producer.send(record(i % PARTITIONS, i, WatchedFolder.SITE, blob(WatchedFolder.quiet(i))));
-                producer.send(record(i % PARTITIONS, i, "another", blob(WatchedFolder.drifted(i))));
+                send(producer, record(i % PARTITIONS, i, WatchedFolder.SITE, blob(WatchedFolder.quiet(i))));
+                send(producer, record(i % PARTITIONS, i, "another", blob(WatchedFolder.drifted(i))));
             }
             Matrix poisoned = WatchedFolder.quiet(1_000);
             poisoned.set(3, 3, Double.NaN);
-            producer.send(record(1, 20, WatchedFolder.SITE, blob(poisoned)));
-            producer.send(record(2, 20, WatchedFolder.SITE, new byte[] {1, 2, 3}));
+            send(producer, record(1, 20, WatchedFolder.SITE, blob(poisoned)));
+            send(producer, record(2, 20, WatchedFolder.SITE, new byte[] {1, 2, 3}));
             producer.commitTransaction();
             producer.beginTransaction();
-            producer.send(record(0, 30, WatchedFolder.SITE, blob(WatchedFolder.drifted(7))));
+            send(producer, record(0, 30, WatchedFolder.SITE, blob(WatchedFolder.drifted(7))));
             producer.abortTransaction();
         }
     }
@@ -81,6 +81,11 @@ class BaselineFromTopicIT {
     @AfterAll
     static void stop() {
         broker.close();
+    }
+
+    /** A failure comes out of the transaction's end. */
+    private static void send(KafkaProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
+        var unused = producer.send(record);
     }
 
     private static byte[] blob(Matrix rows) {
@@ -107,6 +112,37 @@ class BaselineFromTopicIT {
         assertNotNull(provenance);
         assertEquals("topic activations, site layer.a, its beginning to its end, 60 requests", provenance.source());
         assertEquals(60 * WatchedFolder.ROWS, read.rows().size());
+    }
+
+    @Test
+    void aBaselineThatReplacesAnotherSaysWhatWouldChange() throws IOException {
+        Path first = folder.resolve("first.safetensors");
+        Object[] all = {"--from-topic", "--config", config, "--site", WatchedFolder.SITE};
+        assertEquals(0, baseline(first, all).exitCode());
+        List<Object> again = new ArrayList<>(Arrays.asList(all));
+        again.addAll(List.of("--from", START.plusSeconds(10), "--replaces", first));
+        Shell same = baseline(first, again.toArray());
+        assertEquals(2, same.exitCode());
+        assertTrue(same.err().contains("expected another file than --replaces"), same.err());
+
+        Path second = folder.resolve("second.safetensors");
+        Shell shell = baseline(second, again.toArray());
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(shell.out().matches("(?s).*\\brevision +2\\R.*"), shell.out());
+        assertTrue(shell.out().matches("(?s).*rows_old_new +480 400\\R.*"), shell.out());
+        assertTrue(shell.out().matches("(?s).*clean_windows_rank_4_rows_64_old_new +7 6\\R.*"), shell.out());
+        NullSample old = Baseline.read(first).samples().get(0);
+        double largest = Arrays.stream(old.values("faithfulness_gap")).max().orElseThrow();
+        assertTrue(
+                shell.out()
+                        .matches("(?s).*threshold_faithfulness_gap_rank_4_rows_64_old_new +%.4f .*".formatted(largest)),
+                shell.out());
+        Provenance provenance = Baseline.read(second).provenance();
+        assertNotNull(provenance);
+        assertEquals(2, provenance.revision());
+        String parent = provenance.parent();
+        assertNotNull(parent);
+        assertTrue(shell.out().contains(parent), shell.out());
     }
 
     @Test

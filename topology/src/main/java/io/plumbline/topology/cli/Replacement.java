@@ -1,0 +1,103 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.calibration.AlarmBudget;
+import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.BaselineDiff;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.Provenance;
+import io.plumbline.calibration.Threshold;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.assessment.SiteSettings;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+
+/** The baseline that another one is made to replace, and what would change. */
+final class Replacement {
+
+    private static final Duration MONTH = Duration.ofDays(30);
+
+    private final Baseline old;
+    private final String sha256;
+
+    private Replacement(Baseline old, String sha256) {
+        this.old = old;
+        this.sha256 = sha256;
+    }
+
+    /**
+     * Reads it.
+     *
+     * @throws UsageException when it is not there, of another explainer, or would be overwritten
+     */
+    static Replacement of(Path file, Path out, Explainer explainer) throws IOException {
+        if (out.toAbsolutePath().normalize().equals(file.toAbsolutePath().normalize())) {
+            throw new UsageException(
+                    "--out = %s: expected another file than --replaces, so that there is a way back".formatted(out));
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new UsageException("--replaces = %s: no such file".formatted(file));
+        }
+        return new Replacement(Options.baseline(file, explainer), sha256(file));
+    }
+
+    private static String sha256(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file);
+                DigestInputStream digest = new DigestInputStream(in, MessageDigest.getInstance("SHA-256"))) {
+            long read = digest.transferTo(java.io.OutputStream.nullOutputStream());
+            if (read == 0) {
+                throw new IOException(file + " is empty");
+            }
+            return HexFormat.of().formatHex(digest.getMessageDigest().digest());
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java has SHA-256", impossible);
+        }
+    }
+
+    /** The site's own rule where it has a calibrated one, otherwise the default promise with 2 of 3. */
+    static Threshold rule(@Nullable SiteSettings site, Duration windowSize) {
+        return site != null && site.threshold().isCalibrated()
+                ? site.threshold()
+                : new Threshold.FalseAlarms(
+                        new AlarmBudget.PerTime(1, MONTH), AlarmLaw.tumbling(new DriftPolicy(2, 3), windowSize));
+    }
+
+    Provenance provenance(Instant created, String source) {
+        return Provenance.replacing(old, sha256, created, source);
+    }
+
+    /** Pairs are old and new. */
+    void putDiff(Answer answer, Baseline baseline, Threshold rule) {
+        BaselineDiff diff = BaselineDiff.between(old, baseline, rule);
+        Provenance provenance = old.provenance();
+        answer.put("replaces_sha256", sha256)
+                .put(
+                        "replaces_created",
+                        provenance == null ? null : provenance.created().toString())
+                .put("rows_old_new", Arrays.asList(old.rowCount(), baseline.rowCount()))
+                .put("reconstruction_fvu_old_new", Arrays.asList(old.reconstructionFvu(), baseline.reconstructionFvu()))
+                .put("shift_ratio_of_old", diff.shiftRatio());
+        diff.gaps().forEach((rank, gap) -> answer.put("gap_to_old_rank_%d".formatted(rank), gap.value())
+                .put("gap_to_old_share_rank_%d".formatted(rank), gap.value() / gap.largest()));
+        for (BaselineDiff.Change change : diff.thresholds()) {
+            String of =
+                    "%s_rank_%d_rows_%d_old_new".formatted(change.statistic(), change.rank(), change.rowsPerWindow());
+            answer.put("threshold_" + of, Arrays.asList(change.oldLevel(), change.newLevel()));
+            if (change.statistic().equals(BaselineDiff.STATISTICS.get(0))) {
+                answer.put(
+                        "clean_windows_rank_%d_rows_%d_old_new".formatted(change.rank(), change.rowsPerWindow()),
+                        Arrays.asList(change.oldWindows(), change.newWindows()));
+            }
+        }
+    }
+}
