@@ -16,8 +16,10 @@ public enum AccessRole {
     MONITOR("reads activations, writes reports, requests and dead letters"),
     /** {@code plumbline run --role adapter}. */
     ADAPTER("reads requests, publishes decoders"),
-    /** A program with a {@code DecoderSubscriber}, and {@code plumbline decoders}. */
+    /** A program with a {@code DecoderSubscriber}, and {@code plumbline decoders list}, {@code fetch} and {@code follow}. */
     SUBSCRIBER("reads published decoders"),
+    /** {@code plumbline decoders approve}, {@code pin}, {@code unpin}, {@code rollback} and {@code list}. */
+    OPERATOR("decides which decoder serves"),
     /** A model server. */
     PRODUCER("writes activations"),
     /** {@code plumbline topics --create} and {@code --describe}. */
@@ -40,6 +42,11 @@ public enum AccessRole {
             case ADAPTER -> of(config, Application.ADAPTER);
             case SUBSCRIBER ->
                 List.of(Grant.on(ResourceType.TOPIC, config.topics().decoders(), AclOperation.READ));
+            case OPERATOR ->
+                List.of(
+                        Grant.on(ResourceType.TOPIC, config.topics().adaptationRequests(), AclOperation.WRITE),
+                        Grant.on(ResourceType.TOPIC, config.topics().adaptationReports(), AclOperation.READ),
+                        Grant.on(ResourceType.TOPIC, config.topics().decoders(), AclOperation.READ));
             case PRODUCER ->
                 List.of(Grant.on(ResourceType.TOPIC, config.topics().activations(), AclOperation.WRITE));
             case ADMIN ->

@@ -3,6 +3,8 @@ package io.plumbline.topology;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.AdapterProcessor;
+import io.plumbline.topology.adaptation.PublishedCandidates;
+import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderEmitter;
@@ -13,6 +15,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The adapter: from requests to published decoders.
@@ -27,14 +30,28 @@ import org.apache.kafka.streams.Topology;
  */
 public final class AdapterTopology {
 
+    /** Of a topology that is only looked at. */
+    private static final PublishedCandidates NOTHING = new PublishedCandidates() {
+        @Override
+        public Candidate read(String site, long number) {
+            throw new IllegalStateException("there are none");
+        }
+
+        @Override
+        public @Nullable SwapState lastTold(String site) {
+            return null;
+        }
+    };
+
     private AdapterTopology() {}
 
     public static Topology build(
             MonitorConfig config,
             Map<String, WatchedSite> sites,
             ActiveDecoders activeDecoders,
+            PublishedCandidates candidates,
             AdaptationListener listener) {
-        return build(config, sites, activeDecoders, listener, new Repeats());
+        return build(config, sites, activeDecoders, candidates, listener, new Repeats());
     }
 
     /** @param repeats counts what is read again and again */
@@ -42,23 +59,26 @@ public final class AdapterTopology {
             MonitorConfig config,
             Map<String, WatchedSite> sites,
             ActiveDecoders activeDecoders,
+            PublishedCandidates candidates,
             AdaptationListener listener,
             Repeats repeats) {
-        return build(config.topics(), sites, config.adaptations(), activeDecoders, listener, repeats);
+        return build(config, sites, config.adaptations(), activeDecoders, candidates, listener, repeats);
     }
 
     /** The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site. */
     static DescribedTopology describe(MonitorConfig config, AdaptationListener listener) {
-        return build(config.topics(), Map.of(), Map.of(), site -> null, listener, new Repeats());
+        return build(config, Map.of(), Map.of(), site -> null, NOTHING, listener, new Repeats());
     }
 
     private static DescribedTopology build(
-            TopicNames topics,
+            MonitorConfig config,
             Map<String, WatchedSite> sites,
             Map<String, AdaptationSettings> adaptations,
             ActiveDecoders activeDecoders,
+            PublishedCandidates candidates,
             AdaptationListener listener,
             Repeats repeats) {
+        TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         ByteArraySerializer out = new ByteArraySerializer();
         DescribedTopology topology = new DescribedTopology();
@@ -71,7 +91,8 @@ public final class AdapterTopology {
                 topics.adaptationRequests());
         topology.addProcessor(
                 "adapt",
-                repeats.counting(AdapterProcessor.supplier(sites, adaptations, activeDecoders, listener, changelog)),
+                repeats.counting(AdapterProcessor.supplier(
+                        sites, adaptations, config.swapRules(), activeDecoders, candidates, listener, changelog)),
                 "adaptation-requests");
         topology.addProcessor(
                 "emit", DecoderEmitter.supplier(listener, "decoders", "adaptation-reports", changelog), "adapt");

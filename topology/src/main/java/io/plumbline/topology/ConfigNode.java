@@ -59,6 +59,11 @@ final class ConfigNode {
         return new ConfigNode(pathOf(key), child, problems, shown);
     }
 
+    /** An empty mapping in place of a value that was complained about. */
+    ConfigNode without(String key) {
+        return new ConfigNode(pathOf(key), MissingNode.getInstance(), problems, effective.putObject(key));
+    }
+
     /** The mapping under each key of this one, whatever the keys are; they count as known. */
     Map<String, ConfigNode> children() {
         Map<String, ConfigNode> children = new LinkedHashMap<>();

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
@@ -121,17 +122,22 @@ final class ConfigReader {
         SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, problems);
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
         Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
+        Map<String, SwapRules> swapRules = new LinkedHashMap<>();
         root.child("sites").children().forEach((site, node) -> {
             if (site.isBlank() || site.contains("#")) {
                 problems.add(
                         "sites.\"%s\": expected a name without '#', which separates site and chunk in keys of decoders"
                                 .formatted(site));
             }
-            AdaptationSettings adaptation = sites.adaptation(node);
-            if (adaptation != null) {
+            ConfigNode adaptationNode = adaptation(node);
+            SwapRules swaps = SwapRulesReader.read(adaptationNode);
+            swapRules.put(site, swaps);
+            AdaptationSettings adaptation = sites.adaptation(adaptationNode);
+            adaptationNode.refuseUnknownKeys();
+            if (swaps.adapts()) {
                 adaptations.put(site, adaptation);
             }
-            SiteSettings read = sites.site(site, node, adaptation != null);
+            SiteSettings read = sites.site(site, node, swaps);
             if (read != null) {
                 settings.put(site, read);
             }
@@ -159,7 +165,19 @@ final class ConfigReader {
                 webConfigFile,
                 limits,
                 settings,
-                adaptations);
+                adaptations,
+                swapRules);
+    }
+
+    private static ConfigNode adaptation(ConfigNode site) {
+        if (site.has("adaptation") && !site.isMapping("adaptation")) {
+            site.problem(
+                    "adaptation",
+                    site.textOrNull("adaptation"),
+                    "expected a mapping such as {mode: propose}; {mode: observe} watches only");
+            return site.without("adaptation");
+        }
+        return site.child("adaptation");
     }
 
     private Limits limits(ConfigNode node) {

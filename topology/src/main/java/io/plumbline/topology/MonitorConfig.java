@@ -1,6 +1,7 @@
 package io.plumbline.topology;
 
 import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
@@ -43,6 +44,7 @@ import org.slf4j.LoggerFactory;
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
  * @param adaptations how the sites that adapt do it, by site
+ * @param swapRules how far that goes without a person, by site
  */
 public record MonitorConfig(
         String applicationId,
@@ -58,7 +60,8 @@ public record MonitorConfig(
         @Nullable Path webConfig,
         Limits limits,
         Map<String, SiteSettings> sites,
-        Map<String, AdaptationSettings> adaptations) {
+        Map<String, AdaptationSettings> adaptations,
+        Map<String, SwapRules> swapRules) {
 
     private static final Logger LOG = LoggerFactory.getLogger(MonitorConfig.class);
     private static final String DEFAULT_FILE = "default-config.yaml";
@@ -71,6 +74,7 @@ public record MonitorConfig(
         kafka = Collections.unmodifiableMap(new LinkedHashMap<>(kafka));
         sites = Collections.unmodifiableMap(new LinkedHashMap<>(sites));
         adaptations = Collections.unmodifiableMap(new LinkedHashMap<>(adaptations));
+        swapRules = Collections.unmodifiableMap(new LinkedHashMap<>(swapRules));
     }
 
     /**

@@ -1,6 +1,8 @@
 package io.plumbline.topology;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.topology.adaptation.PublishedCandidates;
+import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderListener;
@@ -14,17 +16,23 @@ import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The decoders in service, followed from the decoders topic by a subscriber of our own: what the monitor shows is what any
- * other reader gets.
+ * other reader gets. Candidates are read when they are asked for.
  */
-public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
+public final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, AutoCloseable {
 
+    private static final Duration CANDIDATE_WAIT = Duration.ofMinutes(2);
     private static final Duration VERSION_WAIT = Duration.ofSeconds(20);
 
     private final Map<String, Active> active = new ConcurrentHashMap<>();
+    private final Map<String, SwapState> told = new ConcurrentHashMap<>();
+    private final Map<String, Decoder> trained = new HashMap<>();
+    private final Properties kafka;
+    private final String topic;
     private final CountDownLatch caughtUp = new CountDownLatch(1);
     private final DecoderSubscriber subscriber;
 
@@ -42,7 +50,8 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
 
     private PublishedDecoders(
             Properties kafka, String topic, Map<String, WatchedSite> sites, DecoderListener listener) {
-        Map<String, Decoder> trained = new HashMap<>();
+        this.kafka = kafka;
+        this.topic = topic;
         sites.forEach((site, watched) -> trained.put(site, watched.explainer().decoder()));
         subscriber = DecoderSubscriber.start(kafka, topic, DecoderSubscription.of(trained), new DecoderListener() {
             @Override
@@ -57,6 +66,12 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
             @Override
             public void onRefused(String site, long version, String reason) {
                 listener.onRefused(site, version, reason);
+            }
+
+            @Override
+            public void onSwapState(String site, SwapState state) {
+                told.put(site, state);
+                listener.onSwapState(site, state);
             }
 
             @Override
@@ -108,6 +123,67 @@ public final class PublishedDecoders implements ActiveDecoders, AutoCloseable {
     private boolean has(String site, long version) {
         Active newest = active.get(site);
         return newest != null && newest.version() >= version;
+    }
+
+    @Override
+    public @Nullable SwapState lastTold(String site) {
+        return told.get(site);
+    }
+
+    /** Held by nobody until it is asked for: a subscription of its own, from the beginning of the topic. */
+    @Override
+    public Candidate read(String site, long number) {
+        Decoder parent = trained.get(site);
+        if (parent == null) {
+            throw new IllegalStateException("site %s is not configured here".formatted(site));
+        }
+        AtomicReference<@Nullable PublishedDecoder> found = new AtomicReference<>();
+        AtomicReference<@Nullable String> refused = new AtomicReference<>();
+        CountDownLatch read = new CountDownLatch(1);
+        DecoderListener listener = new DecoderListener() {
+            @Override
+            public void onDecoder(PublishedDecoder published) {
+                found.set(published);
+            }
+
+            @Override
+            public void onRefused(String name, long version, String reason) {
+                refused.set(reason);
+            }
+
+            @Override
+            public void onCaughtUp() {
+                read.countDown();
+            }
+        };
+        boolean inTime;
+        DecoderSubscriber once =
+                DecoderSubscriber.start(kafka, topic, DecoderSubscription.ofCandidates(site, parent), listener);
+        try {
+            inTime = read.await(CANDIDATE_WAIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while it was read from the topic; ask again", e);
+        } finally {
+            once.close();
+        }
+        PublishedDecoder newest = found.get();
+        if (newest == null || newest.version() != number) {
+            String why = refused.get();
+            throw new IllegalStateException(
+                    !inTime
+                            ? "the topic \"%s\" could not be read to its end within %d s; ask again"
+                                    .formatted(topic, CANDIDATE_WAIT.toSeconds())
+                            : why == null
+                                    ? "it is not on the topic \"%s\" yet, or no longer; ask again".formatted(topic)
+                                    : "it cannot be trusted: " + why);
+        }
+        return new Candidate(
+                newest.decoder(),
+                newest.dtype(),
+                newest.manifest().lineage(),
+                newest.manifest().parentSha256(),
+                newest.manifest().sha256());
     }
 
     @Override

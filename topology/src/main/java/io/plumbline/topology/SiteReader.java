@@ -10,6 +10,7 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.wire.DType;
@@ -54,7 +55,7 @@ final class SiteReader {
 
     /** Null where so much is wrong that no settings can be made; the mistakes are then on the list. */
     @Nullable
-    SiteSettings site(String site, ConfigNode node, boolean adapts) {
+    SiteSettings site(String site, ConfigNode node, SwapRules swaps) {
         int before = problems.size();
         String explainer = node.required("explainer", "", "the folder of the trained explainer");
         String baseline = node.required("baseline", "", "a file written by `plumbline baseline`");
@@ -67,7 +68,7 @@ final class SiteReader {
                     "expected at most window.minimum_rows (%d): fewer rows than the rank span no such subspace"
                             .formatted(minimumRows));
         }
-        if (adapts && rank > sampleRows) {
+        if (swaps.adapts() && rank > sampleRows) {
             node.problem(
                     "rank", rank, "expected at most sample.rows (%d), which a refit is made of".formatted(sampleRows));
         }
@@ -110,19 +111,11 @@ final class SiteReader {
                 debounce,
                 cooldown,
                 minimumRows,
-                adapts);
+                swaps.adapts(),
+                swaps.rollback());
     }
 
-    /** Null where adaptation is off. */
-    @Nullable
-    AdaptationSettings adaptation(ConfigNode site) {
-        if (!site.isMapping("adaptation") && site.has("adaptation")) {
-            if (!site.isOff("adaptation")) {
-                site.problem("adaptation", site.textOrNull("adaptation"), "expected off, or a mapping with profile");
-            }
-            return null;
-        }
-        ConfigNode node = site.child("adaptation");
+    AdaptationSettings adaptation(ConfigNode node) {
         Profile profile = node.choice("profile", Profile.AUTO, Profile.class);
         GaeSettings fixed = null;
         if (profile == Profile.FIXED) {
@@ -137,7 +130,6 @@ final class SiteReader {
         double improvement = node.real("minimum_improvement", DEFAULT_MINIMUM_IMPROVEMENT, 0.0, 0.99);
         double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
         DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
-        node.refuseUnknownKeys();
         return new AdaptationSettings(fixed, improvement, validation, dtype);
     }
 
@@ -197,7 +189,7 @@ final class SiteReader {
         return new AlarmLaw(debounce, window.size(), window.advance(), Math.max(1, statistics.size()));
     }
 
-    private static DriftPolicy debounce(String text) {
+    static DriftPolicy debounce(String text) {
         Matcher matcher = DEBOUNCE.matcher(text.strip());
         if (!matcher.matches()) {
             throw new IllegalArgumentException("expected `j of n`, such as 2 of 3: over in j of the last n windows");

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class AdapterTopologyTest {
 
-    private static final int CAPACITY = 512;
-    private static final long START = 1_700_000_000_000L;
+    private static final int CAPACITY = AdapterRequests.CAPACITY;
+    private static final long START = AdapterRequests.START;
     private static final long END = START + 10_000;
 
     @TempDir
@@ -55,17 +55,18 @@ class AdapterTopologyTest {
     }
 
     private Topology topology() {
-        return AdapterTopology.build(config, sites, site -> active, new AdaptationListener() {
-            @Override
-            public void onAdaptation(AdaptationReport report) {
-                heard.add(report);
-            }
+        return AdapterTopology.build(
+                config, sites, site -> active, AdapterRequests.NO_CANDIDATES, new AdaptationListener() {
+                    @Override
+                    public void onAdaptation(AdaptationReport report) {
+                        heard.add(report);
+                    }
 
-            @Override
-            public void onForeign() {
-                foreign++;
-            }
-        });
+                    @Override
+                    public void onForeign() {
+                        foreign++;
+                    }
+                });
     }
 
     @AfterEach
@@ -83,11 +84,11 @@ class AdapterTopologyTest {
         request(END, WatchedFolder::drifted);
         List<TestRecord<byte[], byte[]>> records = stream.read(config.topics().decoders());
         assertEquals(
-                List.of(WatchedFolder.SITE + "#0", WatchedFolder.SITE),
+                List.of(WatchedFolder.SITE + "#0", WatchedFolder.SITE, WatchedFolder.SITE + "#swaps#0"),
                 records.stream()
                         .map(record -> new String(record.key(), StandardCharsets.UTF_8))
                         .toList(),
-                "chunks, and the manifest last");
+                "chunks, the manifest behind them, and where the adapter stands");
         PublishedDecoder published = assembled(records).get(0);
         assertEquals(1, published.version());
         assertEquals("adapted", published.manifest().kind());
@@ -217,7 +218,7 @@ class AdapterTopologyTest {
 
     @Test
     void aMissingPartFailsItsRequestAndTheNextIsAnswered() {
-        RowSample sample = sample(WatchedFolder::drifted);
+        RowSample sample = AdapterRequests.sample(WatchedFolder::drifted);
         send(new AdaptationMessage.SamplePart(
                 END - 10_000, 0, sample.encode(500_000).get(0)));
         send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 1));
@@ -288,28 +289,7 @@ class AdapterTopologyTest {
     }
 
     private void request(long endMs, LongFunction<Matrix> rows) {
-        List<byte[]> parts = sample(rows).encode(2_000);
-        assertTrue(parts.size() > 1, "several parts");
-        for (int index = 0; index < parts.size(); index++) {
-            send(new AdaptationMessage.SamplePart(endMs, index, parts.get(index)));
-        }
-        send(new AdaptationMessage.Adapt(endMs, START, 128, CAPACITY, parts.size()));
-    }
-
-    private static RowSample sample(LongFunction<Matrix> source) {
-        RowSample sample = RowSample.ofCapacity(CAPACITY);
-        for (int record = 0; record < WatchedFolder.RECORDS; record++) {
-            Matrix rows = source.apply(record);
-            for (int row = 0; row < rows.rows(); row++) {
-                float[] values = new float[rows.columns()];
-                for (int j = 0; j < values.length; j++) {
-                    values[j] = (float) rows.get(row, j);
-                }
-                sample.offer(
-                        RowSample.hash(RowSample.requestHash("record " + record), row), record, record, values, null);
-            }
-        }
-        return sample;
+        AdapterRequests.adapt(endMs, rows).forEach(this::send);
     }
 
     private void revert(long endMs) {

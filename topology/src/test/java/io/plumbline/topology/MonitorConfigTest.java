@@ -15,6 +15,7 @@ import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
@@ -89,8 +90,9 @@ class MonitorConfigTest {
                     cooldown: 1h
                     adaptation: {profile: fixed, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
                                  relative_lambdas: false, alpha: 0.1, rotation: full-rank,
-                                 minimum_improvement: 0.1, validation_share: 0.4, dtype: f64}
-                  watched: {explainer: s, baseline: b, rank: 1, threshold: {share: 0.6}, adaptation: off}
+                                 minimum_improvement: 0.1, validation_share: 0.4, dtype: f64, mode: auto,
+                                 max_swaps: 2 per 6h, candidate_lifetime: 1d, rollback: off, pause_after_rollback: 2h}
+                  watched: {explainer: s, baseline: b, rank: 1, threshold: {share: 0.6}, adaptation: {mode: observe}}
                 """);
         assertEquals("lab-monitor", config.monitorApplicationId());
         assertEquals("lab-adapter", config.adapterApplicationId());
@@ -126,6 +128,11 @@ class MonitorConfigTest {
         assertEquals(Duration.ofHours(1), site.cooldown());
         assertEquals(1000, site.minimumRows());
         assertTrue(site.adapts());
+        assertEquals(
+                new SwapRules(
+                        SwapRules.Mode.AUTO, 2, Duration.ofHours(6), Duration.ofDays(1), null, Duration.ofHours(2)),
+                config.swapRules().get("a.b"));
+        assertNull(site.rollback());
         AdaptationSettings adaptation = config.adaptations().get("a.b");
         assertNotNull(adaptation);
         GaeSettings fixed = adaptation.fixed();
@@ -267,8 +274,15 @@ class MonitorConfigTest {
                 "debounce: 3 of 2             | debounce = 3 of 2: expected `j of n` with j from 1 to n",
                 "debounce: 3 of 99            | n at most 64",
                 "cooldown: 10                 | write 10s for seconds or 10ms",
-                "adaptation: on               | adaptation = true: expected off, or a mapping",
+                "adaptation: off              | adaptation = false: expected a mapping such as {mode: propose}; {mode: observe} watches only",
                 "adaptation: {profile: best}  | adaptation.profile = best: expected auto or fixed",
+                "adaptation: {mode: on}       | adaptation.mode = true: expected observe or propose or auto",
+                "adaptation: {max_swaps: 3}   | adaptation.max_swaps = 3: expected `N per DURATION`, such as 4 per 1d",
+                "adaptation: {max_swaps: 0 per 1d} | adaptation.max_swaps = 0 per 1d: expected 1 to 1000 per positive",
+                "adaptation: {max_swaps: 2 per 3} | write 3s for seconds",
+                "adaptation: {rollback: 3 of 2} | adaptation.rollback = 3 of 2: expected `j of n` with j from 1 to n",
+                "adaptation: {candidate_lifetime: 0s} | adaptation.candidate_lifetime is 0: expected a time in which",
+                "adaptation: {pause_after_rollback: 1} | write 1s for seconds",
                 "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with profile: fixed",
                 "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.demo.EmbeddedBroker;
@@ -236,7 +237,12 @@ class TopicsIT {
     }
 
     private static Topology adapter(MonitorConfig config) throws Exception {
-        return AdapterTopology.build(config, WatchedFolder.sites(config), site -> null, deaf(AdaptationListener.class));
+        return AdapterTopology.build(
+                config,
+                WatchedFolder.sites(config),
+                site -> null,
+                deaf(PublishedCandidates.class),
+                deaf(AdaptationListener.class));
     }
 
     private static <T> T deaf(Class<T> listener) {

@@ -47,7 +47,13 @@ public final class WatchedFolder {
 
     /** @param dtype in which adapted decoders travel */
     static MonitorConfig create(Path folder, String bootstrapServers, String dtype) throws IOException {
-        return create(folder, bootstrapServers, WINDOW, "", dtype, List.of(SITE));
+        return createAdapting(folder, bootstrapServers, "mode: auto, dtype: " + dtype);
+    }
+
+    /** @param adaptation keys of {@code adaptation}, mode among them */
+    public static MonitorConfig createAdapting(Path folder, String bootstrapServers, String adaptation)
+            throws IOException {
+        return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE));
     }
 
     /**
@@ -58,11 +64,11 @@ public final class WatchedFolder {
      */
     public static MonitorConfig create(
             Path folder, String bootstrapServers, String window, String more, String... sites) throws IOException {
-        return create(folder, bootstrapServers, window, more, "f32", List.of(sites));
+        return create(folder, bootstrapServers, window, more, "mode: auto", List.of(sites));
     }
 
     private static MonitorConfig create(
-            Path folder, String bootstrapServers, String window, String more, String dtype, List<String> sites)
+            Path folder, String bootstrapServers, String window, String more, String adaptation, List<String> sites)
             throws IOException {
         writeExplainer(Files.createDirectories(folder.resolve("explainer")));
         Explainer explainer = Explainer.read(folder.resolve("explainer"));
@@ -92,8 +98,8 @@ public final class WatchedFolder {
                         clear: {share: 0.3}
                         debounce: 1 of 1
                         cooldown: 25s
-                        adaptation: {profile: auto, minimum_improvement: 0.05, validation_share: 0.25, dtype: %s}
-                    """.formatted(site, dtype).indent(2));
+                        adaptation: {profile: auto, minimum_improvement: 0.05, validation_share: 0.25, %s}
+                    """.formatted(site, adaptation).indent(2));
         }
         Files.writeString(folder.resolve(FILE), yaml);
         return MonitorConfig.parse(yaml.toString(), FILE, folder);

@@ -8,8 +8,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param windowStartMs of the window that asked; 0 for a revert
  * @param outcome {@code published}, {@code kept} (no candidate was better), {@code refused} (by the gate),
- *     {@code reverted} or {@code failed}
- * @param version of the decoder published, else 0
+ *     {@code reverted} or {@code failed}; {@code proposed} (waits for approval), {@code withdrawn} (waits no longer),
+ *     {@code rolled_back}; {@code held} (the site is pinned), {@code limited} (too many swaps) or {@code paused} (after a
+ *     rollback): asked for and not done; {@code approved}, {@code pinned}, {@code unpinned} or {@code rejected}: a person's
+ *     command
+ * @param version of the decoder published, or of the candidate that is proposed or withdrawn, else 0
  * @param rows rows in the window
  * @param fitRows sampled rows fitted on
  * @param validationRows sampled rows of other requests, judged on
@@ -39,9 +42,34 @@ public record AdaptationReport(
     public static final String REFUSED = "refused";
     public static final String REVERTED = "reverted";
     public static final String FAILED = "failed";
+    public static final String PROPOSED = "proposed";
+    public static final String APPROVED = "approved";
+    public static final String WITHDRAWN = "withdrawn";
+    public static final String ROLLED_BACK = "rolled_back";
+    public static final String PINNED = "pinned";
+    public static final String UNPINNED = "unpinned";
+    public static final String HELD = "held";
+    public static final String LIMITED = "limited";
+    public static final String PAUSED = "paused";
+    public static final String REJECTED = "rejected";
 
     /** Every outcome there is. */
-    public static final List<String> OUTCOMES = List.of(PUBLISHED, KEPT, REFUSED, REVERTED, FAILED);
+    public static final List<String> OUTCOMES = List.of(
+            PUBLISHED,
+            KEPT,
+            REFUSED,
+            REVERTED,
+            FAILED,
+            PROPOSED,
+            APPROVED,
+            WITHDRAWN,
+            ROLLED_BACK,
+            PINNED,
+            UNPINNED,
+            HELD,
+            LIMITED,
+            PAUSED,
+            REJECTED);
 
     /** One candidate: FVU where it was fitted and where it was judged, or why it could not be fitted. */
     public record CandidateFigures(
@@ -50,14 +78,25 @@ public record AdaptationReport(
             @Nullable Double fvuValidation,
             @Nullable String refusal) {}
 
+    /** A report without figures. */
+    static AdaptationReport plain(String site, long windowEndMs, String outcome, String reason, long version) {
+        return new AdaptationReport(
+                site, 0, windowEndMs, outcome, reason, version, 0, 0, 0, null, null, null, null, null, List.of(), 0.0);
+    }
+
     /** The same report of a decoder that got this version. */
     public AdaptationReport published(long newVersion) {
+        return with(outcome, reason, newVersion);
+    }
+
+    /** The same figures with another end. */
+    AdaptationReport with(String newOutcome, String newReason, long newVersion) {
         return new AdaptationReport(
                 site,
                 windowStartMs,
                 windowEndMs,
-                outcome,
-                reason,
+                newOutcome,
+                newReason,
                 newVersion,
                 rows,
                 fitRows,

@@ -6,23 +6,33 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the adapter hands to emission: a report, and a decoder where one is published.
+ * What the adapter hands to emission.
  *
- * @param publication null where nothing is
+ * @param publication a decoder to publish; null where there is none
+ * @param state what the adapter holds itself to from now on; null where nothing changed
+ * @param command id of the command that is answered; null where the monitor asked
  */
 public record AdapterAnswer(
-        AdaptationReport report, @Nullable Publication publication) {
+        AdaptationReport report,
+        @Nullable Publication publication,
+        @Nullable SwapState state,
+        @Nullable String command) {
 
-    /** Of a decoder made from the trained one. */
+    /** Kind of a decoder made from the trained one. */
     public static final String ADAPTED = "adapted";
-    /** Of the trained decoder, returned. */
+    /** Kind of the trained decoder, returned. */
     public static final String TRAINED = "trained";
+    /** Kind of a decoder that waits for approval: never in service as it stands. */
+    public static final String CANDIDATE = "candidate";
+
+    /** Header of a report: the id of the command it answers. */
+    public static final String COMMAND_HEADER = "plumbline.command";
 
     /**
      * A decoder with everything its manifest says.
      *
-     * @param version higher than every one before it of this name
-     * @param kind {@link #ADAPTED} or {@link #TRAINED}
+     * @param version higher than every one before it; candidates are counted by themselves
+     * @param kind {@link #ADAPTED}, {@link #TRAINED} or {@link #CANDIDATE}
      * @param dtype the type its weights travel in
      */
     public record Publication(

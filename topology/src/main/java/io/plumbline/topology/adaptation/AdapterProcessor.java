@@ -40,8 +40,8 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     private static final Logger LOG = LoggerFactory.getLogger(AdapterProcessor.class);
     private static final int LARGEST_SAMPLE = 1_000_000;
 
-    private final Map<String, Refit> refits;
-    private final Map<String, WatchedSite> sites;
+    private final Map<String, SiteAdapter> adapters;
+    private final PublishedCandidates published;
     private final InService inService;
     private final AdaptationListener listener;
     private final Attempts attempts;
@@ -49,43 +49,51 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     private @Nullable KeyValueStore<String, byte[]> parts;
     private @Nullable KeyValueStore<String, byte[]> swaps;
 
+    private record SiteAdapter(Refit refit, SwapDesk desk, Decoder trained, String trainedSha256) {}
+
     private AdapterProcessor(
-            Map<String, Refit> refits,
-            Map<String, WatchedSite> sites,
+            Map<String, SiteAdapter> adapters,
             ActiveDecoders activeDecoders,
+            PublishedCandidates published,
             AdaptationListener listener,
             Attempts attempts) {
-        this.attempts = attempts;
-        this.listener = listener;
-        this.refits = refits;
-        this.sites = sites;
+        this.adapters = adapters;
         this.inService = new InService(activeDecoders);
+        this.published = published;
+        this.listener = listener;
+        this.attempts = attempts;
     }
 
     /**
      * @param settings by site; sites without are only watched
+     * @param rules by site, of the same sites
      * @param activeDecoders what is on the topic, as readers see it
      * @param logConfig topic settings of the change-logs
      */
     public static ProcessorSupplier<byte[], byte[], String, AdapterAnswer> supplier(
             Map<String, WatchedSite> sites,
             Map<String, AdaptationSettings> settings,
+            Map<String, SwapRules> rules,
             ActiveDecoders activeDecoders,
+            PublishedCandidates published,
             AdaptationListener listener,
             Map<String, String> logConfig) {
-        Map<String, Refit> refits = new HashMap<>();
+        Map<String, SiteAdapter> adapters = new HashMap<>();
         settings.forEach((site, one) -> {
             WatchedSite watched = Objects.requireNonNull(sites.get(site), site);
-            refits.put(
-                    site,
-                    new Refit(site, watched.explainer(), watched.settings().rank(), one));
+            Decoder trained = watched.explainer().decoder();
+            SwapRules own = Objects.requireNonNull(rules.get(site), site);
+            Refit refit =
+                    new Refit(site, watched.explainer(), watched.settings().rank(), one);
+            adapters.put(
+                    site, new SiteAdapter(refit, new SwapDesk(site, own, refit, published), trained, trained.sha256()));
         });
         Attempts attempts = new Attempts();
         Set<StoreBuilder<?>> stores = Set.of(store(PARTS_STORE, logConfig), store(SWAPS_STORE, logConfig));
         return new ProcessorSupplier<>() {
             @Override
             public Processor<byte[], byte[], String, AdapterAnswer> get() {
-                return new AdapterProcessor(refits, sites, activeDecoders, listener, attempts);
+                return new AdapterProcessor(adapters, activeDecoders, published, listener, attempts);
             }
 
             @Override
@@ -117,11 +125,6 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             return;
         }
         String site = new String(key, StandardCharsets.UTF_8);
-        Refit refit = refits.get(site);
-        if (refit == null) {
-            LOG.warn("site {} asks for an adaptation, but adapts nothing here by configuration; skipped", site);
-            return;
-        }
         AdaptationMessage message;
         try {
             message = AdaptationMessage.decode(value);
@@ -130,13 +133,88 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             skip(site, String.valueOf(e.getMessage()));
             return;
         }
-        if (message instanceof AdaptationMessage.SamplePart part) {
+        SiteAdapter adapter = adapters.get(site);
+        if (adapter == null) {
+            unknown(site, message, record.timestamp());
+        } else if (message instanceof AdaptationMessage.SamplePart part) {
             parts().put(key(site, part.index()), value);
-        } else if (message instanceof AdaptationMessage.Adapt adapt) {
-            Active active = inService(site);
-            answer(site, adapt(site, refit, adapt, active), active, record.timestamp());
+        } else {
+            answer(site, adapter, message, record.timestamp());
+        }
+    }
+
+    /** A monitor that is configured otherwise need not hear it, a person who waits must. */
+    private void unknown(String site, AdaptationMessage message, long timestampMs) {
+        String reason =
+                "site \"%s\" is not among those that adapt here: write its name as in the configuration, and mode: propose or auto there"
+                        .formatted(site);
+        if (message instanceof AdaptationMessage.Command command) {
+            AdaptationReport report = AdaptationReport.plain(site, 0, AdaptationReport.REJECTED, reason, 0);
+            forward(site, new AdapterAnswer(report, null, null, command.id()), timestampMs);
+        } else {
+            LOG.warn("{}; its request was skipped", reason);
+        }
+    }
+
+    private void answer(String site, SiteAdapter adapter, AdaptationMessage message, long nowMs) {
+        SwapState state = state(site);
+        Active active = inService.of(site, state.version());
+        SwapDesk.Standing standing = standing(adapter, state, active);
+        SwapDesk desk = adapter.desk();
+        if (message instanceof AdaptationMessage.Adapt adapt) {
+            carryOut(site, state, adapt(site, adapter, adapt, state, standing, active, nowMs), null, nowMs);
         } else if (message instanceof AdaptationMessage.Revert revert) {
-            answer(site, refit.revert(revert), inService(site), record.timestamp());
+            carryOut(site, state, desk.reverted(revert, state, standing), null, nowMs);
+        } else if (message instanceof AdaptationMessage.RollBack rollBack) {
+            carryOut(site, state, desk.rolledBack(rollBack, state, standing), null, nowMs);
+        } else if (message instanceof AdaptationMessage.Command command) {
+            carryOut(site, state, desk.command(command, state, standing, nowMs), command.id(), nowMs);
+        }
+    }
+
+    /** Our own count, unless the application was reset or got another name: readers refuse one that starts anew. */
+    private static SwapDesk.Standing standing(SiteAdapter adapter, SwapState state, @Nullable Active active) {
+        if (active != null && active.version() > state.version()) {
+            return new SwapDesk.Standing(
+                    active.version(), !active.decoder().sha256().equals(adapter.trainedSha256()));
+        }
+        return new SwapDesk.Standing(state.version(), state.adapted());
+    }
+
+    private SwapDesk.Step adapt(
+            String site,
+            SiteAdapter adapter,
+            AdaptationMessage.Adapt request,
+            SwapState state,
+            SwapDesk.Standing standing,
+            @Nullable Active active,
+            long nowMs) {
+        SwapDesk.Step without = adapter.desk().withoutRefit(request, state, standing);
+        if (without != null) {
+            dropParts(site, request);
+            return without;
+        }
+        Decoder current = active == null ? adapter.trained() : active.decoder();
+        AdaptationOutcome outcome = fit(site, adapter.refit(), request, current);
+        return outcome instanceof AdaptationOutcome.Publish fitted
+                ? adapter.desk().fitted(fitted, state, standing, nowMs)
+                : SwapDesk.Step.said(outcome.report(), state);
+    }
+
+    private void carryOut(
+            String site, SwapState state, SwapDesk.Step step, @Nullable String command, long timestampMs) {
+        boolean changed = !step.state().equals(state);
+        if (changed) {
+            swaps().put(site, step.state().encode());
+        }
+        AdaptationReport report = step.report();
+        if (report == null) {
+            return;
+        }
+        Publication publication = step.publication();
+        forward(site, new AdapterAnswer(report, publication, changed ? step.state() : null, command), timestampMs);
+        if (publication != null && !publication.kind().equals(AdapterAnswer.CANDIDATE)) {
+            inService.forwarded(site, new Active(publication.decoder(), publication.version()));
         }
     }
 
@@ -158,8 +236,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                 .orElseThrow();
     }
 
-    private AdaptationOutcome adapt(
-            String site, Refit refit, AdaptationMessage.Adapt request, @Nullable Active active) {
+    private AdaptationOutcome fit(String site, Refit refit, AdaptationMessage.Adapt request, Decoder current) {
         if (attempts.begin(place()) > Attempts.MOST) {
             AdaptationReport given = refit.failed(
                     request,
@@ -189,66 +266,11 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                         System.nanoTime()));
             }
         }
-        return refit.adapt(request, sample, active == null ? trained(site) : active.decoder());
+        return refit.adapt(request, sample, current);
     }
 
-    private @Nullable Active inService(String site) {
-        return inService.of(site, state(site).version());
-    }
-
-    private Decoder trained(String site) {
-        return Objects.requireNonNull(sites.get(site), site).explainer().decoder();
-    }
-
-    private void answer(String site, AdaptationOutcome outcome, @Nullable Active active, long timestampMs) {
-        SwapState state = state(site);
-        // Our own count, unless the application was reset or got another name: readers refuse one that starts anew.
-        long newest = Math.max(state.version(), InService.versionOf(active));
-        AdaptationReport report = outcome.report();
-        if (outcome instanceof AdaptationOutcome.Publish publish) {
-            Publication publication = new Publication(
-                    newest + 1,
-                    AdapterAnswer.ADAPTED,
-                    publish.decoder(),
-                    publish.dtype(),
-                    publish.lineage(),
-                    publish.parentSha256());
-            publish(site, state, report, publication, timestampMs);
-        } else if (outcome instanceof AdaptationOutcome.Revert revert) {
-            if (!isAdapted(site, state, active)) {
-                return; // the refit it would undo was refused: the trained decoder is in service
-            }
-            Map<String, String> lineage = Map.of(
-                    "reverts_version", Long.toString(newest), "window_end_ms", Long.toString(report.windowEndMs()));
-            Publication publication = new Publication(
-                    newest + 1,
-                    AdapterAnswer.TRAINED,
-                    revert.trained(),
-                    revert.dtype(),
-                    lineage,
-                    revert.parentSha256());
-            publish(site, state, report, publication, timestampMs);
-        } else {
-            forward(site, new AdapterAnswer(report, null), timestampMs);
-        }
-    }
-
-    private boolean isAdapted(String site, SwapState state, @Nullable Active active) {
-        if (active != null && active.version() > state.version()) {
-            return !active.decoder().sha256().equals(trained(site).sha256());
-        }
-        return state.adapted();
-    }
-
-    private void publish(
-            String site, SwapState state, AdaptationReport report, Publication publication, long timestampMs) {
-        long version = publication.version();
-        swaps().put(
-                        site,
-                        state.published(version, publication.kind().equals(AdapterAnswer.ADAPTED))
-                                .encode());
-        forward(site, new AdapterAnswer(report.published(version), publication), timestampMs);
-        inService.forwarded(site, new Active(publication.decoder(), version));
+    private void dropParts(String site, AdaptationMessage.Adapt request) {
+        for (int index = 0; index < request.parts() && parts().delete(key(site, index)) != null; index++) {}
     }
 
     private void forward(String site, AdapterAnswer answer, long timestampMs) {
@@ -257,7 +279,11 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
 
     private SwapState state(String site) {
         byte[] stored = swaps().get(site);
-        return stored == null ? SwapState.INITIAL : SwapState.decode(stored);
+        if (stored != null) {
+            return SwapState.decode(stored);
+        }
+        SwapState told = published.lastTold(site);
+        return told == null ? SwapState.INITIAL : told;
     }
 
     private KeyValueStore<String, byte[]> swaps() {

@@ -174,7 +174,7 @@ final class Refit {
     }
 
     /** The answer to a request to return to the trained decoder. */
-    AdaptationOutcome revert(AdaptationMessage.Revert request) {
+    AdaptationOutcome.Revert revert(AdaptationMessage.Revert request) {
         AdaptationReport report = answer(
                 0,
                 request.windowEndMs(),

@@ -1,32 +1,109 @@
 package io.plumbline.topology.adaptation;
 
 import io.plumbline.topology.assessment.Json;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the adapter has committed itself to for a site. In its store: JSON with snake-case keys; keys it does not know are
- * passed over, so that a key can be added.
+ * What the adapter has committed itself to for a site. In its store, and for everyone to read beside the decoders: JSON with
+ * snake-case keys; keys it does not know are passed over, so that a key can be added.
  *
  * @param version of the decoder published last, 0 before the first
  * @param adapted whether that one is an adapted decoder
+ * @param pinned whether it stays in service until a person says otherwise
+ * @param holding whether a return of the trained decoder was asked for and held since it was pinned
+ * @param candidates how many candidates there were
+ * @param waiting the one that waits for approval; null: none
+ * @param swapsMs ends of the windows whose decoders went into service, as far back as the limit on swaps looks
+ * @param pausedUntilMs event time up to which nothing is refitted; 0: nothing is paused; {@link #FROM_THE_NEXT_WINDOW}
  */
-record SwapState(long version, boolean adapted) {
+public record SwapState(
+        long version,
+        boolean adapted,
+        boolean pinned,
+        boolean holding,
+        long candidates,
+        @Nullable Waiting waiting,
+        List<Long> swapsMs,
+        long pausedUntilMs) {
 
-    static final SwapState INITIAL = new SwapState(0, false);
+    /** A pause begins with the next window that asks: a person's command has no event time. */
+    static final long FROM_THE_NEXT_WINDOW = -1;
 
-    SwapState published(long newVersion, boolean isAdapted) {
-        return new SwapState(newVersion, isAdapted);
+    /** Before anything was published. */
+    public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), 0);
+
+    /**
+     * A candidate that waits.
+     *
+     * @param number its version among candidates
+     * @param windowEndMs end of the window it was fitted on
+     * @param expiresMs broker time from which it can no longer be approved
+     * @param decoderSha256 {@link io.plumbline.explainer.Decoder#sha256()} of it, as it travels
+     */
+    public record Waiting(
+            long number,
+            long windowEndMs,
+            long expiresMs,
+            @Nullable String decoderSha256) {}
+
+    public SwapState {
+        swapsMs = swapsMs == null ? List.of() : List.copyOf(swapsMs);
+        if (version < 0 || candidates < 0) {
+            throw new IllegalArgumentException(
+                    "version = %d, candidates = %d: expected 0 or more".formatted(version, candidates));
+        }
     }
 
-    byte[] encode() {
+    /** With another decoder in service: a candidate that was judged against the one before is void. */
+    SwapState inService(long newVersion, boolean isAdapted) {
+        return new SwapState(newVersion, isAdapted, pinned, false, candidates, null, swapsMs, pausedUntilMs);
+    }
+
+    SwapState swappedAt(long windowEndMs, SwapRules rules) {
+        List<Long> swaps = Stream.concat(swapsSince(windowEndMs, rules), Stream.of(windowEndMs))
+                .toList();
+        List<Long> newest = swaps.subList(Math.max(0, swaps.size() - SwapRules.MOST_SWAPS), swaps.size());
+        return new SwapState(version, adapted, pinned, holding, candidates, waiting, newest, pausedUntilMs);
+    }
+
+    /** How many decoders went into service in the period that ends there. */
+    long swaps(long windowEndMs, SwapRules rules) {
+        return swapsSince(windowEndMs, rules).count();
+    }
+
+    private Stream<Long> swapsSince(long windowEndMs, SwapRules rules) {
+        return swapsMs.stream()
+                .filter(ms -> ms > windowEndMs - rules.swapPeriod().toMillis());
+    }
+
+    SwapState proposed(Waiting candidate) {
+        return new SwapState(version, adapted, pinned, holding, candidate.number(), candidate, swapsMs, pausedUntilMs);
+    }
+
+    SwapState withoutCandidate() {
+        return new SwapState(version, adapted, pinned, holding, candidates, null, swapsMs, pausedUntilMs);
+    }
+
+    SwapState pinned(boolean isPinned) {
+        return new SwapState(version, adapted, isPinned, false, candidates, waiting, swapsMs, pausedUntilMs);
+    }
+
+    SwapState holdingARevert() {
+        return new SwapState(version, adapted, pinned, true, candidates, waiting, swapsMs, pausedUntilMs);
+    }
+
+    SwapState pausedUntil(long ms) {
+        return new SwapState(version, adapted, pinned, holding, candidates, waiting, swapsMs, ms);
+    }
+
+    public byte[] encode() {
         return Json.bytes(this);
     }
 
-    static SwapState decode(byte[] bytes) {
-        try {
-            return Json.read(bytes, SwapState.class);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalStateException(
-                    "the state store holds a swap state this program did not write; reset the application's state", e);
-        }
+    /** Throws {@link IllegalArgumentException} when the bytes are not a state of this layout. */
+    public static SwapState decode(byte[] bytes) {
+        return Json.read(bytes, SwapState.class);
     }
 }

@@ -2,19 +2,24 @@ package io.plumbline.topology.assessment;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
 /**
- * What the monitor asks of the adapter about a site, keyed by the site. The parts of a row sample come first, then the
- * request that names them.
+ * What the monitor, or a person, asks of the adapter about a site, keyed by the site. The parts of a row sample come first,
+ * then the request that names them.
  *
  * <pre>
  * offset  size  field
  *      0     1  version, 1
- *      1     1  kind: 1 sample part, 2 adapt, 3 revert
- *      2     8  window end, ms: names the request
+ *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command
+ *      2     8  window end, ms: names the request; of a command when it was typed
  *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
  *  adapt        10  8  window start, ms   18  8  rows in the window   26  4  capacity of the sample   30  4  parts
  *  revert       (nothing more)
+ *  roll back    10  8  version of the decoder   18  4  windows it served   22  4  those in which it did worse
+ *               26  8  its FVU in the last of them   34  8  that of the trained decoder
+ *  command      10  1  verb: 1 approve, 2 pin, 3 unpin, 4 roll back   11  8  version, -1: the one in service
+ *               19  1  length of the id   20  …  id, UTF-8   …  …  who asks, UTF-8
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB.
@@ -23,7 +28,7 @@ public sealed interface AdaptationMessage {
 
     byte VERSION = 1;
 
-    /** End of the window that asks. */
+    /** End of the window that asks; of a command, when it was typed. */
     long windowEndMs();
 
     byte[] encode();
@@ -61,6 +66,106 @@ public sealed interface AdaptationMessage {
         }
     }
 
+    /**
+     * Publish the trained decoder again: the one in service did worse on the windows after its swap.
+     *
+     * @param version of the decoder in service
+     * @param windows that could be compared since the swap
+     * @param worse those in which it did significantly worse
+     * @param fvuActive its FVU in the newest of them
+     * @param fvuTrained that of the trained decoder on the same rows
+     */
+    record RollBack(long windowEndMs, long version, int windows, int worse, double fvuActive, double fvuTrained)
+            implements AdaptationMessage {
+        @Override
+        public byte[] encode() {
+            return header((byte) 4, windowEndMs, 32)
+                    .putLong(version)
+                    .putInt(windows)
+                    .putInt(worse)
+                    .putDouble(fvuActive)
+                    .putDouble(fvuTrained)
+                    .array();
+        }
+    }
+
+    /** What a person can ask for. */
+    enum Verb {
+        APPROVE(1),
+        PIN(2),
+        UNPIN(3),
+        ROLL_BACK(4);
+
+        private final byte code;
+
+        Verb(int code) {
+            this.code = (byte) code;
+        }
+
+        private static Verb of(byte code) {
+            for (Verb verb : values()) {
+                if (verb.code == code) {
+                    return verb;
+                }
+            }
+            throw new IllegalArgumentException("command with unknown verb " + code);
+        }
+    }
+
+    /**
+     * What a person asks for.
+     *
+     * @param windowEndMs when it was typed
+     * @param id comes back with the answer; at most 127 bytes
+     * @param version the candidate to approve, or the decoder to pin: 0 the trained one, {@link #IN_SERVICE} whichever serves
+     * @param by who asks, for the record
+     */
+    record Command(long windowEndMs, String id, Verb verb, long version, String by) implements AdaptationMessage {
+
+        /** In place of a version. */
+        public static final long IN_SERVICE = -1;
+
+        private static final int LONGEST = 127;
+
+        public Command {
+            if (id.isEmpty() || utf8(id).length > LONGEST || utf8(by).length > LONGEST) {
+                throw new IllegalArgumentException("a command's id and author have 1 to %d bytes, not %d and %d"
+                        .formatted(LONGEST, utf8(id).length, utf8(by).length));
+            }
+        }
+
+        @Override
+        public byte[] encode() {
+            byte[] name = utf8(id);
+            byte[] author = utf8(by);
+            return header((byte) 5, windowEndMs, 10 + name.length + author.length)
+                    .put(verb.code)
+                    .putLong(version)
+                    .put((byte) name.length)
+                    .put(name)
+                    .put(author)
+                    .array();
+        }
+
+        private static Command decode(ByteBuffer buffer, long windowEndMs) {
+            Verb verb = Verb.of(buffer.get());
+            long version = buffer.getLong();
+            byte[] name = new byte[Math.max(0, buffer.get())];
+            buffer.get(name);
+            byte[] author = new byte[Math.min(LONGEST + 1, buffer.remaining())];
+            buffer.get(author);
+            return new Command(windowEndMs, text(name), verb, version, text(author));
+        }
+
+        private static byte[] utf8(String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+
+        private static String text(byte[] bytes) {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+    }
+
     private static ByteBuffer header(byte kind, long windowEndMs, int bodyBytes) {
         return ByteBuffer.allocate(10 + bodyBytes).put(VERSION).put(kind).putLong(windowEndMs);
     }
@@ -85,6 +190,15 @@ public sealed interface AdaptationMessage {
                 }
                 case 2 -> new Adapt(windowEndMs, buffer.getLong(), buffer.getLong(), buffer.getInt(), buffer.getInt());
                 case 3 -> new Revert(windowEndMs);
+                case 4 ->
+                    new RollBack(
+                            windowEndMs,
+                            buffer.getLong(),
+                            buffer.getInt(),
+                            buffer.getInt(),
+                            buffer.getDouble(),
+                            buffer.getDouble());
+                case 5 -> Command.decode(buffer, windowEndMs);
                 default -> throw new IllegalArgumentException("adaptation message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {

@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param cooldown least event time between two adaptations of the site
  * @param minimumRows windows with fewer rows are undecided
  * @param adapts whether a drift asks for an adapted decoder; if not, the site is only watched
+ * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained one
+ *     before its return is asked for; null: never
  */
 public record SiteSettings(
         String site,
@@ -40,7 +42,8 @@ public record SiteSettings(
         DriftPolicy debounce,
         Duration cooldown,
         int minimumRows,
-        boolean adapts) {
+        boolean adapts,
+        @Nullable DriftPolicy rollback) {
 
     public SiteSettings {
         triggers = List.copyOf(triggers);

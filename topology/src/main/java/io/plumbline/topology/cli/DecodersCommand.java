@@ -1,23 +1,16 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.explainer.Explainer;
-import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderManifest;
-import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.wire.DType;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Properties;
-import java.util.TreeMap;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -26,121 +19,32 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline decoders}: what was published, and explainer folders made of it. */
+/** {@code plumbline decoders}: what was published, explainer folders made of it, and who decides what serves. */
 @Command(
         name = "decoders",
         mixinStandardHelpOptions = true,
-        description = {"Lists published decoders, or joins them to the trained explainer as folders SAELens reads.", ""
+        description = {
+            "Lists published decoders, joins them to the trained explainer as folders SAELens reads,",
+            "and decides what goes into service.",
+            ""
         },
         footer = {
             "",
             "Example:",
             "  plumbline decoders list --bootstrap-servers localhost:9092",
+            "  plumbline decoders approve --bootstrap-servers localhost:9092 --site encoder.layer.2 --candidate 3",
             "  plumbline decoders follow --help"
         },
-        subcommands = {DecodersCommand.ListThem.class, DecodersCommand.Fetch.class, DecodersCommand.Follow.class})
+        subcommands = {
+            DecodersListCommand.class,
+            DecodersCommand.Fetch.class,
+            DecodersCommand.Follow.class,
+            SwapCommands.Approve.class,
+            SwapCommands.Pin.class,
+            SwapCommands.Unpin.class,
+            SwapCommands.Rollback.class
+        })
 final class DecodersCommand {
-
-    /** Where the topic is. */
-    static final class Source {
-        @Option(
-                names = "--bootstrap-servers",
-                required = true,
-                paramLabel = "HOST:PORT",
-                description = "Where the Kafka cluster is.")
-        String bootstrapServers;
-
-        @Option(names = "--topic", defaultValue = "decoders", description = "Default: ${DEFAULT-VALUE}.")
-        String topic;
-
-        @Option(
-                names = "--kafka-property",
-                paramLabel = "KEY=VALUE",
-                description = "A property for the consumer, such as security.protocol=SSL. May be repeated.")
-        Map<String, String> kafkaProperties = new TreeMap<>();
-
-        /** Reads the topic; what is found is handed to the calling thread in order. */
-        Reading read(@Nullable Map<String, String> parents) {
-            Map<String, String> properties = new TreeMap<>(kafkaProperties);
-            properties.put("bootstrap.servers", bootstrapServers);
-            if (!Brokers.topics(properties).contains(topic)) {
-                throw new UsageException("topic %s does not exist at %s".formatted(topic, bootstrapServers));
-            }
-            Properties client = new Properties();
-            client.putAll(properties);
-            return new Reading(client, topic, parents);
-        }
-    }
-
-    /** What a subscriber found. */
-    private sealed interface Found {
-        record Published(PublishedDecoder decoder) implements Found {}
-
-        record Refused(String site, long version, String reason) implements Found {}
-
-        record CaughtUp() implements Found {}
-
-        record Interrupted(String reason) implements Found {}
-    }
-
-    /** A subscriber whose callbacks wait in a queue, so that files are written on the calling thread. */
-    private static final class Reading implements AutoCloseable, DecoderListener {
-
-        // Without room: a decoder may be a gigabyte, and the subscriber can wait until the one before is written.
-        private final BlockingQueue<Found> found = new SynchronousQueue<>();
-        private final DecoderSubscriber subscriber;
-        private volatile boolean closed;
-
-        Reading(Properties client, String topic, @Nullable Map<String, String> parents) {
-            subscriber = DecoderSubscriber.start(client, topic, parents, this);
-        }
-
-        Found next() {
-            try {
-                return found.take();
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException("interrupted while reading decoders", interrupted);
-            }
-        }
-
-        private void put(Found item) {
-            try {
-                boolean taken = false;
-                while (!closed && !taken) {
-                    taken = found.offer(item, 100, TimeUnit.MILLISECONDS);
-                }
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
-        @Override
-        public void onDecoder(PublishedDecoder decoder) {
-            put(new Found.Published(decoder));
-        }
-
-        @Override
-        public void onRefused(String site, long version, String reason) {
-            put(new Found.Refused(site, version, reason));
-        }
-
-        @Override
-        public void onCaughtUp() {
-            put(new Found.CaughtUp());
-        }
-
-        @Override
-        public void onInterrupted(String reason) {
-            put(new Found.Interrupted(reason));
-        }
-
-        @Override
-        public void close() {
-            closed = true;
-            subscriber.close();
-        }
-    }
 
     /** One site's trained explainer and where folders go. */
     static final class Target {
@@ -157,6 +61,10 @@ final class DecodersCommand {
         @Option(names = "--out", required = true, paramLabel = "DIR", description = "The folder to write.")
         Path out;
 
+        DecoderSubscription of(Explainer trained) {
+            return DecoderSubscription.of(Map.of(site, trained.decoder()));
+        }
+
         static void write(Explainer trained, PublishedDecoder published, Path folder) throws IOException {
             DecoderManifest manifest = published.manifest();
             Map<String, String> lineage = new LinkedHashMap<>(manifest.lineage());
@@ -166,50 +74,6 @@ final class DecodersCommand {
             // A half holds no value that a float does not, and not every reader of these folders takes halves.
             DType dtype = published.dtype() == DType.F64 ? DType.F64 : DType.F32;
             trained.writeAdapted(published.decoder(), dtype, lineage, folder);
-        }
-    }
-
-    @Command(
-            name = "list",
-            mixinStandardHelpOptions = true,
-            description = {"Shows the newest complete decoder of every site.", ""},
-            footer = {"", "Example:", "  plumbline decoders list --bootstrap-servers localhost:9092"})
-    static final class ListThem implements Callable<Integer> {
-
-        private static final String ROW = "%-24s  %7s  %-8s  %-12s  %s%n";
-
-        @Mixin
-        Source source;
-
-        @Spec
-        CommandSpec spec;
-
-        @Override
-        public Integer call() {
-            Map<String, DecoderManifest> newest = new TreeMap<>();
-            PrintWriter err = spec.commandLine().getErr();
-            try (Reading reading = source.read(null)) {
-                for (Found found = reading.next(); !(found instanceof Found.CaughtUp); found = reading.next()) {
-                    if (found instanceof Found.Published published) {
-                        newest.put(
-                                published.decoder().site(), published.decoder().manifest());
-                    } else {
-                        printRefused(err, orFail(found));
-                    }
-                }
-            }
-            PrintWriter out = spec.commandLine().getOut();
-            out.printf(ROW, "site", "version", "kind", "parent", "lineage");
-            newest.forEach((site, manifest) -> out.printf(
-                    ROW,
-                    site,
-                    manifest.version(),
-                    manifest.kind(),
-                    manifest.parentSha256()
-                            .substring(0, Math.min(12, manifest.parentSha256().length())),
-                    manifest.lineage()));
-            out.flush();
-            return ExitCodes.FINE;
         }
     }
 
@@ -226,10 +90,15 @@ final class DecodersCommand {
     static final class Fetch implements Callable<Integer> {
 
         @Mixin
-        Source source;
+        DecoderSource source;
 
         @Mixin
         Target target;
+
+        @Option(
+                names = "--candidate",
+                description = "The newest candidate instead, to be looked at before it is approved.")
+        boolean candidate;
 
         @Spec
         CommandSpec spec;
@@ -243,13 +112,17 @@ final class DecodersCommand {
             Explainer trained = Options.explainer(target.explainer);
             Options.requireParent("--out", target.out);
             PublishedDecoder newest = null;
-            Map<String, String> parents = Map.of(target.site, trained.decoder().sha256());
-            try (Reading reading = source.read(parents)) {
-                for (Found found = reading.next(); !(found instanceof Found.CaughtUp); found = reading.next()) {
-                    if (found instanceof Found.Published published) {
+            try (DecoderReading reading = source.read(
+                    candidate
+                            ? DecoderSubscription.ofCandidates(target.site, trained.decoder())
+                            : target.of(trained))) {
+                for (DecoderReading.Found found = reading.next();
+                        !(found instanceof DecoderReading.Found.CaughtUp);
+                        found = reading.next()) {
+                    if (found instanceof DecoderReading.Found.Published published) {
                         newest = published.decoder();
                     } else {
-                        printRefused(spec.commandLine().getErr(), orFail(found));
+                        DecoderReading.printRefused(spec.commandLine().getErr(), DecoderReading.orFail(found));
                     }
                 }
             }
@@ -281,7 +154,7 @@ final class DecodersCommand {
     static final class Follow implements Callable<Integer> {
 
         @Mixin
-        Source source;
+        DecoderSource source;
 
         @Mixin
         Target target;
@@ -297,13 +170,12 @@ final class DecodersCommand {
         public Integer call() throws IOException {
             Explainer trained = Options.explainer(target.explainer);
             Files.createDirectories(target.out);
-            Map<String, String> parents = Map.of(target.site, trained.decoder().sha256());
             Function<PublishedDecoder, Path> folder = published -> target.out.resolve("version-" + published.version());
             int left = count == null ? Integer.MAX_VALUE : count;
-            try (Reading reading = source.read(parents)) {
+            try (DecoderReading reading = source.read(target.of(trained))) {
                 while (left > 0) {
-                    Found found = reading.next();
-                    if (found instanceof Found.Published published) {
+                    DecoderReading.Found found = reading.next();
+                    if (found instanceof DecoderReading.Found.Published published) {
                         Path out = folder.apply(published.decoder());
                         if (!Files.exists(out)) {
                             Target.write(trained, published.decoder(), out);
@@ -318,31 +190,11 @@ final class DecodersCommand {
                         spec.commandLine().getOut().flush();
                         left--;
                     } else {
-                        printRefused(spec.commandLine().getErr(), found);
+                        DecoderReading.printRefused(spec.commandLine().getErr(), found);
                     }
                 }
             }
             return ExitCodes.FINE;
-        }
-    }
-
-    /** For commands that read once: without the broker there is no answer. */
-    private static Found orFail(Found found) {
-        if (found instanceof Found.Interrupted interrupted) {
-            throw new IllegalStateException("the decoders could not be read: " + interrupted.reason());
-        }
-        return found;
-    }
-
-    private static void printRefused(PrintWriter err, Found found) {
-        if (found instanceof Found.Interrupted interrupted) {
-            err.println("reading decoders: " + interrupted.reason());
-            err.flush();
-        }
-        if (found instanceof Found.Refused refused) {
-            err.println("site %s, version %d is not served: %s"
-                    .formatted(refused.site(), refused.version(), refused.reason()));
-            err.flush();
         }
     }
 }

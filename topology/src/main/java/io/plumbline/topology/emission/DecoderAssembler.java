@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
 import java.io.IOException;
 import java.util.HashMap;
@@ -34,6 +35,9 @@ final class DecoderAssembler implements AutoCloseable {
         /** A version is complete. */
         record Complete(PublishedDecoder decoder) implements Step {}
 
+        /** The adapter says where it stands. */
+        record Told(String site, SwapState state) implements Step {}
+
         /** A record or a version cannot be trusted. */
         record Refused(String site, long version, String reason) implements Step {}
     }
@@ -57,10 +61,14 @@ final class DecoderAssembler implements AutoCloseable {
             return new Step.Refused("", 0, "a record without a key");
         }
         DecoderKey key = DecoderKey.parse(keyBytes);
-        if (value == null || !subscription.follows(key.site())) {
+        String told = key.siteOfSwaps();
+        if (value == null || !subscription.follows(told == null ? key.site() : told)) {
             return TAKEN;
         }
         try {
+            if (told != null) {
+                return new Step.Told(told, SwapState.decode(value));
+            }
             return key.isManifest()
                     ? manifest(key.site(), DecoderManifest.decode(value))
                     : chunk(key, DecoderChunk.decode(value));

@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
+import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
@@ -77,7 +78,7 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         long bytes = dtype.bytes() * ((long) features * dimension + dimension) + DecoderSubscription.LARGEST_HEADER;
         return bytes <= DecoderManifest.LARGEST_ARTEFACT
                 ? null
-                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write a narrower adaptation.dtype, or adaptation: off"
+                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write a narrower adaptation.dtype, or adaptation.mode: observe"
                         .formatted(features, dimension, bytes, dtype, DecoderManifest.LARGEST_ARTEFACT);
     }
 
@@ -90,28 +91,41 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
     @Override
     public void process(Record<String, AdapterAnswer> record) {
         String site = record.key();
-        AdaptationReport report = record.value().report();
-        Publication publication = record.value().publication();
+        AdapterAnswer answer = record.value();
+        AdaptationReport report = answer.report();
+        Publication publication = answer.publication();
         if (publication != null) {
-            publish(site, publication, record);
+            boolean waits = publication.kind().equals(AdapterAnswer.CANDIDATE);
+            publish(waits ? DecoderKey.candidatesOf(site) : site, publication, record);
         }
-        forward(site.getBytes(StandardCharsets.UTF_8), Json.bytes(report), record, reports);
+        SwapState state = answer.state();
+        if (state != null) {
+            forward(DecoderKey.ofSwaps(site), state.encode(), record, decoders);
+        }
+        Record<byte[], byte[]> told =
+                new Record<>(site.getBytes(StandardCharsets.UTF_8), Json.bytes(report), record.timestamp());
+        String command = answer.command();
+        if (command != null) {
+            told.headers().add(AdapterAnswer.COMMAND_HEADER, command.getBytes(StandardCharsets.UTF_8));
+        }
+        context().forward(told, reports);
         context().commit();
         listener.onAdaptation(report);
     }
 
-    private void publish(String site, Publication publication, Record<String, AdapterAnswer> record) {
-        DecoderManifest current = current(site);
+    /** @param name the site, or that of its candidates */
+    private void publish(String name, Publication publication, Record<String, AdapterAnswer> record) {
+        DecoderManifest current = current(name);
         long version = publication.version();
         Map<String, String> metadata = new TreeMap<>(publication.lineage());
-        metadata.put("site", site);
+        metadata.put("site", record.key());
         metadata.put("version", Long.toString(version));
         metadata.put("kind", publication.kind());
         metadata.put("parent_sha256", publication.parentSha256());
         DecoderArtefact artefact = DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata);
         DecoderManifest manifest = new DecoderManifest(
                 DecoderManifest.SCHEMA,
-                site,
+                name,
                 version,
                 publication.kind(),
                 publication.parentSha256(),
@@ -120,16 +134,16 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
                 DecoderChunk.chunksOf(artefact.bytes()),
                 metadata);
         int chunks = artefact.cut(
-                version, (index, chunk) -> forward(new DecoderKey(site, index).encode(), chunk, record, decoders));
+                version, (index, chunk) -> forward(new DecoderKey(name, index).encode(), chunk, record, decoders));
         for (int surplus = chunks; current != null && surplus < current.chunks(); surplus++) {
-            forward(new DecoderKey(site, surplus).encode(), null, record, decoders);
+            forward(new DecoderKey(name, surplus).encode(), null, record, decoders);
         }
-        forward(new DecoderKey(site, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
-        Objects.requireNonNull(versions, "init was called").put(site, manifest.encode());
+        forward(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
+        Objects.requireNonNull(versions, "init was called").put(name, manifest.encode());
     }
 
-    private @Nullable DecoderManifest current(String site) {
-        byte[] stored = Objects.requireNonNull(versions, "init was called").get(site);
+    private @Nullable DecoderManifest current(String name) {
+        byte[] stored = Objects.requireNonNull(versions, "init was called").get(name);
         return stored == null ? null : DecoderManifest.decode(stored);
     }
 

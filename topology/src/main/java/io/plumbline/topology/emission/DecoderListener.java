@@ -1,10 +1,15 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.topology.adaptation.SwapState;
+
 /** Takes what a {@link DecoderSubscriber} finds. Called on the subscriber's one thread. */
 public interface DecoderListener {
 
     /** A newer, complete and verified decoder; never a torn one. An exception stops the subscriber. */
     void onDecoder(PublishedDecoder decoder);
+
+    /** The adapter says where it stands with the site: pinned, or a candidate that waits. */
+    default void onSwapState(String site, SwapState state) {}
 
     /** A version or record that was not trusted; the last decoder handed out stays valid. */
     default void onRefused(String site, long version, String reason) {}

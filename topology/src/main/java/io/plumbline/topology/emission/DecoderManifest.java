@@ -10,7 +10,7 @@ import java.util.TreeMap;
  *
  * @param schema version of this record, 1
  * @param version grows by one with every publication for the site; 1 to 2^53 - 1
- * @param kind {@code adapted}, or {@code trained} for a revert
+ * @param kind {@code adapted}, {@code trained} for a revert, or {@code candidate}
  * @param parentSha256 {@link io.plumbline.explainer.Decoder#sha256()} of the trained decoder it was made from
  * @param sha256 SHA-256 of the artefact, hexadecimal
  * @param bytes length of the artefact

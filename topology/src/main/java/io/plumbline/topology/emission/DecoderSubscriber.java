@@ -240,6 +240,8 @@ public final class DecoderSubscriber implements AutoCloseable {
         DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
         if (step instanceof DecoderAssembler.Step.Complete complete) {
             listener.onDecoder(complete.decoder());
+        } else if (step instanceof DecoderAssembler.Step.Told told) {
+            listener.onSwapState(told.site(), told.state());
         } else if (step instanceof DecoderAssembler.Step.Refused refused) {
             LOG.warn(
                     "decoder of site {}, version {} (partition {}, offset {}) is not served: {}",

@@ -78,6 +78,11 @@ public record DecoderSubscription(
         return standard(parents);
     }
 
+    /** The candidates of a site, made from this trained decoder: they appear under a name of their own. */
+    public static DecoderSubscription ofCandidates(String site, Decoder trained) {
+        return of(Map.of(DecoderKey.candidatesOf(site), trained));
+    }
+
     /** Every site, parent unchecked: to list what is there. */
     public static DecoderSubscription everything() {
         return standard(null);

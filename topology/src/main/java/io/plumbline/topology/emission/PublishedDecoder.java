@@ -10,8 +10,15 @@ import io.plumbline.wire.DType;
  */
 public record PublishedDecoder(DecoderManifest manifest, Decoder decoder, DType dtype) {
 
+    /** The site, of a candidate too. */
     public String site() {
-        return manifest.site();
+        String site = DecoderKey.siteOfCandidates(manifest.site());
+        return site == null ? manifest.site() : site;
+    }
+
+    /** Whether it only waits for approval. */
+    public boolean isCandidate() {
+        return DecoderKey.siteOfCandidates(manifest.site()) != null;
     }
 
     public long version() {

@@ -108,6 +108,7 @@ public final class Metrics implements AutoCloseable {
     private final Settings settings;
     private final SiteWindows siteWindows;
     private final SiteAccounts siteAccounts = new SiteAccounts();
+    private final SiteSwaps siteSwaps = new SiteSwaps();
     private final PrometheusRegistry prometheus = new PrometheusRegistry();
     private final MeterRegistry meters;
     private final Counters counters;
@@ -123,6 +124,7 @@ public final class Metrics implements AutoCloseable {
         siteWindows = new SiteWindows(wallClock, settings.staleness());
         prometheus.register(siteWindows);
         prometheus.register(siteAccounts);
+        prometheus.register(siteSwaps);
         meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, prometheus, Clock.SYSTEM);
         meters.config()
                 .meterFilter(new StreamsMeters())
@@ -315,6 +317,20 @@ public final class Metrics implements AutoCloseable {
         guarded(() -> site(site).reverts().increment());
     }
 
+    /** How a configured site's decoder may be changed: {@code observe}, {@code propose} or {@code auto}. */
+    public void swapMode(String site, String mode) {
+        guarded(() -> {
+            if (!site(site).label().equals(OVERFLOW_SITE)) {
+                siteSwaps.mode(site, mode);
+            }
+        });
+    }
+
+    /** What the adapter says of a site; {@code candidate} is the version that waits, 0 where none does. */
+    public void swapsTold(String site, boolean pinned, long candidate) {
+        guarded(() -> siteSwaps.told(site, pinned, candidate));
+    }
+
     /** A published decoder was not taken into service. What names no known site does not become one. */
     public void decoderRefused(String site) {
         guarded(() -> sites.getOrDefault(site, overflowSite).decoderRefusals().increment());
@@ -351,6 +367,7 @@ public final class Metrics implements AutoCloseable {
         meters.close();
         prometheus.unregister(siteWindows);
         prometheus.unregister(siteAccounts);
+        prometheus.unregister(siteSwaps);
     }
 
     private static void closeQuietly(AutoCloseable binder) {

@@ -16,8 +16,8 @@ record AdaptationMetrics(Metrics metrics) implements AdaptationListener {
     @Override
     public void onAdaptation(AdaptationReport report) {
         switch (report.outcome()) {
-            case AdaptationReport.PUBLISHED -> metrics.decoderPublished(report.site());
-            case AdaptationReport.REVERTED -> metrics.decoderReverted(report.site());
+            case AdaptationReport.PUBLISHED, AdaptationReport.APPROVED -> metrics.decoderPublished(report.site());
+            case AdaptationReport.REVERTED, AdaptationReport.ROLLED_BACK -> metrics.decoderReverted(report.site());
             default -> {}
         }
         metrics.adaptationEnded(report.site(), report.outcome());

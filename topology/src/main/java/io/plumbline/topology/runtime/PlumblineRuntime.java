@@ -35,6 +35,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -141,6 +142,9 @@ public final class PlumblineRuntime implements AutoCloseable {
         server = own(listen(config, metrics, alive, ready));
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
         PipelineMetrics pipeline = new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES);
+        config.swapRules()
+                .forEach((site, rules) ->
+                        metrics.swapMode(site, rules.mode().name().toLowerCase(Locale.ROOT)));
         PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites, new DecoderMetrics(metrics)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
@@ -169,7 +173,8 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         if (role.adapts()) {
             Repeats repeats = new Repeats();
-            Topology topology = AdapterTopology.build(config, sites, decoders, new AdaptationMetrics(metrics), repeats);
+            Topology topology =
+                    AdapterTopology.build(config, sites, decoders, decoders, new AdaptationMetrics(metrics), repeats);
             Properties properties = StreamsSettings.adapter(config);
             KafkaStreams streams = streams(Application.ADAPTER, topology, properties, config, metrics);
             Map<String, String> topics =

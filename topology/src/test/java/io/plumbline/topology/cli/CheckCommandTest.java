@@ -317,7 +317,7 @@ class CheckCommandTest {
         Files.writeString(file, """
                 kafka: {bootstrap.servers: "127.0.0.1:1"}
                 sites:
-                  layer.2: {explainer: wide, baseline: base.safetensors, rank: 2, threshold: 1.0, adaptation: off}
+                  layer.2: {explainer: wide, baseline: base.safetensors, rank: 2, threshold: 1.0, adaptation: {mode: observe}}
                 """);
         Shell shell = Shell.run("check", "--config", file, "--offline", "--heap", "4g");
         assertEquals(2, shell.exitCode());

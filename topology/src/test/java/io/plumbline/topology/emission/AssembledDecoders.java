@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.explainer.Decoder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,10 +11,21 @@ public final class AssembledDecoders {
 
     private AssembledDecoders() {}
 
+    /** Every complete candidate of the site; fails at a record that is refused. */
+    public static List<PublishedDecoder> candidates(
+            List<TestRecord<byte[], byte[]>> records, String site, Decoder trained) {
+        return of(records, DecoderSubscription.ofCandidates(site, trained));
+    }
+
     /** Every complete version; fails at a record that is refused. */
     public static List<PublishedDecoder> of(List<TestRecord<byte[], byte[]>> records, Map<String, String> parents) {
+        return of(records, DecoderSubscription.ofParents(parents));
+    }
+
+    private static List<PublishedDecoder> of(
+            List<TestRecord<byte[], byte[]>> records, DecoderSubscription subscription) {
         List<PublishedDecoder> complete = new ArrayList<>();
-        try (DecoderAssembler assembler = new DecoderAssembler(DecoderSubscription.ofParents(parents))) {
+        try (DecoderAssembler assembler = new DecoderAssembler(subscription)) {
             for (TestRecord<byte[], byte[]> record : records) {
                 DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
                 if (step instanceof DecoderAssembler.Step.Complete found) {

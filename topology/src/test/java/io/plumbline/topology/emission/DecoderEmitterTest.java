@@ -77,7 +77,7 @@ class DecoderEmitterTest {
 
     @Test
     void whatIsKeptIsReportedOnly() {
-        emit(new AdapterAnswer(report(AdaptationReport.KEPT), null));
+        emit(new AdapterAnswer(report(AdaptationReport.KEPT), null, null, null));
         assertEquals(List.of(), keys());
         assertEquals(1, heard.size());
     }
@@ -104,7 +104,9 @@ class DecoderEmitterTest {
         emit(new AdapterAnswer(
                 report(AdaptationReport.PUBLISHED).published(version),
                 new AdapterAnswer.Publication(
-                        version, AdapterAnswer.ADAPTED, decoder, dtype, Map.of("rank", "2"), TRAINED.sha256())));
+                        version, AdapterAnswer.ADAPTED, decoder, dtype, Map.of("rank", "2"), TRAINED.sha256()),
+                null,
+                null));
     }
 
     private void emit(AdapterAnswer answer) {

@@ -41,7 +41,7 @@ final class EmittedRecords {
                 site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), 0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
                 ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), parentSha256);
-        emitter.process(new Record<>(site, new AdapterAnswer(report, publication), 0));
+        emitter.process(new Record<>(site, new AdapterAnswer(report, publication, null, null), 0));
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (CapturedForward<? extends byte[], ? extends byte[]> forward : context.forwarded("decoders")) {
             records.add(new ProducerRecord<>(

@@ -107,7 +107,9 @@ public final class LargeDecoders {
                     ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), PARENT);
             context()
                     .forward(new Record<>(
-                            SITE, new AdapterAnswer(report.published(version), publication), record.timestamp()));
+                            SITE,
+                            new AdapterAnswer(report.published(version), publication, null, null),
+                            record.timestamp()));
         }
     }
 

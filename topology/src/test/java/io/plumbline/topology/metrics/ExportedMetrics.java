@@ -123,6 +123,8 @@ final class ExportedMetrics {
             metrics.decoderPublished(site);
             metrics.decoderReverted(site);
             metrics.decoderRefused(site);
+            metrics.swapMode(site, "propose");
+            metrics.swapsTold(site, true, 3);
         }
         metrics.expectPartitions(2);
         metrics.offsetsLost(1, 5);

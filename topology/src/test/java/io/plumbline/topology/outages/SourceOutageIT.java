@@ -64,7 +64,7 @@ class SourceOutageIT {
                 state: {directory: state}
                 http: {port: 0}
                 sites:
-                  %s: {explainer: explainer, baseline: baseline.safetensors, rank: 4, threshold: {share: 0.6}, adaptation: off}
+                  %s: {explainer: explainer, baseline: baseline.safetensors, rank: 4, threshold: {share: 0.6}, adaptation: {mode: observe}}
                 """.formatted(broker.bootstrapServers(), IDLE_CLOSE_SECONDS, WatchedFolder.SITE), "test", site);
     }
 

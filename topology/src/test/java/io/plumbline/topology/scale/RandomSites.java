@@ -50,8 +50,9 @@ final class RandomSites {
                     """.formatted(
                             bootstrapServers, prefix, window, sampleRows, store, kafka.isEmpty() ? "" : ", " + kafka));
             for (String name : names) {
-                yaml.append("  %s: {explainer: e, baseline: b, rank: %d, threshold: {share: 0.9}, adaptation: off}%n"
-                        .formatted(name, rank));
+                yaml.append(
+                        "  %s: {explainer: e, baseline: b, rank: %d, threshold: {share: 0.9}, adaptation: {mode: observe}}%n"
+                                .formatted(name, rank));
             }
             return yaml.toString();
         }

@@ -69,13 +69,15 @@ class SecuredPipelineIT {
 
     private static final long T0 = 1_700_000_000_000L;
     private static final int PARTITIONS = 2;
-    private static final List<String> ROLES = List.of("admin", "producer", "monitor", "adapter", "subscriber");
+    private static final List<String> ROLES =
+            List.of("admin", "producer", "monitor", "adapter", "subscriber", "operator");
     private static final Map<String, String> USERS = Map.of(
             "admin", "operator",
             "producer", "model-server",
             "monitor", "the-monitor",
             "adapter", "the-adapter",
-            "subscriber", "the-subscriber");
+            "subscriber", "the-subscriber",
+            "operator", "the-operator");
 
     @TempDir
     private static Path folder;
@@ -151,6 +153,10 @@ class SecuredPipelineIT {
             PublishedDecoder decoder = received.poll(90, TimeUnit.SECONDS);
             assertNotNull(decoder, "the subscriber received nothing");
             assertEquals(1, decoder.version());
+            Shell pinned = asOperator("pin", "--site", WatchedFolder.SITE);
+            assertEquals(0, pinned.exitCode(), pinned.err());
+            Shell listed = asOperator("list");
+            assertTrue(listed.out().matches("(?s).*layer\\.a +1 +adapted .* pinned .*"), listed.out() + listed.err());
             assertNull(monitor.awaitFailure(0, TimeUnit.SECONDS));
             assertNull(adapter.awaitFailure(0, TimeUnit.SECONDS));
             assertNotNull(subscriber);
@@ -159,6 +165,18 @@ class SecuredPipelineIT {
         made.removeAll(before);
         made.removeIf(name -> name.startsWith("__"));
         assertEquals(Set.of(), made, "topics that `plumbline topics --create` does not know of");
+    }
+
+    private static Shell asOperator(String command, String... more) {
+        List<Object> words =
+                new ArrayList<>(List.of("decoders", command, "--bootstrap-servers", broker.bootstrapServers()));
+        words.addAll(List.of(more));
+        broker.client(USERS.get("operator")).forEach((key, value) -> {
+            if (!key.equals("bootstrap.servers")) {
+                words.addAll(List.of("--kafka-property", key + "=" + value));
+            }
+        });
+        return Shell.run(words.toArray());
     }
 
     @Test
@@ -379,7 +397,7 @@ class SecuredPipelineIT {
                     clear: {share: 0.3}
                     debounce: 1 of 1
                     cooldown: 25s
-                    adaptation: {profile: auto, minimum_improvement: 0.05, validation_share: 0.25}
+                    adaptation: {mode: auto, profile: auto, minimum_improvement: 0.05, validation_share: 0.25}
                 """.formatted(kafka, name, WatchedFolder.SITE));
         return file;
     }

@@ -1,0 +1,315 @@
+package io.plumbline.topology.adaptation;
+
+import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what becomes of a site's decoder: what may go into service by itself, what waits for a person, and what a person
+ * may ask for. Pure but for reading a candidate back: what it remembers goes in and comes out.
+ */
+final class SwapDesk {
+
+    private final String site;
+    private final SwapRules rules;
+    private final Refit refit;
+    private final PublishedCandidates candidates;
+
+    /**
+     * What is in service.
+     *
+     * @param version of it, 0 while it is the trained decoder as it came
+     * @param adapted whether it is an adapted one
+     */
+    record Standing(long version, boolean adapted) {
+
+        String describe() {
+            return adapted ? "version %d (adapted)".formatted(version) : "the trained decoder";
+        }
+    }
+
+    /**
+     * What is said and done, and what is remembered.
+     *
+     * @param report null where nothing is said
+     * @param publication null where nothing is published
+     */
+    record Step(@Nullable AdaptationReport report, @Nullable Publication publication, SwapState state) {
+
+        static Step said(AdaptationReport report, SwapState state) {
+            return new Step(report, null, state);
+        }
+
+        static Step silent(SwapState state) {
+            return new Step(null, null, state);
+        }
+    }
+
+    SwapDesk(String site, SwapRules rules, Refit refit, PublishedCandidates candidates) {
+        this.site = site;
+        this.rules = rules;
+        this.refit = refit;
+        this.candidates = candidates;
+    }
+
+    /** The answer to a request to adapt that is not worth a refit; null: it is. */
+    @Nullable
+    Step withoutRefit(AdaptationMessage.Adapt request, SwapState state, Standing standing) {
+        long at = request.windowEndMs();
+        if (state.pinned()) {
+            String reason = "pinned to %s: nothing was fitted; plumbline decoders unpin --site %s lets it adapt again"
+                    .formatted(standing.describe(), site);
+            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.HELD, reason, 0), state);
+        }
+        if (at < state.pausedUntilMs() || state.pausedUntilMs() == SwapState.FROM_THE_NEXT_WINDOW) {
+            SwapState paused = state.pausedUntilMs() == SwapState.FROM_THE_NEXT_WINDOW
+                    ? state.pausedUntil(at + rules.pause().toMillis())
+                    : state;
+            String reason = "a decoder of this site was rolled back: nothing is fitted to windows that end before %s"
+                    .formatted(time(paused.pausedUntilMs()));
+            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.PAUSED, reason, 0), paused);
+        }
+        long swaps = state.swaps(at, rules);
+        if (rules.mode() == SwapRules.Mode.AUTO && swaps >= rules.maxSwaps()) {
+            String reason =
+                    "%d decoders went into service in the %s before this window's end, max_swaps allows %d: nothing was fitted"
+                            .formatted(swaps, rules.swapPeriod(), rules.maxSwaps());
+            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.LIMITED, reason, 0), state);
+        }
+        return null;
+    }
+
+    /** A decoder that passed the gate goes into service, or waits for approval. */
+    Step fitted(AdaptationOutcome.Publish fitted, SwapState state, Standing standing, long nowMs) {
+        AdaptationReport report = fitted.report();
+        if (rules.mode() == SwapRules.Mode.AUTO) {
+            long version = standing.version() + 1;
+            return new Step(
+                    report.published(version),
+                    publication(version, AdapterAnswer.ADAPTED, fitted),
+                    state.inService(version, true).swappedAt(report.windowEndMs(), rules));
+        }
+        long number = state.candidates() + 1;
+        SwapState.Waiting before = state.waiting();
+        SwapState.Waiting waiting = new SwapState.Waiting(
+                number,
+                report.windowEndMs(),
+                nowMs + rules.candidateLifetime().toMillis(),
+                fitted.decoder().sha256());
+        String reason = "%s; %s waits until %s for: plumbline decoders approve --site %s --candidate %d"
+                .formatted(
+                        report.reason(),
+                        before == null ? "it" : "in place of candidate %d it".formatted(before.number()),
+                        time(waiting.expiresMs()),
+                        site,
+                        number);
+        return new Step(
+                report.with(AdaptationReport.PROPOSED, reason, number),
+                publication(number, AdapterAnswer.CANDIDATE, fitted),
+                state.proposed(waiting));
+    }
+
+    private static Publication publication(long version, String kind, AdaptationOutcome.Publish fitted) {
+        return new Publication(
+                version, kind, fitted.decoder(), fitted.dtype(), fitted.lineage(), fitted.parentSha256());
+    }
+
+    /** Traffic is back: so is the trained decoder, and a candidate made for the other traffic is void. */
+    Step reverted(AdaptationMessage.Revert request, SwapState state, Standing standing) {
+        AdaptationReport report = refit.revert(request).report();
+        SwapState.Waiting waiting = state.waiting();
+        if (!standing.adapted()) {
+            return waiting == null
+                    ? Step.silent(state) // the refit it would undo was refused, or is undone already
+                    : new Step(
+                            report.with(
+                                    AdaptationReport.WITHDRAWN,
+                                    "the site is aligned again: candidate %d waits no longer"
+                                            .formatted(waiting.number()),
+                                    waiting.number()),
+                            null,
+                            state.withoutCandidate());
+        }
+        if (state.pinned()) {
+            return state.holding()
+                    ? Step.silent(state)
+                    : new Step(
+                            report.with(
+                                    AdaptationReport.HELD,
+                                    "the site is aligned again, and pinned to %s: it stays until plumbline decoders unpin --site %s"
+                                            .formatted(standing.describe(), site),
+                                    0),
+                            null,
+                            state.holdingARevert());
+        }
+        return trainedReturns(report, state, standing);
+    }
+
+    /** A decoder that did worse than the trained one on the windows after its swap. */
+    Step rolledBack(AdaptationMessage.RollBack request, SwapState state, Standing standing) {
+        if (!standing.adapted() || standing.version() != request.version()) {
+            return Step.silent(state); // it is no longer in service
+        }
+        String figures = String.format(
+                Locale.ROOT,
+                "version %d reconstructed significantly worse than the trained decoder in %d of the %d windows after its swap, FVU %.4f against %.4f in the last",
+                request.version(),
+                request.worse(),
+                request.windows(),
+                request.fvuActive(),
+                request.fvuTrained());
+        long at = request.windowEndMs();
+        if (state.pinned()) {
+            return new Step(
+                    AdaptationReport.plain(site, at, AdaptationReport.HELD, figures + "; the site is pinned to it", 0),
+                    null,
+                    state);
+        }
+        SwapState paused = state.pausedUntil(at + rules.pause().toMillis());
+        String reason = "%s; the trained decoder returns, and nothing is fitted to windows that end before %s"
+                .formatted(figures, time(paused.pausedUntilMs()));
+        return trainedReturns(
+                AdaptationReport.plain(site, at, AdaptationReport.ROLLED_BACK, reason, 0), paused, standing);
+    }
+
+    private Step trainedReturns(AdaptationReport report, SwapState state, Standing standing) {
+        long version = standing.version() + 1;
+        Map<String, String> lineage = Map.of(
+                "reverts_version",
+                Long.toString(standing.version()),
+                "window_end_ms",
+                Long.toString(report.windowEndMs()));
+        AdaptationOutcome.Revert back = refit.revert(new AdaptationMessage.Revert(report.windowEndMs()));
+        Publication publication = new Publication(
+                version, AdapterAnswer.TRAINED, back.trained(), back.dtype(), lineage, back.parentSha256());
+        return new Step(report.published(version), publication, state.inService(version, false));
+    }
+
+    /**
+     * Does what a person asks for, or says why not and what to ask for instead.
+     *
+     * @param nowMs broker time of the command
+     */
+    Step command(AdaptationMessage.Command command, SwapState state, Standing standing, long nowMs) {
+        return switch (command.verb()) {
+            case APPROVE -> approve(command, state, standing, nowMs);
+            case PIN -> pin(command, state, standing);
+            case UNPIN ->
+                state.pinned()
+                        ? done(AdaptationReport.UNPINNED, "it adapts and reverts again", state.pinned(false))
+                        : rejected("it is not pinned", state);
+            case ROLL_BACK -> rollBack(command, state, standing);
+        };
+    }
+
+    private Step approve(AdaptationMessage.Command command, SwapState state, Standing standing, long nowMs) {
+        SwapState.Waiting waiting = state.waiting();
+        if (state.pinned()) {
+            return pinned(state, standing);
+        }
+        if (waiting == null) {
+            String before = state.candidates() == 0
+                    ? "there never was one"
+                    : "candidate %d, the last, was approved, withdrawn or has expired, or another decoder came into service since"
+                            .formatted(state.candidates());
+            return rejected("no candidate waits: %s".formatted(before), state);
+        }
+        if (waiting.number() != command.version()) {
+            String instead =
+                    "candidate %d does not wait, candidate %d does; look at its report and write: plumbline decoders approve --site %s --candidate %d";
+            return rejected(instead.formatted(command.version(), waiting.number(), site, waiting.number()), state);
+        }
+        if (nowMs >= waiting.expiresMs()) {
+            String expired =
+                    "candidate %d expired at %s (candidate_lifetime); the next drifted window may bring another";
+            return rejected(expired.formatted(waiting.number(), time(waiting.expiresMs())), state.withoutCandidate());
+        }
+        PublishedCandidates.Candidate candidate;
+        try {
+            candidate = candidates.read(site, waiting.number());
+        } catch (IllegalStateException e) {
+            return rejected("candidate %d: %s".formatted(waiting.number(), e.getMessage()), state);
+        }
+        String sha256 = candidate.decoder().sha256();
+        if (!sha256.equals(waiting.decoderSha256())) {
+            String other =
+                    "candidate %d on the topic is the decoder %s, the one that passed the gate was %s: another program writes there";
+            return rejected(other.formatted(waiting.number(), sha256, waiting.decoderSha256()), state);
+        }
+        Map<String, String> lineage = new TreeMap<>(candidate.lineage());
+        lineage.put("approved_candidate", Long.toString(waiting.number()));
+        lineage.put("approved_by", command.by());
+        lineage.put("approved_ms", Long.toString(nowMs));
+        lineage.put("candidate_sha256", candidate.artefactSha256());
+        long version = standing.version() + 1;
+        String reason = "candidate %d is in service as version %d, approved by %s"
+                .formatted(waiting.number(), version, command.by());
+        return new Step(
+                AdaptationReport.plain(site, waiting.windowEndMs(), AdaptationReport.APPROVED, reason, version),
+                new Publication(
+                        version,
+                        AdapterAnswer.ADAPTED,
+                        candidate.decoder(),
+                        candidate.dtype(),
+                        lineage,
+                        candidate.parentSha256()),
+                state.inService(version, true).swappedAt(waiting.windowEndMs(), rules));
+    }
+
+    private Step pin(AdaptationMessage.Command command, SwapState state, Standing standing) {
+        long wanted = command.version();
+        if (wanted == 0 && standing.adapted()) {
+            String reason = "the trained decoder returns and stays until it is unpinned, by " + command.by();
+            return state.pinned()
+                    ? pinned(state, standing)
+                    : trainedReturns(
+                            AdaptationReport.plain(site, 0, AdaptationReport.PINNED, reason, 0),
+                            state.pinned(true),
+                            standing);
+        }
+        if (wanted > 0 && wanted != standing.version()) {
+            String other =
+                    "version %d is not in service and older ones are not kept; %s is: plumbline decoders pin --site %s pins that";
+            return rejected(other.formatted(wanted, standing.describe(), site), state);
+        }
+        String reason = "%s stays until it is unpinned, by %s".formatted(standing.describe(), command.by());
+        return done(AdaptationReport.PINNED, reason, state.pinned(true));
+    }
+
+    private Step rollBack(AdaptationMessage.Command command, SwapState state, Standing standing) {
+        if (state.pinned()) {
+            return pinned(state, standing);
+        }
+        if (!standing.adapted()) {
+            return rejected("the trained decoder is in service: there is nothing to go back from", state);
+        }
+        String reason = "version %d leaves service by the hand of %s; the trained decoder returns"
+                .formatted(standing.version(), command.by());
+        return trainedReturns(
+                AdaptationReport.plain(site, 0, AdaptationReport.ROLLED_BACK, reason, 0),
+                state.pausedUntil(SwapState.FROM_THE_NEXT_WINDOW),
+                standing);
+    }
+
+    private Step pinned(SwapState state, Standing standing) {
+        return rejected(
+                "it is pinned to %s; first: plumbline decoders unpin --site %s".formatted(standing.describe(), site),
+                state);
+    }
+
+    private Step done(String outcome, String reason, SwapState next) {
+        return Step.said(AdaptationReport.plain(site, 0, outcome, reason, 0), next);
+    }
+
+    private Step rejected(String reason, SwapState state) {
+        return done(AdaptationReport.REJECTED, reason, state);
+    }
+
+    private static String time(long ms) {
+        return Instant.ofEpochMilli(ms).toString();
+    }
+}

@@ -1,0 +1,173 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.DurationText;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.AdaptationMessage.Verb;
+import io.plumbline.topology.assessment.Json;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** A command to the adapter about one site: sent over the topic it reads requests from, answered on that of its reports. */
+final class SwapOrder {
+
+    private static final Duration POLL = Duration.ofMillis(250);
+
+    @Option(
+            names = "--bootstrap-servers",
+            required = true,
+            paramLabel = "HOST:PORT",
+            description = "Where the Kafka cluster is.")
+    String bootstrapServers;
+
+    @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")
+    String site;
+
+    @Option(
+            names = "--requests-topic",
+            defaultValue = "adaptation-requests",
+            paramLabel = "TOPIC",
+            description = "The topic the adapter reads. Default: ${DEFAULT-VALUE}.")
+    String requests;
+
+    @Option(
+            names = "--reports-topic",
+            defaultValue = "adaptation-reports",
+            paramLabel = "TOPIC",
+            description = "The topic it answers on. Default: ${DEFAULT-VALUE}.")
+    String reports;
+
+    @Option(
+            names = "--kafka-property",
+            paramLabel = "KEY=VALUE",
+            description = "A property for the clients, such as security.protocol=SSL. May be repeated.")
+    Map<String, String> kafkaProperties = new TreeMap<>();
+
+    @Option(
+            names = "--by",
+            paramLabel = "NAME",
+            description = "Who decides, for report and lineage. Default: the user of this machine.")
+    String by = System.getProperty("user.name", "");
+
+    @Option(
+            names = "--timeout",
+            defaultValue = "2m",
+            paramLabel = "TIME",
+            description =
+                    "How long to wait for the adapter, which may be in the middle of a refit. Default: ${DEFAULT-VALUE}.")
+    String timeout;
+
+    /**
+     * Sends the command and prints the answer.
+     *
+     * @param version see {@link AdaptationMessage.Command}
+     * @throws UsageException when the adapter does not carry it out, saying what to write instead
+     */
+    int send(Verb verb, long version, PrintWriter out) {
+        Duration patience = patience();
+        AdaptationMessage.Command command;
+        try {
+            command = new AdaptationMessage.Command(
+                    System.currentTimeMillis(), UUID.randomUUID().toString(), verb, version, by);
+        } catch (IllegalArgumentException e) {
+            throw new UsageException("--by: " + e.getMessage());
+        }
+        Map<String, String> properties = new TreeMap<>(kafkaProperties);
+        properties.put("bootstrap.servers", bootstrapServers);
+        Set<String> topics = Brokers.topics(properties);
+        for (String topic : List.of(requests, reports)) {
+            if (!topics.contains(topic)) {
+                throw new UsageException("topic %s does not exist at %s".formatted(topic, bootstrapServers));
+            }
+        }
+        AdaptationReport report = ask(command, properties, patience);
+        if (report == null) {
+            throw new IllegalStateException(
+                    "no adapter answered within %s; the command stays on the topic %s and is carried out by the next that runs: look with `plumbline decoders list` before you repeat it"
+                            .formatted(timeout, requests));
+        }
+        String said = "site %s, %s: %s".formatted(site, report.outcome(), report.reason());
+        if (report.outcome().equals(AdaptationReport.REJECTED)) {
+            throw new UsageException(said);
+        }
+        out.println(said);
+        out.flush();
+        return ExitCodes.FINE;
+    }
+
+    private Duration patience() {
+        try {
+            return DurationText.parse(timeout);
+        } catch (IllegalArgumentException e) {
+            throw new UsageException("--timeout = %s: %s".formatted(timeout, e.getMessage()));
+        }
+    }
+
+    /** Listens before it speaks, so that no answer is missed; null where none came. */
+    private @Nullable AdaptationReport ask(
+            AdaptationMessage.Command command, Map<String, String> properties, Duration patience) {
+        Properties consumerProperties = new Properties();
+        consumerProperties.putAll(properties);
+        consumerProperties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        consumerProperties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        consumerProperties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(consumerProperties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> partitions = consumer.partitionsFor(reports).stream()
+                    .map(info -> new TopicPartition(info.topic(), info.partition()))
+                    .toList();
+            consumer.assign(partitions);
+            consumer.seekToEnd(partitions);
+            partitions.forEach(consumer::position); // seeking is lazy
+            write(command, properties);
+            long deadline = System.nanoTime() + patience.toNanos();
+            while (System.nanoTime() < deadline) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    Header id = record.headers().lastHeader(AdapterAnswer.COMMAND_HEADER);
+                    if (id != null && new String(id.value(), StandardCharsets.UTF_8).equals(command.id())) {
+                        return Json.read(record.value(), AdaptationReport.class);
+                    }
+                }
+            }
+            return null;
+        }
+    }
+
+    private void write(AdaptationMessage.Command command, Map<String, String> properties) {
+        Properties producerProperties = new Properties();
+        producerProperties.putAll(properties);
+        producerProperties.put(ProducerConfig.ACKS_CONFIG, "all");
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(producerProperties, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.send(new ProducerRecord<>(requests, site.getBytes(StandardCharsets.UTF_8), command.encode()))
+                    .get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(
+                    "topic %s did not take the command: %s".formatted(requests, e.getCause()), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while sending the command", e);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.plumbline.topology;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
+import io.plumbline.topology.adaptation.PublishedCandidates;
+import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongFunction;
+
+/** What the monitor asks about a site of {@link WatchedFolder}. */
+final class AdapterRequests {
+
+    static final int CAPACITY = 512;
+    static final long START = 1_700_000_000_000L;
+    private static final int PART_BYTES = 2_000;
+
+    /** As on a topic that holds none. */
+    static final PublishedCandidates NO_CANDIDATES = new PublishedCandidates() {
+        @Override
+        public Candidate read(String site, long number) {
+            throw new IllegalStateException("it is not on the topic");
+        }
+
+        @Override
+        public SwapState lastTold(String site) {
+            return null;
+        }
+    };
+
+    private AdapterRequests() {}
+
+    /** Several parts of a sample, then the request. */
+    static List<AdaptationMessage> adapt(long endMs, LongFunction<Matrix> rows) {
+        List<byte[]> parts = sample(rows).encode(PART_BYTES);
+        List<AdaptationMessage> messages = new ArrayList<>();
+        for (int index = 0; index < parts.size(); index++) {
+            messages.add(new AdaptationMessage.SamplePart(endMs, index, parts.get(index)));
+        }
+        messages.add(new AdaptationMessage.Adapt(endMs, START, 128, CAPACITY, parts.size()));
+        return messages;
+    }
+
+    static RowSample sample(LongFunction<Matrix> source) {
+        RowSample sample = RowSample.ofCapacity(CAPACITY);
+        for (int record = 0; record < WatchedFolder.RECORDS; record++) {
+            Matrix rows = source.apply(record);
+            for (int row = 0; row < rows.rows(); row++) {
+                float[] values = new float[rows.columns()];
+                for (int j = 0; j < values.length; j++) {
+                    values[j] = (float) rows.get(row, j);
+                }
+                sample.offer(
+                        RowSample.hash(RowSample.requestHash("record " + record), row), record, record, values, null);
+            }
+        }
+        return sample;
+    }
+}

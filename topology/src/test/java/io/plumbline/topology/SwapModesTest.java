@@ -1,0 +1,360 @@
+package io.plumbline.topology;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.PublishedCandidates;
+import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.AdaptationMessage.Verb;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.emission.AssembledDecoders;
+import io.plumbline.topology.emission.PublishedDecoder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongFunction;
+import org.apache.kafka.streams.test.TestRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who decides what goes into service: the gate, a person, nobody. */
+class SwapModesTest {
+
+    private static final String SITE = WatchedFolder.SITE;
+    private static final long END = AdapterRequests.START + 10_000;
+    private static final long DAY_MS = Duration.ofDays(1).toMillis();
+    private static final LongFunction<Matrix> DRIFT = WatchedFolder::drifted;
+
+    @TempDir
+    private Path folder;
+
+    private MonitorConfig config;
+    private Map<String, WatchedSite> sites;
+    private Streaming stream;
+    private final List<TestRecord<byte[], byte[]>> published = new ArrayList<>();
+    private SwapState told;
+    private Decoder replaced;
+    private long brokerMs = END;
+
+    @AfterEach
+    void stop() {
+        stream.close();
+    }
+
+    private void start(String adaptation) throws IOException {
+        config = WatchedFolder.createAdapting(folder, "unused:9092", adaptation);
+        sites = WatchedFolder.sites(config);
+        stream = new Streaming(
+                AdapterTopology.build(config, sites, this::inService, new Topic(), report -> {}),
+                StreamsSettings.adapter(config),
+                folder.resolve("state"));
+    }
+
+    /** As a subscriber that has read everything. */
+    private final class Topic implements PublishedCandidates {
+        @Override
+        public Candidate read(String site, long number) {
+            List<PublishedDecoder> all = AssembledDecoders.candidates(written(), site, trained());
+            PublishedDecoder newest = all.get(all.size() - 1);
+            assertEquals(number, newest.version());
+            return new Candidate(
+                    replaced == null ? newest.decoder() : replaced,
+                    newest.dtype(),
+                    newest.manifest().lineage(),
+                    newest.manifest().parentSha256(),
+                    newest.manifest().sha256());
+        }
+
+        @Override
+        public SwapState lastTold(String site) {
+            return told;
+        }
+    }
+
+    private ActiveDecoders.Active inService(String site) {
+        List<PublishedDecoder> all = decoders();
+        if (all.isEmpty()) {
+            return null;
+        }
+        PublishedDecoder newest = all.get(all.size() - 1);
+        return new ActiveDecoders.Active(newest.decoder(), newest.version());
+    }
+
+    @Test
+    void proposingIsTheDefaultAndPutsNothingIntoService() throws IOException {
+        start("dtype: f32");
+        adapt(END);
+        AdaptationReport report = report();
+        assertEquals(AdaptationReport.PROPOSED, report.outcome());
+        assertTrue(report.fvuAfter() < 0.3 * report.fvuBefore(), report.toString());
+        assertTrue(
+                report.reason().contains("plumbline decoders approve --site layer.a --candidate 1"), report.reason());
+        assertEquals(List.of(), decoders(), "whoever follows the site sees no decoder");
+        PublishedDecoder candidate =
+                AssembledDecoders.candidates(written(), SITE, trained()).get(0);
+        assertEquals("candidate", candidate.manifest().kind());
+        assertEquals(1, candidate.version());
+        assertEquals(1, state().waiting().number());
+    }
+
+    @Test
+    void anApprovedCandidateGoesIntoServiceAsItIsWithItsLineage() throws IOException {
+        start("mode: propose");
+        adapt(END);
+        report();
+        PublishedDecoder candidate =
+                AssembledDecoders.candidates(written(), SITE, trained()).get(0);
+        command(Verb.APPROVE, 1);
+        AdaptationReport report = report();
+        assertEquals(AdaptationReport.APPROVED, report.outcome(), report.reason());
+        PublishedDecoder active = decoders().get(0);
+        assertEquals(1, active.version());
+        assertEquals("adapted", active.manifest().kind());
+        assertEquals(candidate.decoder().sha256(), active.decoder().sha256());
+        Map<String, String> lineage = active.manifest().lineage();
+        assertEquals("1", lineage.get("approved_candidate"));
+        assertEquals("ada", lineage.get("approved_by"));
+        assertEquals(candidate.manifest().sha256(), lineage.get("candidate_sha256"));
+        assertEquals(candidate.manifest().lineage().get("fvu_after"), lineage.get("fvu_after"));
+        assertEquals(null, state().waiting());
+        command(Verb.APPROVE, 1);
+        assertRejected("no candidate waits: candidate 1, the last, was approved");
+        revert(END + 10_000);
+        assertEquals(AdaptationReport.REVERTED, report().outcome());
+    }
+
+    @Test
+    void aNewerCandidateTakesThePlaceOfTheOlder() throws IOException {
+        start("mode: propose");
+        adapt(END);
+        adapt(END + 10_000);
+        assertTrue(reports().get(1).reason().contains("in place of candidate 1"));
+        command(Verb.APPROVE, 1);
+        assertRejected("candidate 1 does not wait, candidate 2 does");
+        command(Verb.APPROVE, 2);
+        assertEquals(AdaptationReport.APPROVED, report().outcome());
+    }
+
+    @Test
+    void aCandidateExpiresAndIsWithdrawnWhenTrafficReturns() throws IOException {
+        start("mode: propose, candidate_lifetime: 1d");
+        command(Verb.APPROVE, 1);
+        assertRejected("no candidate waits: there never was one");
+        adapt(END);
+        report();
+        brokerMs += DAY_MS;
+        command(Verb.APPROVE, 1);
+        assertRejected("candidate 1 expired at 2023-11-15T22:13:30Z (candidate_lifetime)");
+        assertEquals(null, state().waiting());
+        adapt(END + 10_000);
+        report();
+        revert(END + 20_000);
+        AdaptationReport report = report();
+        assertEquals(AdaptationReport.WITHDRAWN, report.outcome());
+        assertEquals(2, report.version());
+        command(Verb.APPROVE, 2);
+        assertRejected("no candidate waits");
+        assertEquals(List.of(), decoders());
+    }
+
+    @Test
+    void aCandidateThatAnotherProgramReplacedIsNotApproved() throws IOException {
+        start("mode: propose");
+        adapt(END);
+        report();
+        replaced = trained();
+        command(Verb.APPROVE, 1);
+        assertRejected("another program writes there");
+        assertEquals(List.of(), decoders());
+    }
+
+    @Test
+    void aPinnedSiteIsNeitherSwappedNorRevertedUntilItIsUnpinned() throws IOException {
+        start("mode: auto");
+        adapt(END);
+        report();
+        command(Verb.PIN, AdaptationMessage.Command.IN_SERVICE);
+        assertEquals(AdaptationReport.PINNED, report().outcome());
+        assertTrue(state().pinned());
+        adapt(END + 10_000);
+        AdaptationReport held = report();
+        assertEquals(AdaptationReport.HELD, held.outcome());
+        assertEquals(0, held.fitRows(), "no refit was spent on it");
+        revert(END + 20_000);
+        assertEquals(AdaptationReport.HELD, report().outcome());
+        revert(END + 30_000);
+        assertEquals(List.of(), reports(), "said once");
+        command(Verb.ROLL_BACK, 0);
+        assertRejected("it is pinned to version 1 (adapted); first: plumbline decoders unpin --site layer.a");
+        command(Verb.PIN, 0);
+        assertRejected("it is pinned to version 1");
+        assertEquals(1, decoders().size());
+        command(Verb.UNPIN, 0);
+        assertEquals(AdaptationReport.UNPINNED, report().outcome());
+        command(Verb.UNPIN, 0);
+        assertRejected("it is not pinned");
+        revert(END + 40_000);
+        assertEquals(AdaptationReport.REVERTED, report().outcome());
+        assertEquals(2, decoders().size());
+    }
+
+    @Test
+    void theTrainedDecoderCanBePinnedAndIsReturnedForIt() throws IOException {
+        start("mode: auto");
+        adapt(END);
+        command(Verb.PIN, 7);
+        command(Verb.PIN, 0);
+        List<AdaptationReport> reports = reports();
+        assertTrue(reports.get(1).reason().contains("version 7 is not in service"), reports::toString);
+        assertEquals(AdaptationReport.PINNED, reports.get(2).outcome());
+        assertEquals("trained", decoders().get(1).manifest().kind());
+        adapt(END + 10_000);
+        assertEquals(AdaptationReport.HELD, report().outcome());
+    }
+
+    @Test
+    void aSwapThatDidWorseIsRolledBackOnceAndNotTriedAgainAtOnce() throws IOException {
+        start("mode: auto, pause_after_rollback: 1h");
+        adapt(END);
+        report();
+        send(new AdaptationMessage.RollBack(END + 20_000, 9, 3, 2, 0.5, 0.25));
+        assertEquals(List.of(), reports(), "another version is in service");
+        send(new AdaptationMessage.RollBack(END + 20_000, 1, 3, 2, 0.5, 0.25));
+        AdaptationReport report = report();
+        assertEquals(AdaptationReport.ROLLED_BACK, report.outcome());
+        assertEquals(2, report.version());
+        assertTrue(
+                report.reason().contains("in 2 of the 3 windows after its swap, FVU 0.5000 against 0.2500"),
+                report.reason());
+        assertEquals(trained().sha256(), decoders().get(1).decoder().sha256());
+        long hour = Duration.ofHours(1).toMillis();
+        adapt(END + 20_000 + hour - 1);
+        assertEquals(AdaptationReport.PAUSED, report().outcome());
+        adapt(END + 20_000 + hour);
+        assertEquals(AdaptationReport.PUBLISHED, report().outcome());
+        command(Verb.ROLL_BACK, 0);
+        assertEquals(AdaptationReport.ROLLED_BACK, report().outcome());
+        adapt(END + 5 * hour);
+        assertEquals(AdaptationReport.PAUSED, report().outcome(), "from the next window that asks");
+        adapt(END + 6 * hour);
+        assertEquals(AdaptationReport.PUBLISHED, report().outcome());
+        revert(END + 6 * hour + 10_000);
+        report();
+        command(Verb.ROLL_BACK, 0);
+        assertRejected("the trained decoder is in service");
+    }
+
+    @Test
+    void noMoreThanSoManySwapsInAPeriodOfEventTime() throws IOException {
+        start("mode: auto, max_swaps: 2 per 1d");
+        for (int swap = 0; swap < 2; swap++) {
+            adapt(END + swap * 20_000L);
+            revert(END + swap * 20_000L + 10_000);
+        }
+        reports();
+        adapt(END + 40_000);
+        AdaptationReport limited = report();
+        assertEquals(AdaptationReport.LIMITED, limited.outcome());
+        assertTrue(limited.reason().contains("2 decoders went into service"), limited.reason());
+        adapt(END + DAY_MS);
+        assertEquals(AdaptationReport.PUBLISHED, report().outcome());
+    }
+
+    @Test
+    void whatWasLastToldCountsWhenTheStoreIsNew() throws IOException {
+        start("mode: auto");
+        told = new SwapState(0, false, true, false, 3, null, List.of(), 0);
+        adapt(END);
+        assertEquals(AdaptationReport.HELD, report().outcome());
+    }
+
+    @Test
+    void aCommandForASiteThatDoesNotAdaptIsAnsweredAndAnswersCarryItsId() throws IOException {
+        start("mode: observe");
+        adapt(END);
+        assertEquals(List.of(), reports());
+        command(Verb.PIN, 0);
+        TestRecord<byte[], byte[]> record =
+                stream.read(config.topics().adaptationReports()).get(0);
+        assertEquals(
+                "id 1",
+                new String(
+                        record.headers()
+                                .lastHeader(AdapterAnswer.COMMAND_HEADER)
+                                .value(),
+                        StandardCharsets.UTF_8));
+        AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
+        assertEquals(AdaptationReport.REJECTED, report.outcome());
+        assertTrue(report.reason().contains("mode: propose or auto"), report.reason());
+    }
+
+    private int commands;
+
+    private void command(Verb verb, long version) {
+        send(new AdaptationMessage.Command(0, "id " + ++commands, verb, version, "ada"));
+    }
+
+    private void adapt(long endMs) {
+        AdapterRequests.adapt(endMs, DRIFT).forEach(this::send);
+    }
+
+    private void revert(long endMs) {
+        send(new AdaptationMessage.Revert(endMs));
+    }
+
+    private void send(AdaptationMessage message) {
+        stream.send(config.topics().adaptationRequests(), SITE, message.encode(), brokerMs);
+    }
+
+    private void assertRejected(String reason) {
+        AdaptationReport report = report();
+        assertEquals(AdaptationReport.REJECTED, report.outcome(), report.reason());
+        assertTrue(report.reason().contains(reason), report.reason());
+    }
+
+    private AdaptationReport report() {
+        List<AdaptationReport> reports = reports();
+        assertEquals(1, reports.size(), reports::toString);
+        return reports.get(0);
+    }
+
+    private List<AdaptationReport> reports() {
+        return stream.read(config.topics().adaptationReports()).stream()
+                .map(record -> Json.read(record.value(), AdaptationReport.class))
+                .toList();
+    }
+
+    private List<TestRecord<byte[], byte[]>> written() {
+        published.addAll(stream.read(config.topics().decoders()));
+        return published;
+    }
+
+    /** As the adapter last told it. */
+    private SwapState state() {
+        List<SwapState> states = written().stream()
+                .filter(record -> new String(record.key(), StandardCharsets.UTF_8).equals(SITE + "#swaps#0"))
+                .map(record -> SwapState.decode(record.value()))
+                .toList();
+        return states.get(states.size() - 1);
+    }
+
+    private List<PublishedDecoder> decoders() {
+        return AssembledDecoders.of(written(), Map.of(SITE, trained().sha256()));
+    }
+
+    private Decoder trained() {
+        return sites.get(SITE).explainer().decoder();
+    }
+}

@@ -1,0 +1,140 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
+import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongFunction;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A person decides: over a real broker, by the command line, beside a subscriber that follows throughout. */
+class ProposeApproveIT {
+
+    private static final String SITE = WatchedFolder.SITE;
+    private static final long T0 = 1_700_000_000_000L;
+    private static final long WINDOW_MS = 10_000;
+
+    @TempDir
+    private Path folder;
+
+    private BrokerClient client;
+    private String broker;
+    private int windows;
+
+    @Test
+    @SuppressWarnings("try") // monitor, adapter and subscriber are held open, not used
+    void nothingIsSwappedBeforeApprovalNorRevertedWhilePinned() throws Exception {
+        try (EmbeddedBroker server = EmbeddedBroker.start(folder.resolve("broker"))) {
+            broker = server.bootstrapServers();
+            client = new BrokerClient(broker);
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig config = WatchedFolder.createAdapting(folder, broker, "mode: propose");
+            Decoder trained = Explainer.read(folder.resolve("explainer")).decoder();
+            List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
+                    DecoderSubscriber subscriber = DecoderSubscriber.start(
+                            client.properties(),
+                            config.topics().decoders(),
+                            DecoderSubscription.of(Map.of(SITE, trained)),
+                            followed::add)) {
+                send(WatchedFolder::quiet, WatchedFolder::drifted, WatchedFolder::drifted);
+                awaitReport(AdaptationReport.PROPOSED);
+                assertEquals(List.of(), followed, "a candidate is nothing to a subscriber");
+                String listed = order(0, "list").out();
+                assertTrue(
+                        listed.matches("(?s).*layer\\.a +0 +trained .*layer\\.a +1 +candidate .*waits until.*"),
+                        listed);
+                Path looked = folder.resolve("candidate");
+                Shell fetched = order(
+                        0,
+                        "fetch",
+                        "--candidate",
+                        "--site",
+                        SITE,
+                        "--explainer",
+                        folder.resolve("explainer"),
+                        "--out",
+                        looked);
+                assertTrue(fetched.out().contains("version 1 in"), fetched.out());
+
+                Shell stale = order(2, "approve", "--site", SITE, "--candidate", 2);
+                assertTrue(stale.err().contains("candidate 2 does not wait, candidate 1 does"), stale.err());
+                Shell approved = order(0, "approve", "--site", SITE, "--candidate", 1, "--by", "ada");
+                assertTrue(approved.out().contains("in service as version 1, approved by ada"), approved.out());
+                BrokerClient.awaitThat(() -> followed.size() == 1, () -> "followed " + followed);
+                assertEquals(
+                        Explainer.read(looked).decoder().sha256(),
+                        followed.get(0).decoder().sha256());
+
+                order(0, "pin", "--site", SITE);
+                listed = order(0, "list").out();
+                assertTrue(listed.matches("(?s).*layer\\.a +1 +adapted .* pinned .*"), listed);
+                send(WatchedFolder::quiet, WatchedFolder::quiet, WatchedFolder::quiet);
+                awaitReport(AdaptationReport.HELD);
+                assertEquals(1, followed.size(), "pinned");
+                assertEquals(2, order(2, "rollback", "--site", SITE).exitCode());
+                order(0, "unpin", "--site", SITE);
+                send(WatchedFolder::quiet, WatchedFolder::quiet);
+                BrokerClient.awaitThat(() -> followed.size() == 2, () -> "followed " + followed);
+                assertEquals("trained", followed.get(1).manifest().kind());
+                assertEquals(trained.sha256(), followed.get(1).decoder().sha256());
+            }
+        }
+    }
+
+    /** Runs {@code plumbline decoders} and expects this exit code. */
+    private Shell order(int exitCode, String command, Object... more) {
+        List<Object> arguments = new ArrayList<>(List.of("decoders", command, "--bootstrap-servers", broker));
+        arguments.addAll(List.of(more));
+        Shell shell = Shell.run(arguments.toArray());
+        assertEquals(exitCode, shell.exitCode(), () -> command + ": " + shell.out() + shell.err());
+        return shell;
+    }
+
+    private void awaitReport(String outcome) {
+        var unused = client.await("adaptation-reports", found -> found.stream()
+                .map(record -> Json.read(record.value(), AdaptationReport.class).outcome())
+                .anyMatch(outcome::equals));
+    }
+
+    /** One window after the other; the last is not closed before rows of a later one come. */
+    @SafeVarargs
+    private void send(LongFunction<Matrix>... traffic) throws Exception {
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+        for (LongFunction<Matrix> window : traffic) {
+            for (int i = 0; i < WatchedFolder.RECORDS; i++) {
+                long time = T0 + windows * WINDOW_MS + i * 100L;
+                records.add(new ProducerRecord<>(
+                        "activations",
+                        0,
+                        time,
+                        SITE.getBytes(StandardCharsets.UTF_8),
+                        ActivationRecords.blob(window.apply(time))));
+            }
+            windows++;
+        }
+        client.sendAll(records);
+    }
+}
