@@ -36,6 +36,7 @@ import picocli.CommandLine.ScopeType;
             DecodersCommand.class,
             CheckCommand.class,
             TopicsCommand.class,
+            ExportCommand.class,
             ConfigCommand.class,
             CompletionCommand.class,
             CommandLine.HelpCommand.class

@@ -102,7 +102,7 @@ class PipelineMetricsTest {
         }
     }
 
-    private static WindowReport report(GapAssessment geometry) {
+    static WindowReport report(GapAssessment geometry) {
         return new WindowReport(
                 "blocks.7",
                 60_000,
@@ -132,7 +132,7 @@ class PipelineMetricsTest {
     }
 
     /** An assessment in which every number differs from every other, so that a mix-up shows. */
-    private static GapAssessment distinctNumbers() throws ReflectiveOperationException {
+    static GapAssessment distinctNumbers() throws ReflectiveOperationException {
         List<Object> arguments = new ArrayList<>();
         List<Class<?>> types = new ArrayList<>();
         int number = 1000;

@@ -1,0 +1,111 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.metrics.MetricHistory;
+import io.plumbline.wire.AtomicFile;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.channels.Channels;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code plumbline export}: window reports of the past for other tools, at their event times. */
+@Command(
+        name = "export",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Writes the windows reported so far as OpenMetrics text, each value at the end of its window in event time, under the"
+                    + " names /metrics has. A scrape knows only when it looked; this is what a replay of last month needs to be"
+                    + " looked at in Grafana.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  plumbline export --config plumbline.yaml --from 2026-01-01T00:00:00Z --openmetrics january.om",
+            "  promtool tsdb create-blocks-from openmetrics january.om data/   # data/ is Prometheus' storage.tsdb.path"
+        })
+final class ExportCommand implements Callable<Integer> {
+
+    @Option(names = "--config", required = true, paramLabel = "FILE", description = "The monitor's configuration.")
+    Path config;
+
+    @Option(names = "--openmetrics", required = true, paramLabel = "FILE", description = "The file to write.")
+    Path openmetrics;
+
+    @Option(names = "--site", paramLabel = "SITE", description = "Only this one; may be repeated. Default: all.")
+    List<String> sites = List.of();
+
+    @Option(
+            names = "--from",
+            paramLabel = "TIME",
+            description = "Windows that end at it or later: 2026-01-01T00:00:00Z. Default: from the first on.")
+    @Nullable
+    String from;
+
+    @Option(names = "--to", paramLabel = "TIME", description = "Windows that end before it. Default: to the last.")
+    @Nullable
+    String to;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        MonitorConfig monitor = MonitorConfig.load(config);
+        Options.requireParent("--openmetrics", openmetrics);
+        Instant begin = from == null ? Instant.MIN : Options.instant("--from", from);
+        Instant end = to == null ? Instant.MAX : Options.instant("--to", to);
+        if (!begin.isBefore(end)) {
+            throw new UsageException(
+                    "--from = %s, --to = %s: expected a range with a beginning before its end".formatted(from, to));
+        }
+        MetricHistory history = new MetricHistory();
+        Set<String> found = new TreeSet<>();
+        long[] windows = {0};
+        ReportHistory reports = new ReportHistory(monitor);
+        reports.forEach(report -> {
+            Instant time = Instant.ofEpochMilli(report.windowEndMs());
+            found.add(report.site());
+            if (takes(report) && !time.isBefore(begin) && time.isBefore(end)) {
+                history.add(report);
+                windows[0]++;
+            }
+        });
+        String problem = reports.problem();
+        if (problem != null) {
+            spec.commandLine().getErr().println(Failures.PREFIX + problem);
+        }
+        if (windows[0] == 0) {
+            throw new UsageException(
+                    "no window of %s in the range on topic %s, which has windows of %s; %s was not written"
+                            .formatted(
+                                    sites.isEmpty() ? "any site" : String.join(", ", sites),
+                                    monitor.topics().windowReports(),
+                                    found.isEmpty() ? "none" : String.join(", ", found),
+                                    openmetrics));
+        }
+        AtomicFile.write(openmetrics, channel -> {
+            Writer writer = Channels.newWriter(channel, StandardCharsets.UTF_8);
+            history.writeTo(writer);
+            writer.flush();
+        });
+        spec.commandLine().getOut().println("wrote %s: %d windows".formatted(openmetrics, windows[0]));
+        return problem == null ? ExitCodes.FINE : ExitCodes.FAILURE;
+    }
+
+    private boolean takes(WindowReport report) {
+        return sites.isEmpty() || sites.contains(report.site());
+    }
+}

@@ -1,0 +1,113 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+
+/** Every committed window report that lay on its topic when it was asked, in the order of each partition. One thread. */
+final class ReportHistory {
+
+    private static final Duration POLL = Duration.ofSeconds(1);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final MonitorConfig config;
+    private final String topic;
+    private long foreign;
+    private @Nullable String firstForeign;
+
+    ReportHistory(MonitorConfig config) {
+        this.config = config;
+        this.topic = config.topics().windowReports();
+    }
+
+    /**
+     * Reads them all, with a bar on a terminal.
+     *
+     * @throws UsageException when broker or topic is not there
+     * @throws IllegalStateException when the topic gives nothing for a minute
+     */
+    void forEach(Consumer<WindowReport> taker) {
+        if (!Brokers.topics(config.adminProperties()).contains(topic)) {
+            throw new UsageException(
+                    "topic %s does not exist at %s: no window was ever reported under topics.window_reports of this configuration"
+                            .formatted(topic, config.bootstrapServers()));
+        }
+        Map<String, Object> properties = new TreeMap<>(config.subscriberProperties());
+        properties.remove("group.id");
+        properties.put("enable.auto.commit", "false");
+        properties.put("isolation.level", "read_committed");
+        properties.put("allow.auto.create.topics", "false");
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> all = consumer.partitionsFor(topic).stream()
+                    .map(info -> new TopicPartition(topic, info.partition()))
+                    .toList();
+            consumer.assign(all);
+            consumer.seekToBeginning(all);
+            read(consumer, consumer.endOffsets(all), taker);
+        }
+    }
+
+    private void read(
+            KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, Long> end, Consumer<WindowReport> taker) {
+        long total = end.values().stream().mapToLong(Long::longValue).sum()
+                - consumer.beginningOffsets(end.keySet()).values().stream()
+                        .mapToLong(Long::longValue)
+                        .sum();
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        try (Progress progress = Progress.of("reading", total, " reports")) {
+            while (end.entrySet().stream().anyMatch(one -> consumer.position(one.getKey()) < one.getValue())) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    deadline = System.nanoTime() + PATIENCE.toNanos();
+                    take(record, taker);
+                    progress.advance(1);
+                }
+                if (System.nanoTime() - deadline > 0) {
+                    throw new IllegalStateException("topic %s gave nothing for %d s; nothing was written, run it again"
+                            .formatted(topic, PATIENCE.toSeconds()));
+                }
+            }
+        }
+    }
+
+    private void take(ConsumerRecord<byte[], byte[]> record, Consumer<WindowReport> taker) {
+        WindowReport report;
+        try {
+            report = Json.read(record.value() == null ? new byte[0] : record.value(), WindowReport.class);
+        } catch (IllegalArgumentException notOne) {
+            foreign++;
+            if (firstForeign == null) {
+                firstForeign = "%s-%d@%d: %s"
+                        .formatted(
+                                record.topic(),
+                                record.partition(),
+                                record.offset(),
+                                String.valueOf(notOne.getMessage())
+                                        .lines()
+                                        .findFirst()
+                                        .orElse(""));
+            }
+            return;
+        }
+        taker.accept(report);
+    }
+
+    /** A sentence about records that are no window reports; null when all were. */
+    @Nullable
+    String problem() {
+        return foreign == 0
+                ? null
+                : "%d records are no window reports and were left out, the first at %s"
+                        .formatted(foreign, firstForeign);
+    }
+}
