@@ -7,6 +7,7 @@ import io.plumbline.calibration.DriftPolicy.Outcome;
 import io.plumbline.calibration.DriftPolicy.Transition;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
@@ -176,6 +177,7 @@ final class SiteJudge {
             @Nullable List<LostFeature> lost) {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
+        Provenance baseline = site.baseline().provenance();
         return new WindowReport(
                 window.site(),
                 window.startMs(),
@@ -200,6 +202,8 @@ final class SiteJudge {
                         / (window.masked().total() + window.moment().rows()),
                 EnergyWarning.of(geometry.topEigenvalueShare(), site.geometry()),
                 lost,
+                baseline == null ? null : baseline.created().toEpochMilli(),
+                baseline == null ? null : baseline.revision(),
                 geometry);
     }
 

@@ -36,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
  * @param lostFeatures while the site is drifted, the features that lost most support against the baseline, at most {@link
  *     io.plumbline.geometry.DecoderSupport#REPORTED}; null otherwise, and where the window does not determine a subspace
+ * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not say
+ * @param baselineRevision which one it is, 1 for a first baseline; null where its file does not say
  * @param geometry the numbers of the window, undefined ones as null
  */
 public record WindowReport(
@@ -61,4 +63,6 @@ public record WindowReport(
         double maskedShare,
         @Nullable String energyWarning,
         @Nullable List<LostFeature> lostFeatures,
+        @Nullable Long baselineCreatedMs,
+        @Nullable Long baselineRevision,
         @JsonUnwrapped GapAssessment geometry) {}

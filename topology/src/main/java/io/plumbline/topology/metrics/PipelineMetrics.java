@@ -98,6 +98,8 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .window(report.windowStartMs(), report.windowEndMs())
                 .verdict(report.verdict())
                 .set(WindowMetric.DECODER_VERSION, report.decoderVersion())
+                .set(WindowMetric.BASELINE_CREATED, seconds(report.baselineCreatedMs()))
+                .set(WindowMetric.BASELINE_REVISION, report.baselineRevision())
                 .set(WindowMetric.WARNING, warning(report))
                 .set(WindowMetric.FVU, "trained", report.geometry().reconstructionFvuTrained())
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
@@ -151,6 +153,10 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         bound(snapshot, geometry, "gap_lower_bound", "lower", geometry.gapLowerBound());
         bound(snapshot, geometry, "gap_upper_bound", "upper", geometry.gapUpperBound());
         return snapshot.build();
+    }
+
+    private static @Nullable Double seconds(@Nullable Long milliseconds) {
+        return milliseconds == null ? null : Double.valueOf(milliseconds / 1e3);
     }
 
     /** Absent where nothing warns or where that is undecided. */

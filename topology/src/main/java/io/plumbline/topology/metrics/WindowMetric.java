@@ -97,6 +97,12 @@ public enum WindowMetric {
     WARNING(
             "plumbline_warning",
             "1 while the statistics that warn are above their thresholds in enough of the last windows, else 0"),
+    BASELINE_CREATED(
+            "plumbline_baseline_created_timestamp_seconds",
+            "When the baseline the site is judged by was made, in seconds since the epoch"),
+    BASELINE_REVISION(
+            "plumbline_baseline_revision",
+            "Revision of the baseline the site is judged by: 1 for one that replaced none"),
     DECODER_VERSION("plumbline_decoder_version", "Version of the decoder in force for the site; 0 is the trained one");
 
     private final String metricName;

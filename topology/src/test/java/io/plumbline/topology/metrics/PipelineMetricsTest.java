@@ -38,6 +38,8 @@ class PipelineMetricsTest {
         }
         assertEquals(geometry.reconstructionFvuTrained(), value(snapshot, WindowMetric.FVU, "trained"));
         assertEquals(0.125, value(snapshot, WindowMetric.FVU, "active"));
+        assertEquals(1_700_000_000.5, value(snapshot, WindowMetric.BASELINE_CREATED, ""));
+        assertEquals(7.0, value(snapshot, WindowMetric.BASELINE_REVISION, ""));
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
@@ -128,6 +130,8 @@ class PipelineMetricsTest {
                 0.1,
                 "one eigenvalue holds 60 % of the window's energy",
                 List.of(),
+                1_700_000_000_500L,
+                7L,
                 geometry);
     }
 
