@@ -155,16 +155,30 @@ class RowAccountTest {
         assertEquals(1, pipeline.windows.get(0).requests(), "the other record had nothing to add");
         assertEquals(Map.of("token_id", 5L, "norm", 0L), pipeline.lastAccount().masked());
         // Of open panes all rows are open, of late records all rows are late.
-        readTokens(0, T0 + 22_000, 7);
+        readTokens(0, T0 + 22_000, 7, 1);
         readTokens(1, T0 + 22_000, 7);
         RowAccount account = pipeline.lastAccount();
-        assertEquals(16, account.in());
+        assertEquals(17, account.in());
         assertEquals(5, account.inWindows());
         assertEquals(Map.of("token_id", 7L, "norm", 0L), account.masked());
         assertEquals(2, account.lateRows());
-        assertEquals(2, account.open());
+        assertEquals(3, account.open());
         assertEquals(0, account.unaccounted(), account::toString);
-        assertEquals(16, pipeline.rowsAccepted);
+        assertEquals(17, pipeline.rowsAccepted);
+    }
+
+    @Test
+    void maskedRowsThatArriveBeforeTheirPartitionSpeaksCountOnce() {
+        maskingPipeline(2);
+        readTokens(0, T0, 1, 7);
+        byte[] next = ActivationRecords.blob(ActivationRecords.integerRows(1, 1, WindowPipeline.WIDTH), 7);
+        pipeline.read(WindowPipeline.SITE, 0, next, T0 + 12_000);
+        // The tile of the pane and its masked rows; not yet that the pane is closed.
+        pipeline.deliver(0, 2);
+        pipeline.read(WindowPipeline.SITE, 1, next, T0 + 1_000);
+        pipeline.deliver(1);
+        assertEquals(3, pipeline.account.in());
+        assertEquals(0, pipeline.account.unaccounted(), () -> pipeline.account.toString());
     }
 
     @Test
