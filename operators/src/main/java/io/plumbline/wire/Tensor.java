@@ -17,6 +17,9 @@ import java.util.List;
  */
 public final class Tensor {
 
+    /** 16-bit values copied at once out of the buffer, whose own accessor takes up to four times as long. */
+    private static final int CHUNK = 1024;
+
     private final TensorEntry entry;
     private final ByteBuffer bytes;
 
@@ -157,14 +160,15 @@ public final class Tensor {
                     doubles[i] = source.getFloat(4 * i);
                 }
             }
-            case F16 -> {
-                for (int i = 0; i < doubles.length; i++) {
-                    doubles[i] = DType.fromHalf(source.getShort(2 * i));
-                }
-            }
-            case BF16 -> {
-                for (int i = 0; i < doubles.length; i++) {
-                    doubles[i] = DType.fromBrain(source.getShort(2 * i));
+            case F16, BF16 -> {
+                boolean half = dtype() == DType.F16;
+                short[] some = new short[Math.min(CHUNK, doubles.length)];
+                for (int i = 0; i < doubles.length; i += some.length) {
+                    int count = Math.min(some.length, doubles.length - i);
+                    source.asShortBuffer().get(i, some, 0, count);
+                    for (int j = 0; j < count; j++) {
+                        doubles[i + j] = half ? DType.fromHalf(some[j]) : DType.fromBrain(some[j]);
+                    }
                 }
             }
             case I64 -> {

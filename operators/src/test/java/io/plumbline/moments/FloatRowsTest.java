@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
+import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +94,25 @@ class FloatRowsTest {
     void theErrorOfFiftyThousandRowsIsBelowOneInAHundredMillion() {
         double error = ErrorGrowthSoak.relativeError(new ActivationLikeRows(96, 1), 50_000);
         assertTrue(error > 0 && error < 1e-8, "relative error " + error);
+    }
+
+    /** The collector of garbage has nothing to do with the hot path: its pauses would be ours. */
+    @Test
+    void addingRowsAllocatesNothing() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        Matrix rows = integers(new SplittableRandom(8), 60, 9);
+        SecondMomentAccumulator accumulator = SecondMomentAccumulator.ofDimension(D);
+        long least = Long.MAX_VALUE;
+        long deadline = System.nanoTime() + 60_000_000_000L;
+        // Until the vectors stay in registers: before that the interpreter makes objects of them.
+        while (least > 0 && System.nanoTime() - deadline < 0) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int record = 0; record < 20; record++) {
+                accumulator.addFloats(rows);
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertEquals(0, least, "bytes for 20 records");
     }
 
     private static SecondMomentAccumulator waiting(Matrix rows) {

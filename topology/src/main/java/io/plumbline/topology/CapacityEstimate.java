@@ -2,6 +2,7 @@ package io.plumbline.topology;
 
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
+import io.plumbline.linalg.FloatPanel;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
@@ -25,6 +26,7 @@ import org.apache.kafka.streams.StreamsConfig;
  *
  * <pre>
  * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD})
+ * rows that wait        {@link #WAITING_ROW} d, in each live pane where rows are read
  * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16)
  * explainer             8 k (d_in + d), held as float64
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r
@@ -91,6 +93,9 @@ public record CapacityEstimate(
 
     /** Objects around a sampled row: its record, array, tree entry, key, and its hash among the stored ones. */
     static final int ROW_OVERHEAD = 136;
+
+    /** Rows are added to a moment {@link FloatPanel#ROWS} at a time. */
+    static final int WAITING_ROW = FloatPanel.ROWS * Float.BYTES;
 
     /** A store holds the rows that came since the sample was last written whole, at most three times the sample. */
     static final double STORED_SAMPLE = 2.0;
@@ -183,6 +188,7 @@ public record CapacityEstimate(
         double level1 = deployment.panesPerSite() * window.openPanesPerPartition();
         double level2 = (double) window.openPanesPerWindow() / deployment.instances();
         double live = 0;
+        double waiting = 0;
         double stored = 0;
         double explainers = 0;
         double geometry = 0;
@@ -191,6 +197,7 @@ public record CapacityEstimate(
         for (Site site : sites) {
             double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
             live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD);
+            waiting += (double) WAITING_ROW * site.shape().targetWidth();
             stored += storedPane(site, config.sampleRows());
             ExplainerShape shape = site.shape();
             double decoder = array((double) shape.features() * shape.targetWidth(), region);
@@ -206,7 +213,7 @@ public record CapacityEstimate(
         held.add(part("explainers, as float64", explainers));
         held.add(part("baselines and their geometry", geometry));
         held.add(part("adapted decoders in service", decoders));
-        held.add(part("open panes where rows are read", level1 * live));
+        held.add(part("open panes where rows are read", level1 * (live + waiting)));
         held.add(part("open panes where windows are composed", level2 * live));
         if (config.store() == StoreKind.MEMORY) {
             double copies = 1 + standbys;
