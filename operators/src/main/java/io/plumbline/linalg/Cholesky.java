@@ -3,20 +3,26 @@ package io.plumbline.linalg;
 /**
  * The factorisation {@code A = R^T R} of a symmetric positive definite matrix, R upper triangular.
  *
- * <p><b>Cost.</b> {@code n^3 / 3} flops to factor, {@code 2 n^2 m} to solve for m right-hand sides; about a second at
- * n = 2,048. <b>Size.</b> {@code 4 n^2} bytes. <b>Accuracy.</b> Backward stable: the computed solution solves a system
- * that differs from the given one by a small multiple of {@code n 2^-53 ||A||}.
+ * <p>Block by block: {@value #BLOCK} rows are worked on in plain loops, and what they mean for the rest is a product of the
+ * {@link UpdateKernel}.
+ *
+ * <p><b>Cost.</b> {@code n^3 / 3} flops to factor, {@code 2 n^2 m} to solve for m right-hand sides. <b>Size.</b> {@code 8 n^2}
+ * bytes. <b>Accuracy.</b> Backward stable: the computed solution solves a system that differs from the given one by a small
+ * multiple of {@code n 2^-53 ||A||}.
  *
  * <p>Immutable after construction; any number of threads may solve with it.
  */
 public final class Cholesky {
 
-    private static final int BLOCK = 8;
+    private static final int BLOCK = 64;
 
-    /** Row i of R at its own column indices: entries below {@code i} are 0. */
-    private final double[][] upper;
+    /** Rows of the rest that are updated together: a product of so many starts at their diagonal. */
+    private static final int REST_ROWS = 256;
 
-    private Cholesky(double[][] upper) {
+    /** R; what is below its diagonal is not looked at. */
+    private final Matrix upper;
+
+    private Cholesky(Matrix upper) {
         this.upper = upper;
     }
 
@@ -30,43 +36,47 @@ public final class Cholesky {
         if (n != matrix.columns()) {
             throw new IllegalArgumentException("not square: %d x %d".formatted(n, matrix.columns()));
         }
-        double[][] upper = new double[n][n];
-        for (int i = 0; i < n; i++) {
-            System.arraycopy(matrix.values(), i * n + i, upper[i], i, n - i);
-        }
-        double[] factors = new double[n];
+        Matrix upper = matrix.copy();
         for (int start = 0; start < n; start += BLOCK) {
             int end = Math.min(start + BLOCK, n);
-            for (int i = start; i < end; i++) {
-                subtractColumn(upper, factors, start, i, i, n);
-                double pivot = upper[i][i];
-                if (!(pivot > 0.0)) {
-                    throw new ArithmeticException("not positive definite: pivot %d of %d is %s (of a diagonal entry %s)"
-                            .formatted(i, n, pivot, matrix.get(i, i)));
-                }
-                double root = Math.sqrt(pivot);
-                for (int j = i; j < n; j++) {
-                    upper[i][j] /= root;
-                }
-            }
-            for (int i = end; i < n; i++) {
-                subtractColumn(upper, factors, start, end, i, n);
+            double[][] rows = rowsFrom(upper, start, end, start);
+            factorRows(rows, start, matrix);
+            writeBack(rows, upper, start, start);
+            for (int row = end; row < n; row += REST_ROWS) {
+                int last = Math.min(row + REST_ROWS, n);
+                RightFactor factor =
+                        UpdateKernels.kernel().rightFactor(Operand.of(negated(rows, row - start, n - row)));
+                factor.addProduct(
+                        Operand.partOf(upper, start, end, row, last).transposed(), upper.values(), row * n + row, n);
             }
         }
         return new Cholesky(upper);
     }
 
-    /** Takes from row i its share of the finished rows {@code start .. end-1}: {@code R_hi R_h.}. */
-    private static void subtractColumn(double[][] upper, double[] factors, int start, int end, int i, int n) {
-        for (int h = start; h < end; h++) {
-            factors[h] = upper[h][i];
+    /** Row i of {@code rows} is row {@code start + i} of A less what rows before {@code start} take, from its column start on. */
+    private static void factorRows(double[][] rows, int start, Matrix matrix) {
+        double[] factors = new double[rows.length];
+        for (int i = 0; i < rows.length; i++) {
+            for (int h = 0; h < i; h++) {
+                factors[h] = rows[h][i];
+            }
+            int length = rows[i].length;
+            RowUpdates.subtract(rows[i], factors, rows, 0, i, i, length);
+            double pivot = rows[i][i];
+            if (!(pivot > 0.0)) {
+                throw new ArithmeticException("not positive definite: pivot %d of %d is %s (of a diagonal entry %s)"
+                        .formatted(start + i, matrix.rows(), pivot, matrix.get(start + i, start + i)));
+            }
+            double root = Math.sqrt(pivot);
+            for (int j = i; j < length; j++) {
+                rows[i][j] /= root;
+            }
         }
-        RowUpdates.subtract(upper[i], factors, upper, start, end, i, n);
     }
 
     /** The size n of the factored matrix. */
     public int size() {
-        return upper.length;
+        return upper.rows();
     }
 
     /** {@code A^-1 B} for an n x m matrix B of right-hand sides (one per column); B is not changed. */
@@ -77,25 +87,78 @@ public final class Cholesky {
                     "a system of size %d cannot take right-hand sides of %d rows".formatted(n, rightHandSides.rows()));
         }
         int m = rightHandSides.columns();
-        double[][] rows = new double[n][];
-        double[] factors = new double[n];
-        for (int i = 0; i < n; i++) {
-            rows[i] = rightHandSides.rowRange(i, i + 1).values();
-            for (int h = 0; h < i; h++) {
-                factors[h] = upper[h][i];
+        Matrix solution = rightHandSides.copy();
+        for (int start = 0; start < n; start += BLOCK) {
+            int end = Math.min(start + BLOCK, n);
+            double[][] rows = rowsFrom(solution, start, end, 0);
+            solveForwards(rows, start, m);
+            writeBack(rows, solution, start, 0);
+            if (end < n) {
+                factorOf(rows, m)
+                        .addProduct(
+                                Operand.partOf(upper, start, end, end, n).transposed(), solution.values(), end * m, m);
             }
-            RowUpdates.subtract(rows[i], factors, rows, 0, i, 0, m);
-            divide(rows[i], upper[i][i]);
         }
-        for (int i = n - 1; i >= 0; i--) {
-            RowUpdates.subtract(rows[i], upper[i], rows, i + 1, n, 0, m);
-            divide(rows[i], upper[i][i]);
-        }
-        Matrix solution = Matrix.zeros(n, m);
-        for (int i = 0; i < n; i++) {
-            System.arraycopy(rows[i], 0, solution.values(), i * m, m);
+        for (int start = (n - 1) / BLOCK * BLOCK; start >= 0; start -= BLOCK) {
+            int end = Math.min(start + BLOCK, n);
+            double[][] rows = rowsFrom(solution, start, end, 0);
+            solveBackwards(rows, start, m);
+            writeBack(rows, solution, start, 0);
+            if (start > 0) {
+                factorOf(rows, m).addProduct(Operand.partOf(upper, 0, start, start, end), solution.values(), 0, m);
+            }
         }
         return solution;
+    }
+
+    private void solveForwards(double[][] rows, int start, int m) {
+        double[] factors = new double[rows.length];
+        for (int i = 0; i < rows.length; i++) {
+            for (int h = 0; h < i; h++) {
+                factors[h] = upper.get(start + h, start + i);
+            }
+            RowUpdates.subtract(rows[i], factors, rows, 0, i, 0, m);
+            divide(rows[i], upper.get(start + i, start + i));
+        }
+    }
+
+    private void solveBackwards(double[][] rows, int start, int m) {
+        double[] factors = new double[rows.length];
+        for (int i = rows.length - 1; i >= 0; i--) {
+            for (int h = i + 1; h < rows.length; h++) {
+                factors[h] = upper.get(start + i, start + h);
+            }
+            RowUpdates.subtract(rows[i], factors, rows, i + 1, rows.length, 0, m);
+            divide(rows[i], upper.get(start + i, start + i));
+        }
+    }
+
+    private static RightFactor factorOf(double[][] rows, int m) {
+        return UpdateKernels.kernel().rightFactor(Operand.of(negated(rows, 0, m)));
+    }
+
+    private static double[][] rowsFrom(Matrix matrix, int start, int end, int column) {
+        double[][] rows = new double[end - start][matrix.columns() - column];
+        for (int i = 0; i < rows.length; i++) {
+            System.arraycopy(matrix.values(), (start + i) * matrix.columns() + column, rows[i], 0, rows[i].length);
+        }
+        return rows;
+    }
+
+    private static void writeBack(double[][] rows, Matrix matrix, int start, int column) {
+        for (int i = 0; i < rows.length; i++) {
+            System.arraycopy(rows[i], 0, matrix.values(), (start + i) * matrix.columns() + column, rows[i].length);
+        }
+    }
+
+    private static Matrix negated(double[][] rows, int column, int count) {
+        Matrix negated = Matrix.zeros(rows.length, count);
+        for (int i = 0; i < rows.length; i++) {
+            for (int j = 0; j < count; j++) {
+                negated.values()[i * count + j] = -rows[i][column + j];
+            }
+        }
+        return negated;
     }
 
     private static void divide(double[] row, double divisor) {

@@ -94,13 +94,17 @@ final class KernelTrial {
             single.add(floats, row * DIMENSION);
             twice.add(rows, row * DIMENSION);
         }
-        double[] sums = new double[2 * length];
+        double[] sums = new double[2 * length + DIMENSION * DIMENSION];
         double[] part = new double[length];
         single.drainTo(part);
         System.arraycopy(part, 0, sums, 0, length);
         Arrays.fill(part, 0.0);
         twice.drainTo(part);
         System.arraycopy(part, 0, sums, length, length);
+        Matrix x = new Matrix(FloatPanel.ROWS, DIMENSION, rows);
+        double[] product = new double[DIMENSION * DIMENSION];
+        kernel.rightFactor(Operand.of(x)).addProduct(Operand.transposeOf(x), product);
+        System.arraycopy(product, 0, sums, 2 * length, product.length);
         return sums;
     }
 

@@ -1,64 +1,41 @@
 package io.plumbline.linalg;
 
 /**
- * Plain loops of the dense products everything else is made of. They are the oracle of any faster twin.
+ * The dense products everything else is made of, by the {@link UpdateKernel} of this process.
  *
- * <p>All loops run in a fixed order, so results are deterministic. Plain {@code a * b + c}, no fused multiply-add: on
- * integer-valued rows every sum below 2^53 is exact in any order.
+ * <p>An entry of a product is summed in an order that depends on the inner size alone, so results are deterministic for one
+ * kernel; on integer-valued rows every sum below 2^53 is exact in any order.
  */
 public final class Kernels {
 
+    /** Below this a product is done before a kernel is chosen or compiled. */
+    private static final double FEW_FLOPS = 1e5;
+
     private Kernels() {}
 
-    /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops; B is copied row by row, {@code 8 m p} bytes. */
+    /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops; B is laid out anew, {@code 8 m p} bytes. */
     public static Matrix multiply(Matrix a, Matrix b) {
         requireInner(a.columns(), b.rows(), a, b);
-        int m = a.columns();
-        int p = b.columns();
-        Matrix product = Matrix.zeros(a.rows(), p);
-        double[][] rows = new double[m][];
-        for (int h = 0; h < m; h++) {
-            rows[h] = b.rowRange(h, h + 1).values();
-        }
-        double[] negated = new double[m];
-        for (int i = 0; i < a.rows(); i++) {
-            for (int h = 0; h < m; h++) {
-                negated[h] = -a.values()[i * m + h];
-            }
-            double[] target = new double[p];
-            RowUpdates.subtract(target, negated, rows, 0, m, 0, p);
-            System.arraycopy(target, 0, product.values(), i * p, p);
-        }
-        return product;
+        return product(Operand.of(a), Operand.of(b));
     }
 
     /** {@code A^T B}: (n x m)^T (n x p), {@code 2 n m p} flops. */
     public static Matrix transposeMultiply(Matrix a, Matrix b) {
         requireInner(a.rows(), b.rows(), a, b);
-        int m = a.columns();
-        int p = b.columns();
-        Matrix product = Matrix.zeros(m, p);
-        for (int h = 0; h < a.rows(); h++) {
-            for (int i = 0; i < m; i++) {
-                double factor = a.values()[h * m + i];
-                if (factor != 0.0) {
-                    addScaled(factor, b.values(), h * p, product.values(), i * p, p);
-                }
-            }
-        }
-        return product;
+        return product(Operand.transposeOf(a), Operand.of(b));
     }
 
     /** {@code A B^T}: (n x m)(p x m)^T, {@code 2 n m p} flops. */
     public static Matrix multiplyTranspose(Matrix a, Matrix b) {
         requireInner(a.columns(), b.columns(), a, b);
-        Matrix product = Matrix.zeros(a.rows(), b.rows());
-        int m = a.columns();
-        for (int i = 0; i < a.rows(); i++) {
-            for (int j = 0; j < b.rows(); j++) {
-                product.set(i, j, dot(a.values(), i * m, b.values(), j * m, m));
-            }
-        }
+        return product(Operand.of(a), Operand.transposeOf(b));
+    }
+
+    private static Matrix product(Operand a, Operand b) {
+        Matrix product = Matrix.zeros(a.rows(), b.columns());
+        double flops = 2.0 * a.rows() * a.columns() * b.columns();
+        UpdateKernel kernel = flops < FEW_FLOPS ? UpdateKernels.PLAIN_KERNEL : UpdateKernels.kernel();
+        kernel.rightFactor(b).addProduct(a, product.values());
         return product;
     }
 

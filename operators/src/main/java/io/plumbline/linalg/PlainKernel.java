@@ -24,6 +24,11 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
+    public RightFactor rightFactor(Operand b) {
+        return new Rows(b);
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.PLAIN;
     }
@@ -134,6 +139,34 @@ final class PlainKernel implements UpdateKernel {
                     packed[at + j] += target[j];
                 }
                 at += i + 1;
+            }
+        }
+    }
+
+    private static final class Rows extends RightFactor {
+
+        private final double[][] b;
+
+        Rows(Operand right) {
+            super(right);
+            b = new double[right.rows()][right.columns()];
+            for (int h = 0; h < b.length; h++) {
+                right.copyRow(h, 0, b[h], 0, right.columns());
+            }
+        }
+
+        @Override
+        void multiply(Operand a, double[] c, int offset, int stride) {
+            double[] negated = new double[rows()];
+            double[] target = new double[columns()];
+            for (int i = 0; i < a.rows(); i++) {
+                a.copyRow(i, 0, negated, 0, negated.length);
+                for (int h = 0; h < negated.length; h++) {
+                    negated[h] = -negated[h];
+                }
+                System.arraycopy(c, offset + i * stride, target, 0, target.length);
+                RowUpdates.subtract(target, negated, b, 0, b.length, 0, target.length);
+                System.arraycopy(target, 0, c, offset + i * stride, target.length);
             }
         }
     }

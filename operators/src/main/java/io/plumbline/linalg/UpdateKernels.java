@@ -21,6 +21,8 @@ public final class UpdateKernels {
     static final String PLAIN = "plain";
     static final String VECTOR = "vector";
 
+    static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
+
     /** A name and not the class: without the module it cannot be loaded. */
     static final String VECTOR_KERNEL = "io.plumbline.linalg.VectorKernel";
 
@@ -57,7 +59,7 @@ public final class UpdateKernels {
     }
 
     static Choice choose(@Nullable String wish, String vectorKernel, Duration longestTrial) {
-        UpdateKernel plain = new PlainKernel();
+        UpdateKernel plain = PLAIN_KERNEL;
         if (PLAIN.equals(wish)) {
             return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false);
         }

@@ -24,6 +24,11 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
+    public RightFactor rightFactor(Operand b) {
+        return new VectorRightFactor(b);
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.VECTOR + ", " + VectorTiles.SHAPE;
     }

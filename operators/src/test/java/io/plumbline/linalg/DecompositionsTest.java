@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DecompositionsTest {
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 7, 8, 9, 17, 64, 131})
+    @ValueSource(ints = {1, 2, 7, 8, 9, 17, 64, 65, 131, 390})
     void theSolutionSolvesTheSystem(int n) {
         Random random = new Random(n);
         Matrix root = gaussian(random, n + 3, n);

@@ -115,6 +115,11 @@ class UpdateKernelsTest {
         }
 
         @Override
+        public RightFactor rightFactor(Operand b) {
+            return plain.rightFactor(b);
+        }
+
+        @Override
         public DoublePanel doubles(int dimension, int capacity) {
             return new DoublePanel(dimension, capacity, dimension) {
                 private final double[] row = new double[dimension];
@@ -166,6 +171,11 @@ class UpdateKernelsTest {
                     twin.addProducts(packed, offset, count);
                 }
             };
+        }
+
+        @Override
+        public RightFactor rightFactor(Operand b) {
+            return plain.rightFactor(b);
         }
 
         @Override

@@ -1,0 +1,47 @@
+package io.plumbline.linalg;
+
+/**
+ * The right-hand matrix B (m x p) of products {@code C += A B}, laid out once as an {@link UpdateKernel} wants it and then
+ * multiplied any number of times, in float64.
+ *
+ * <p>Every entry is a sum over m in the same order whatever rows are multiplied together: rows are independent to the last bit.
+ *
+ * <p><b>Size.</b> {@code 8 m p} bytes, {@code p} rounded up to a multiple of 24. <b>Accuracy.</b> An entry errs by at most
+ * {@code (m + 1) 2^-53 Σ |a_h b_h|}. Immutable and thread-safe.
+ */
+public abstract class RightFactor {
+
+    private final int rows;
+    private final int columns;
+
+    RightFactor(Operand b) {
+        this.rows = b.rows();
+        this.columns = b.columns();
+    }
+
+    public final int rows() {
+        return rows;
+    }
+
+    public final int columns() {
+        return columns;
+    }
+
+    /** {@code C += A B}; C is n x p, row-major from the start of {@code c}. {@code 2 n m p} flops. */
+    public final void addProduct(Operand a, double[] c) {
+        addProduct(a, c, 0, columns);
+    }
+
+    /** As {@link #addProduct(Operand, double[])} into a part of a larger matrix, whose rows are {@code stride} apart. */
+    final void addProduct(Operand a, double[] c, int offset, int stride) {
+        if (a.columns() != rows
+                || stride < columns
+                || (a.rows() > 0 && offset + (a.rows() - 1L) * stride + columns > c.length)) {
+            throw new IllegalArgumentException("a product of %d x %d and %d x %d into %d numbers, from %d on, %d a row"
+                    .formatted(a.rows(), a.columns(), rows, columns, c.length, offset, stride));
+        }
+        multiply(a, c, offset, stride);
+    }
+
+    abstract void multiply(Operand a, double[] c, int offset, int stride);
+}
