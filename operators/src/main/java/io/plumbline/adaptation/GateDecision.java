@@ -1,37 +1,61 @@
 package io.plumbline.adaptation;
 
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Whether a refitted decoder may replace the one in service, with the numbers the answer rests on. */
-public sealed interface GateDecision {
+/**
+ * Whether a refitted decoder may replace the one in service: only if every test lets it.
+ *
+ * @param tests all of them, also after one has failed
+ */
+public record GateDecision(Figures figures, List<GateTest> tests) {
 
-    Figures figures();
+    public GateDecision {
+        tests = List.copyOf(tests);
+    }
 
-    /** The refit goes into service. */
-    record Publish(Figures figures) implements GateDecision {}
+    public boolean publishes() {
+        return tests.stream().allMatch(GateTest::passed);
+    }
 
-    /** The decoder in service stays. */
-    record Refuse(Figures figures, String reason) implements GateDecision {}
+    /** What the failed tests found, or where none failed what is gained. */
+    public String reason() {
+        return tests.stream()
+                .filter(test -> publishes() ? test.name().equals(GateTest.IMPROVEMENT) : !test.passed())
+                .map(GateTest::finding)
+                .collect(Collectors.joining("; "));
+    }
 
     /**
-     * Measured on held-out rows.
+     * Measured on held-out rows, but for the last two.
      *
      * @param before the decoder in service
      * @param after the proposed decoder
+     * @param improvement share of the error taken away, over requests
      * @param gapBefore gap of the decoder in service to the active subspace of the held-out rows; null where that is not
      *     identified
      * @param gapAfter the same of the proposed decoder
+     * @param largestGap {@code sqrt(2 min(r, d - r))}
+     * @param features what became of the columns
+     * @param idTrained the trained decoder on rows of the baseline; null without such rows
+     * @param idProposed the proposed decoder on the same rows
      */
-    record Figures(
+    public record Figures(
             int rank,
             Reconstruction before,
             Reconstruction after,
+            PairedImprovement improvement,
             @Nullable Double gapBefore,
-            @Nullable Double gapAfter) {
+            @Nullable Double gapAfter,
+            double largestGap,
+            FeatureChange features,
+            @Nullable Reconstruction idTrained,
+            @Nullable Reconstruction idProposed) {
 
-        /** The share of the FVU taken away, {@code (before - after) / before}; 0 when there was nothing to improve. */
-        public double improvement() {
-            return before.fvu() > 0.0 ? (before.fvu() - after.fvu()) / before.fvu() : 0.0;
+        /** FVU on rows of the baseline above that of the trained decoder; null without such rows. */
+        public @Nullable Double idCost() {
+            return idTrained == null || idProposed == null ? null : idProposed.fvu() - idTrained.fvu();
         }
     }
 }

@@ -1,26 +1,24 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
- * Rows to fit or to check a decoder on: the codes of n rows, and the targets (n x d) it should give for them.
+ * Rows to fit or to check a decoder on: the codes of n rows, the targets (n x d) it should give for them, and the request that
+ * each row came with.
  */
-public record SampleRows(SparseCodes codes, Matrix targets) {
+public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
 
     public SampleRows {
-        if (codes.rows() != targets.rows()) {
-            throw new IllegalArgumentException(
-                    "codes of %d rows, targets of %d".formatted(codes.rows(), targets.rows()));
+        if (codes.rows() != targets.rows() || codes.rows() != requests.length) {
+            throw new IllegalArgumentException("codes of %d rows, targets of %d, requests of %d"
+                    .formatted(codes.rows(), targets.rows(), requests.length));
         }
-    }
-
-    /** Encodes activations (n x d_in) whose targets are n x d. */
-    public static SampleRows of(Encoder encoder, Matrix activations, Matrix targets) {
-        return new SampleRows(encoder.encode(activations), targets);
     }
 
     /**
@@ -35,7 +33,26 @@ public record SampleRows(SparseCodes codes, Matrix targets) {
             copyInto(activations, i, rows.get(i).activation());
             copyInto(targets, i, rows.get(i).targetRow());
         }
-        return of(encoder, activations, targets);
+        long[] requests = rows.stream().mapToLong(SampledRow::request).toArray();
+        return new SampleRows(encoder.encode(activations), targets, requests);
+    }
+
+    /** The rows of both, these first; only their codes and targets are asked for where rows are fitted on. */
+    SampleRows and(SampleRows others) {
+        Matrix both = Matrix.zeros(rows() + others.rows(), targets.columns());
+        System.arraycopy(targets.values(), 0, both.values(), 0, targets.values().length);
+        System.arraycopy(
+                others.targets.values(), 0, both.values(), targets.values().length, others.targets.values().length);
+        return new SampleRows(
+                codes.and(others.codes),
+                both,
+                LongStream.concat(LongStream.of(requests), LongStream.of(others.requests))
+                        .toArray());
+    }
+
+    /** The same rows with what a decoder gives for them as the targets. */
+    SampleRows answeredBy(Decoder decoder) {
+        return new SampleRows(codes, decoder.reconstruct(codes), requests);
     }
 
     public int rows() {

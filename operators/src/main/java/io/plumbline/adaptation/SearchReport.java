@@ -5,9 +5,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every candidate of a search with its figures, and the one that reconstructs the validation rows best.
+ * Every candidate of a search with its figures, and the one that reconstructs the rows to choose by best of those that stay
+ * within the limits.
  *
- * @param decoder what {@code best} amounts to; the decoder in service when that is to keep it
+ * @param decoder what {@code best} amounts to, fitted anew on all rows but those to judge on; the decoder in service when that
+ *     is to keep it
  */
 public record SearchReport(List<Figures> candidates, Figures best, Decoder decoder) {
 
@@ -19,14 +21,21 @@ public record SearchReport(List<Figures> candidates, Figures best, Decoder decod
      * One candidate.
      *
      * @param fit on the rows fitted on; null when the candidate could not be fitted
-     * @param validation on rows of other requests; null when the candidate could not be fitted
-     * @param refusal why it could not be fitted, else null
+     * @param validation on the rows to choose by; null when the candidate could not be fitted
+     * @param inDistribution on rows of the baseline; null without such rows, or when the candidate could not be fitted
+     * @param refusal why it could not be fitted or was passed over, else null
      */
     public record Figures(
             Candidate candidate,
             @Nullable Reconstruction fit,
             @Nullable Reconstruction validation,
-            @Nullable String refusal) {}
+            @Nullable Reconstruction inDistribution,
+            @Nullable String refusal) {
+
+        Figures passedOver(String reason) {
+            return new Figures(candidate, fit, validation, inDistribution, reason);
+        }
+    }
 
     /** Whether the search ends with no change. */
     public boolean keepsCurrent() {

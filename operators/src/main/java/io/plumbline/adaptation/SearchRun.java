@@ -20,11 +20,10 @@ final class SearchRun {
     private final ExplainerSubspace trainedSubspace;
     private final SymmetricEigen window;
     private final SampleRows fit;
-    private final SampleRows validation;
     private final Matrix fitTargets;
-    private final Matrix validationTargets;
     private final Matrix fitTrained;
-    private final Matrix validationTrained;
+    private final Turned validation;
+    private final @Nullable Turned check;
     private final RidgeLevels levels;
 
     private record Turn(int rank, Rotation rotation) {}
@@ -35,51 +34,119 @@ final class SearchRun {
     private final Map<TurnAt, Matrix> turnedSolutions = new HashMap<>();
     private final Map<Double, Matrix> targetSolutions = new HashMap<>();
 
+    /**
+     * @param window eigenvectors of the drifted rows alone
+     * @param fit rows to fit on
+     * @param validation rows to choose by
+     * @param check rows of the baseline, null where there are none
+     */
     SearchRun(
             Decoder trained,
             ExplainerSubspace trainedSubspace,
             SymmetricEigen window,
             SampleRows fit,
-            SampleRows validation) {
+            SampleRows validation,
+            @Nullable SampleRows check) {
         this.trained = trained;
         this.trainedSubspace = trainedSubspace;
         this.window = window;
         this.fit = fit;
-        this.validation = validation;
         this.fitTargets = Kernels.multiply(fit.targets(), window.vectors());
-        this.validationTargets = Kernels.multiply(validation.targets(), window.vectors());
         this.fitTrained = SparseProducts.multiply(fit.codes(), trained.weights());
-        this.validationTrained = SparseProducts.multiply(validation.codes(), trained.weights());
+        this.validation = turned(validation);
+        this.check = check == null ? null : turned(check);
         this.levels = new RidgeLevels(fit.codes(), fit.targets(), fitTrained);
     }
 
-    /** The figures of one setting, or why it has none. */
-    SearchReport.Figures evaluate(GaeSettings settings) {
-        Candidate candidate = new Candidate.Refit(settings);
+    /** The figures of a candidate, or why it has none. */
+    SearchReport.Figures evaluate(Candidate candidate) {
+        if (candidate instanceof Candidate.Refit refit) {
+            return evaluate(candidate, refit.settings());
+        }
+        try {
+            return figures(candidate, decoder(candidate));
+        } catch (ArithmeticException e) {
+            return refused(candidate, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The figures of a decoder that is not made of factors. */
+    SearchReport.Figures figures(Candidate candidate, Decoder decoder) {
+        return new SearchReport.Figures(
+                candidate,
+                Reconstruction.of(decoder, fit.codes(), fit.targets()),
+                validation.of(decoder),
+                check == null ? null : check.of(decoder),
+                null);
+    }
+
+    private SearchReport.Figures evaluate(Candidate candidate, GaeSettings settings) {
         String reason =
                 GeometryAdapter.undecided(trained, trainedSubspace, window.values(), settings.rank(), fit.rows());
         if (reason != null) {
-            return new SearchReport.Figures(candidate, null, null, reason);
+            return refused(candidate, reason);
         }
         SettingsFit result;
         try {
             result = fit(settings);
         } catch (ArithmeticException e) {
             Regularisation absolute = settings.regularisation().inUnitsOf(fit.codes());
-            return new SearchReport.Figures(candidate, null, null, GeometryAdapter.singular(absolute, e));
+            return refused(candidate, GeometryAdapter.singular(absolute, e));
         }
         Matrix learnt = SparseProducts.transposeMultiply(fit.codes(), result.dual());
         Matrix onFit = predict(fit, fitTrained, result.turn(), learnt);
         double[] bias = SparseProducts.columnMeans(fitTargets.minus(onFit));
-        Matrix onValidation = predict(validation, validationTrained, result.turn(), learnt);
         return new SearchReport.Figures(
-                candidate, score(onFit, bias, fitTargets), score(onValidation, bias, validationTargets), null);
+                candidate,
+                score(onFit, bias, fitTargets),
+                validation.score(result.turn(), learnt, bias),
+                check == null ? null : check.score(result.turn(), learnt, bias),
+                null);
     }
 
-    /** The decoder of a setting that {@link #evaluate} had figures for. */
-    Decoder decoder(GaeSettings settings) {
-        Matrix weights = fit(settings).weights(trained.weights(), fit.codes(), window.vectors());
-        return GeometryAdapter.withBias(weights, fit.codes(), fit.targets());
+    private static SearchReport.Figures refused(Candidate candidate, String reason) {
+        return new SearchReport.Figures(candidate, null, null, null, reason);
+    }
+
+    /**
+     * The decoder of a candidate.
+     *
+     * @throws ArithmeticException if these rows do not determine it
+     */
+    Decoder decoder(Candidate candidate) {
+        if (candidate instanceof Candidate.Refit refit) {
+            Matrix weights = fit(refit.settings()).weights(trained.weights(), fit.codes(), window.vectors());
+            return GeometryAdapter.withBias(weights, fit.codes(), fit.targets());
+        }
+        if (candidate instanceof Candidate.AsAuthorsCode code) {
+            Adaptation adaptation =
+                    AuthorsCode.adapt(trained, trainedSubspace, fit.codes(), fit.targets(), code.settings());
+            if (adaptation instanceof Adaptation.Adapted adapted) {
+                return adapted.decoder();
+            }
+            throw new ArithmeticException(((Adaptation.Undecided) adaptation).reason());
+        }
+        // A copy: what comes back may be rounded in place.
+        return GeometryAdapter.withBias(trained.weights().copy(), fit.codes(), fit.targets());
+    }
+
+    /** Rows that were not fitted on, in the window's coordinates. */
+    private record Turned(SampleRows rows, Matrix targets, Matrix trainedProduct) {
+
+        Reconstruction of(Decoder decoder) {
+            return Reconstruction.of(decoder, rows.codes(), rows.targets());
+        }
+
+        Reconstruction score(Matrix turn, Matrix learnt, double[] bias) {
+            return SearchRun.score(predict(rows, trainedProduct, turn, learnt), bias, targets);
+        }
+    }
+
+    private Turned turned(SampleRows rows) {
+        return new Turned(
+                rows,
+                Kernels.multiply(rows.targets(), window.vectors()),
+                SparseProducts.multiply(rows.codes(), trained.weights()));
     }
 
     private SettingsFit fit(GaeSettings settings) {

@@ -2,6 +2,7 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Feature activations {@code z} of many rows, stored by row without the zeros.
@@ -72,6 +73,23 @@ public record SparseCodes(int rows, int features, int[] rowStart, int[] feature,
                 builder.add(feature[entry], value[entry]);
             }
             builder.endRow();
+        }
+        return builder.build();
+    }
+
+    /** These rows and then the others'. */
+    public SparseCodes and(SparseCodes others) {
+        if (others.features != features) {
+            throw new IllegalArgumentException("codes of %d features and of %d".formatted(features, others.features));
+        }
+        Builder builder = new Builder(rows + others.rows, features);
+        for (SparseCodes part : List.of(this, others)) {
+            for (int row = 0; row < part.rows; row++) {
+                for (int entry = part.rowStart[row]; entry < part.rowStart[row + 1]; entry++) {
+                    builder.add(part.feature[entry], part.value[entry]);
+                }
+                builder.endRow();
+            }
         }
         return builder.build();
     }

@@ -6,6 +6,7 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import java.util.Random;
+import java.util.stream.LongStream;
 
 /** A random adaptation: sparse codes, a decoder, and targets that another decoder would have given, with noise. */
 record Problem(Decoder trained, ExplainerSubspace subspace, SparseCodes codes, Matrix targets) {
@@ -51,7 +52,12 @@ record Problem(Decoder trained, ExplainerSubspace subspace, SparseCodes codes, M
     }
 
     SampleRows rows() {
-        return new SampleRows(codes, targets);
+        return rows(codes, targets);
+    }
+
+    /** Every row a request of its own. */
+    static SampleRows rows(SparseCodes codes, Matrix targets) {
+        return new SampleRows(codes, targets, LongStream.range(0, codes.rows()).toArray());
     }
 
     Problem part(int from, int to) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology;
 
+import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftJudge;
@@ -172,11 +173,18 @@ public final class ConfigCheck {
             problems.add("threshold = %s: expected less than %.4g, the largest gap of rank %d in %d dimensions"
                     .formatted(fixed.value(), largest, settings.rank(), width));
         }
-        GaeSettings fit = adaptation == null ? null : adaptation.fixed();
+        GaeSettings fit = adaptation == null ? null : given(adaptation.profile());
         if (fit != null && fit.rank() > width) {
             problems.add("adaptation.rank = %d: expected at most %d, the width the explainer writes"
                     .formatted(fit.rank(), width));
         }
+    }
+
+    private static @Nullable GaeSettings given(AdaptationProfile profile) {
+        if (profile instanceof AdaptationProfile.Paper paper) {
+            return paper.settings();
+        }
+        return profile instanceof AdaptationProfile.AuthorsCode code ? code.settings() : null;
     }
 
     /** Of what an adaptation publishes, and of the trained decoder when it returns. */

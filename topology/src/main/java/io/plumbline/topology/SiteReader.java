@@ -1,6 +1,8 @@
 package io.plumbline.topology;
 
+import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.calibration.AlarmLaw;
@@ -27,16 +29,16 @@ import org.jspecify.annotations.Nullable;
 final class SiteReader {
 
     private static final Pattern DEBOUNCE = Pattern.compile("(\\d{1,4})\\s+of\\s+(\\d{1,4})");
-    private static final List<String> FIXED_ONLY =
-            List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha", "rotation");
+    private static final List<String> HYPER_PARAMETERS =
+            List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha");
     private static final int LONGEST_DEBOUNCE = 64;
-    private static final double DEFAULT_MINIMUM_IMPROVEMENT = 0.05;
     private static final double DEFAULT_VALIDATION_SHARE = 0.25;
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
 
     private enum Profile {
         AUTO,
-        FIXED
+        PAPER,
+        AUTHORS_CODE
     }
 
     private final ConfigReader reader;
@@ -116,34 +118,53 @@ final class SiteReader {
     }
 
     AdaptationSettings adaptation(ConfigNode node) {
-        Profile profile = node.choice("profile", Profile.AUTO, Profile.class);
-        GaeSettings fixed = null;
-        if (profile == Profile.FIXED) {
-            fixed = fixed(node);
-        } else {
-            for (String key : FIXED_ONLY) {
-                if (node.has(key)) {
-                    node.problem(key, node.textOrNull(key), "expected only with profile: fixed; auto chooses its own");
-                }
-            }
-        }
-        double improvement = node.real("minimum_improvement", DEFAULT_MINIMUM_IMPROVEMENT, 0.0, 0.99);
+        AdaptationProfile profile = profile(node);
+        GateLimits standard = GateLimits.DEFAULTS;
+        GateLimits limits = new GateLimits(
+                node.real("minimum_improvement", standard.minimumImprovement(), 0.0, 0.99),
+                node.real("max_gap_growth", standard.maximumGapGrowth(), 0.0, 1.0),
+                node.real("minimum_cosine", standard.minimumCosine(), -1.0, 1.0),
+                node.real("max_norm_ratio", standard.maximumNormRatio(), 1.0, Double.MAX_VALUE),
+                node.real("changed_features", standard.changedFeatures(), 0.0, 1.0),
+                node.real("max_id_cost", standard.maximumIdCost(), 0.0, Double.MAX_VALUE));
         double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
         DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
-        return new AdaptationSettings(fixed, improvement, validation, dtype);
+        return new AdaptationSettings(profile, limits, validation, dtype);
     }
 
-    private static GaeSettings fixed(ConfigNode node) {
-        node.required("rank", "1", "the rank of the fit; with profile: fixed nothing is guessed");
+    private static AdaptationProfile profile(ConfigNode node) {
+        Profile profile = node.choice("profile", Profile.AUTO, Profile.class);
+        if (profile == Profile.AUTO) {
+            for (String key : HYPER_PARAMETERS) {
+                if (node.has(key)) {
+                    node.problem(
+                            key,
+                            node.textOrNull(key),
+                            "expected only with profile: paper or authors-code; auto chooses its own");
+                }
+            }
+            return new AdaptationProfile.Auto();
+        }
+        node.required("rank", "1", "the rank of the fit; only profile: auto chooses its own");
         node.required("lambda_preservation", "0", "a number of at least 0");
         node.required("lambda_geometric", "0", "a number of at least 0");
-        int rank = node.integer("rank", 1, 1);
-        double preservation = node.real("lambda_preservation", 0.0, 0.0, Double.MAX_VALUE);
-        double geometric = node.real("lambda_geometric", 0.0, 0.0, Double.MAX_VALUE);
-        boolean relative = node.flag("relative_lambdas", true);
-        double alpha = node.real("alpha", 0.0, 0.0, 1.0);
-        Rotation rotation = node.choice("rotation", Rotation.PRINTED, Rotation.class);
-        return new GaeSettings(rank, rotation, new Regularisation(geometric, preservation, relative), alpha);
+        boolean relative = node.flag("relative_lambdas", false);
+        GaeSettings settings = new GaeSettings(
+                node.integer("rank", 1, 1),
+                Rotation.PRINTED,
+                new Regularisation(
+                        node.real("lambda_geometric", 0.0, 0.0, Double.MAX_VALUE),
+                        node.real("lambda_preservation", 0.0, 0.0, Double.MAX_VALUE),
+                        relative && profile == Profile.PAPER),
+                node.real("alpha", 0.0, 0.0, 1.0));
+        if (profile == Profile.PAPER) {
+            return new AdaptationProfile.Paper(settings);
+        }
+        if (relative) {
+            node.problem(
+                    "relative_lambdas", true, "expected only with profile: paper; the authors' code knows no others");
+        }
+        return new AdaptationProfile.AuthorsCode(settings);
     }
 
     private static MaskRules mask(ConfigNode node) {

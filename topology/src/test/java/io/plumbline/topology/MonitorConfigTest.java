@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
@@ -88,8 +90,9 @@ class MonitorConfigTest {
                     clear: 0.2
                     debounce: 2 of 5
                     cooldown: 1h
-                    adaptation: {profile: fixed, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
-                                 relative_lambdas: false, alpha: 0.1, rotation: full-rank,
+                    adaptation: {profile: paper, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
+                                 relative_lambdas: true, alpha: 0.1, max_gap_growth: 0.02, minimum_cosine: 0.3,
+                                 max_norm_ratio: 3, changed_features: 0.01, max_id_cost: 0.2,
                                  minimum_improvement: 0.1, validation_share: 0.4, dtype: f64, mode: auto,
                                  max_swaps: 2 per 6h, candidate_lifetime: 1d, rollback: off, pause_after_rollback: 2h}
                   watched: {explainer: s, baseline: b, rank: 1, threshold: {share: 0.6}, adaptation: {mode: observe}}
@@ -135,15 +138,15 @@ class MonitorConfigTest {
         assertNull(site.rollback());
         AdaptationSettings adaptation = config.adaptations().get("a.b");
         assertNotNull(adaptation);
-        GaeSettings fixed = adaptation.fixed();
-        assertNotNull(fixed);
+        GaeSettings fixed = assertInstanceOf(AdaptationProfile.Paper.class, adaptation.profile())
+                .settings();
         assertEquals(384, fixed.rank());
-        assertEquals(Rotation.FULL_RANK, fixed.rotation());
+        assertEquals(Rotation.PRINTED, fixed.rotation());
         assertEquals(0.01, fixed.regularisation().preservation());
         assertEquals(0.2, fixed.regularisation().geometric());
-        assertEquals(false, fixed.regularisation().relative());
+        assertEquals(true, fixed.regularisation().relative());
         assertEquals(0.1, fixed.alpha());
-        assertEquals(0.1, adaptation.minimumImprovement());
+        assertEquals(new GateLimits(0.1, 0.02, 0.3, 3.0, 0.01, 0.2), adaptation.limits());
         assertEquals(0.4, adaptation.validationShare());
         assertEquals(DType.F64, adaptation.dtype());
 
@@ -275,7 +278,7 @@ class MonitorConfigTest {
                 "debounce: 3 of 99            | n at most 64",
                 "cooldown: 10                 | write 10s for seconds or 10ms",
                 "adaptation: off              | adaptation = false: expected a mapping such as {mode: propose}; {mode: observe} watches only",
-                "adaptation: {profile: best}  | adaptation.profile = best: expected auto or fixed",
+                "adaptation: {profile: best}  | adaptation.profile = best: expected auto or paper or authors-code",
                 "adaptation: {mode: on}       | adaptation.mode = true: expected observe or propose or auto",
                 "adaptation: {max_swaps: 3}   | adaptation.max_swaps = 3: expected `N per DURATION`, such as 4 per 1d",
                 "adaptation: {max_swaps: 0 per 1d} | adaptation.max_swaps = 0 per 1d: expected 1 to 1000 per positive",
@@ -283,11 +286,15 @@ class MonitorConfigTest {
                 "adaptation: {rollback: 3 of 2} | adaptation.rollback = 3 of 2: expected `j of n` with j from 1 to n",
                 "adaptation: {candidate_lifetime: 0s} | adaptation.candidate_lifetime is 0: expected a time in which",
                 "adaptation: {pause_after_rollback: 1} | write 1s for seconds",
-                "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with profile: fixed",
+                "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with profile: paper",
                 "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
-                "adaptation: {profile: fixed, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
+                "adaptation: {profile: paper, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
+                "adaptation: {profile: authors-code, rank: 4, lambda_geometric: 1, lambda_preservation: 1, relative_lambdas: true} | adaptation.relative_lambdas = true: expected only with profile: paper",
+                "adaptation: {max_id_cost: -1} | adaptation.max_id_cost = -1: expected a number",
+                "adaptation: {minimum_cosine: 2} | adaptation.minimum_cosine = 2: expected a number from -1",
+                "adaptation: {max_norm_ratio: 0.5} | adaptation.max_norm_ratio = 0.5: expected a number",
                 "lambda: 3                    | lambda is not a known key",
             })
     void mistakeInASiteIsNamedWithItsValueAndWhatWasExpected(String line, String sentence) {

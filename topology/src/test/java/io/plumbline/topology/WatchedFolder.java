@@ -98,7 +98,7 @@ public final class WatchedFolder {
                         clear: {share: 0.3}
                         debounce: 1 of 1
                         cooldown: 25s
-                        adaptation: {profile: auto, minimum_improvement: 0.05, validation_share: 0.25, %s}
+                        adaptation: {profile: auto, max_norm_ratio: 10, %s}
                     """.formatted(site, adaptation).indent(2));
         }
         Files.writeString(folder.resolve(FILE), yaml);

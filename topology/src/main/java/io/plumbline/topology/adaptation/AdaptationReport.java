@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param validationRows sampled rows of other requests, judged on
  * @param faithfulnessGapBefore of the decoder in service on the validation rows, likewise the three below
  * @param candidates every candidate with its figures
+ * @param gate what the gate found, test by test; null when nothing came to the gate
  */
 public record AdaptationReport(
         String site,
@@ -35,6 +36,7 @@ public record AdaptationReport(
         @Nullable Double fvuBefore,
         @Nullable Double fvuAfter,
         List<CandidateFigures> candidates,
+        @Nullable GateVerdict gate,
         double seconds) {
 
     public static final String PUBLISHED = "published";
@@ -71,17 +73,37 @@ public record AdaptationReport(
             PAUSED,
             REJECTED);
 
-    /** One candidate: FVU where it was fitted and where it was judged, or why it could not be fitted. */
+    /**
+     * One candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why it could not be fitted
+     * or was passed over.
+     */
     public record CandidateFigures(
             String candidate,
             @Nullable Double fvuFit,
             @Nullable Double fvuValidation,
+            @Nullable Double fvuInDistribution,
             @Nullable String refusal) {}
 
     /** A report without figures. */
     static AdaptationReport plain(String site, long windowEndMs, String outcome, String reason, long version) {
         return new AdaptationReport(
-                site, 0, windowEndMs, outcome, reason, version, 0, 0, 0, null, null, null, null, null, List.of(), 0.0);
+                site,
+                0,
+                windowEndMs,
+                outcome,
+                reason,
+                version,
+                0,
+                0,
+                0,
+                null,
+                null,
+                null,
+                null,
+                null,
+                List.of(),
+                null,
+                0.0);
     }
 
     /** The same report of a decoder that got this version. */
@@ -107,6 +129,7 @@ public record AdaptationReport(
                 fvuBefore,
                 fvuAfter,
                 candidates,
+                gate,
                 seconds);
     }
 }

@@ -1,28 +1,22 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.adaptation.GateLimits;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How a drifted site gets another decoder.
  *
- * @param fixed the hyper-parameters of the one fit; null: a small set of candidates, the current decoder among them, judged
- *     on the validation rows
- * @param minimumImprovement share of the held-out FVU a decoder must take away to be published, in [0, 1)
+ * @param profile which refits are tried
+ * @param limits what a refit has to stay within to be published
  * @param validationShare share of the sampled requests kept to choose on, and as many again to judge on, in (0, 0.5)
  * @param dtype element type of the published decoder: F64, F32, BF16 or F16
  */
-public record AdaptationSettings(
-        @Nullable GaeSettings fixed, double minimumImprovement, double validationShare, DType dtype) {
+public record AdaptationSettings(AdaptationProfile profile, GateLimits limits, double validationShare, DType dtype) {
 
     public AdaptationSettings {
-        if (!(minimumImprovement >= 0.0 && minimumImprovement < 1.0)) {
-            throw new IllegalArgumentException(
-                    "minimum_improvement = %s: expected a share in [0, 1)".formatted(minimumImprovement));
-        }
         if (!(validationShare > 0.0 && validationShare < 0.5)) {
             throw new IllegalArgumentException(
                     "validation_share = %s: expected a share in (0, 0.5)".formatted(validationShare));

@@ -83,8 +83,12 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             WatchedSite watched = Objects.requireNonNull(sites.get(site), site);
             Decoder trained = watched.explainer().decoder();
             SwapRules own = Objects.requireNonNull(rules.get(site), site);
-            Refit refit =
-                    new Refit(site, watched.explainer(), watched.settings().rank(), one);
+            Refit refit = new Refit(
+                    site,
+                    watched.explainer(),
+                    watched.baseline().rows(),
+                    watched.settings().rank(),
+                    one);
             adapters.put(
                     site, new SiteAdapter(refit, new SwapDesk(site, own, refit, published), trained, trained.sha256()));
         });

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
@@ -18,6 +20,7 @@ import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,11 +95,11 @@ class RefitTest {
     }
 
     private static Refit refit(Explainer explainer, DType dtype) {
-        return new Refit("layer.2", explainer, 3, settings(dtype));
+        return new Refit("layer.2", explainer, List.of(), 3, settings(dtype));
     }
 
     private static AdaptationSettings settings(DType dtype) {
-        return new AdaptationSettings(null, 0.05, VALIDATION_SHARE, dtype);
+        return new AdaptationSettings(new AdaptationProfile.Auto(), GateLimits.DEFAULTS, VALIDATION_SHARE, dtype);
     }
 
     private static RowSample sample() {

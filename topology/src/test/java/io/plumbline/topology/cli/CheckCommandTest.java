@@ -211,7 +211,7 @@ class CheckCommandTest {
         assertProblem("rank: 7, threshold: 1.0", "rank = 7: expected at most 6");
         assertProblem("rank: 5, threshold: 2.0", "threshold = 2.0: expected less than 1.414");
         assertProblem(
-                "rank: 2, threshold: 1.0, adaptation: {profile: fixed, rank: 8, lambda_preservation: 1, lambda_geometric: 1}",
+                "rank: 2, threshold: 1.0, adaptation: {profile: paper, rank: 8, lambda_preservation: 1, lambda_geometric: 1}",
                 "adaptation.rank = 8: expected at most 6");
     }
 

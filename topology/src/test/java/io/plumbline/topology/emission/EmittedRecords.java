@@ -38,7 +38,7 @@ final class EmittedRecords {
     /** Chunks, tombstones over surplus ones, and the manifest. */
     List<ProducerRecord<byte[], byte[]>> next(String topic, String site, Decoder decoder, String parentSha256) {
         AdaptationReport report = new AdaptationReport(
-                site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), 0.0);
+                site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
                 ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), parentSha256);
         emitter.process(new Record<>(site, new AdapterAnswer(report, publication, null, null), 0));

@@ -134,7 +134,7 @@ final class OperatorTargets {
                     rank: 3
                     trigger: whitened_mean_shift
                     threshold: {quantile: 0.9}
-                    adaptation: {profile: fixed, rank: 2, lambda_preservation: 0.1, lambda_geometric: 0.2, alpha: 0.5}
+                    adaptation: {profile: paper, rank: 2, lambda_preservation: 0.1, lambda_geometric: 0.2, alpha: 0.5}
                 """;
         return List.of(
                 MonitorConfig.defaultFile().getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));

@@ -66,7 +66,7 @@ final class WideSite {
                     clear: {share: 0.3}
                     debounce: 1 of 1
                     cooldown: 0s
-                    adaptation: {mode: auto, max_swaps: 1000 per 1d, profile: fixed, rank: 160, lambda_preservation: 0.01, lambda_geometric: 0.0}
+                    adaptation: {mode: auto, max_swaps: 1000 per 1d, profile: paper, relative_lambdas: true, rank: 160, lambda_preservation: 0.01, lambda_geometric: 0.0}
                 """.formatted(bootstrapServers, String.join("\n  ", kafka), WINDOW_MS, WINDOW_MS, SITE),
                 StandardCharsets.UTF_8);
         return MonitorConfig.load(file);

@@ -1,0 +1,52 @@
+package io.plumbline.adaptation;
+
+import java.util.List;
+
+/** Which refits are tried, by name. */
+public sealed interface AdaptationProfile {
+
+    /** What to try for a site watched at {@code rank} in a space of {@code dimension}. */
+    CandidateSearch search(int rank, int dimension);
+
+    /** Whether rows of the baseline hold the trained decoder's answers in distribution while the window is fitted. */
+    boolean anchors();
+
+    /** The set of {@link CandidateSearch}, with rows of the baseline as anchors. */
+    record Auto() implements AdaptationProfile {
+        @Override
+        public CandidateSearch search(int rank, int dimension) {
+            return CandidateSearch.withDefaults(rank, dimension);
+        }
+
+        @Override
+        public boolean anchors() {
+            return true;
+        }
+    }
+
+    /** Algorithm 1 as the paper prints it, with the hyper-parameters given. */
+    record Paper(GaeSettings settings) implements AdaptationProfile {
+        @Override
+        public CandidateSearch search(int rank, int dimension) {
+            return CandidateSearch.of(List.of(new Candidate.Refit(settings)));
+        }
+
+        @Override
+        public boolean anchors() {
+            return false;
+        }
+    }
+
+    /** As the authors' public code does it, with the hyper-parameters given. */
+    record AuthorsCode(GaeSettings settings) implements AdaptationProfile {
+        @Override
+        public CandidateSearch search(int rank, int dimension) {
+            return CandidateSearch.of(List.of(new Candidate.AsAuthorsCode(settings)));
+        }
+
+        @Override
+        public boolean anchors() {
+            return false;
+        }
+    }
+}

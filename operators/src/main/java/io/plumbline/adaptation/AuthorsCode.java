@@ -1,0 +1,91 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Svd;
+import io.plumbline.moments.SecondMoment;
+
+/**
+ * The refit as the paper's authors' public code does it, for comparison. It differs from the paper in four places:
+ *
+ * <ul>
+ *   <li>the window's subspace is that of the <em>centred</em> covariance;
+ *   <li>Step 1 aligns the two bases without regard to the dictionary's energies: {@code U_OOD^T U_dec = Q S R^T},
+ *       {@code W~ = U_OOD Q R^T U_dec^T W};
+ *   <li>then every column of {@code W~} is scaled back to the length it had;
+ *   <li>Step 2 adds the lambdas to the <em>sum</em> {@code Zc^T Zc}, not to the mean: the same number weighs N times less.
+ * </ul>
+ *
+ * <p>Its further weight towards the trained, unrotated decoder is not part of the paper and 0 here.
+ */
+final class AuthorsCode {
+
+    private AuthorsCode() {}
+
+    static void requireSettings(GaeSettings settings) {
+        if (settings.regularisation().relative()) {
+            throw new IllegalArgumentException("relative lambdas: the authors' code knows absolute ones only");
+        }
+    }
+
+    /** As {@link GeometryAdapter#adapt}, with the same refusals; a preservation weight of 0 is refused. */
+    static Adaptation adapt(
+            Decoder trained,
+            ExplainerSubspace trainedSubspace,
+            SparseCodes codes,
+            Matrix targets,
+            GaeSettings settings) {
+        int rank = settings.rank();
+        Regularisation given = settings.regularisation();
+        if (settings.refits() && given.preservation() == 0.0) {
+            throw new IllegalArgumentException("lambda preservation = 0.0: expected more than 0 to refit with");
+        }
+        ActiveSubspace active =
+                ActiveSubspace.topEigenspace(SecondMoment.of(targets).covariance(), rank);
+        String reason = GeometryAdapter.undecided(trained, trainedSubspace, active.eigenvalues(), rank, codes.rows());
+        if (reason != null) {
+            return new Adaptation.Undecided(reason);
+        }
+        Matrix vectors = active.eigenvectors();
+        Matrix window = vectors.leadingColumns(rank);
+        Matrix dictionary = trainedSubspace.leftVectors().leadingColumns(rank);
+        Svd alignment = Svd.of(Kernels.transposeMultiply(window, dictionary));
+        // W~^T = D U_dec R Q^T U_OOD^T, with weights D as on file.
+        Matrix turn = Kernels.multiply(dictionary, Kernels.multiplyTranspose(alignment.right(), alignment.left()));
+        Matrix rotated = Kernels.multiplyTranspose(Kernels.multiply(trained.weights(), turn), window);
+        restoreLengths(rotated, trained.weights());
+        Regularisation perRow =
+                Regularisation.absolute(given.geometric() / codes.rows(), given.preservation() / codes.rows());
+        Decoder stepOne = GeometryAdapter.withBias(rotated, codes, targets);
+        if (!settings.refits()) {
+            return new Adaptation.Adapted(stepOne, stepOne, active, alignment.values(), perRow);
+        }
+        // The prior lies in the window's subspace, so turning it onto that subspace leaves it as it is.
+        StepOne inPlace = new StepOne(window, alignment.values());
+        RidgeLevels levels = new RidgeLevels(codes, targets, SparseProducts.multiply(codes, rotated));
+        SettingsFit fit = SettingsFit.of(
+                inPlace,
+                rank,
+                settings.alpha(),
+                perRow,
+                lambda -> Kernels.multiply(levels.at(lambda).targets(), vectors),
+                lambda -> Kernels.multiply(levels.at(lambda).trained(), window));
+        Decoder decoder = GeometryAdapter.withBias(fit.weights(rotated, codes, vectors), codes, targets);
+        return new Adaptation.Adapted(decoder, stepOne, active, alignment.values(), perRow);
+    }
+
+    private static void restoreLengths(Matrix rotated, Matrix trained) {
+        int width = trained.columns();
+        for (int feature = 0; feature < trained.rows(); feature++) {
+            double before = FeatureChange.norm(trained, feature);
+            double after = FeatureChange.norm(rotated, feature);
+            for (int j = 0; after > 0.0 && j < width; j++) {
+                rotated.set(feature, j, rotated.get(feature, j) * before / after);
+            }
+        }
+    }
+}

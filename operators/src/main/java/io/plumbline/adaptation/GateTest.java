@@ -1,0 +1,16 @@
+package io.plumbline.adaptation;
+
+/**
+ * One test of the gate.
+ *
+ * @param name {@code improvement}, {@code gap}, {@code features} or {@code id_cost}
+ * @param passed whether it lets the refit through; a test that could not be made for want of rows of the baseline does
+ * @param finding the figures and what was expected of them, a sentence without a full stop
+ */
+public record GateTest(String name, boolean passed, String finding) {
+
+    public static final String IMPROVEMENT = "improvement";
+    public static final String GAP = "gap";
+    public static final String FEATURES = "features";
+    public static final String ID_COST = "id_cost";
+}

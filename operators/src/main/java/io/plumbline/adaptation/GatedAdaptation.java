@@ -1,0 +1,44 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.wire.DType;
+
+/**
+ * The whole of an adaptation: a search among the refits of a profile, and the gate's verdict on the winner. Also "keep the
+ * current decoder" is judged, so that every report has the same figures.
+ */
+public record GatedAdaptation(SearchReport search, GateDecision decision) {
+
+    /**
+     * Searches and judges.
+     *
+     * @param current the decoder in service, which may be an earlier adaptation
+     * @param rank the rank the site is watched at
+     * @param travelling the type the decoder will be published in
+     * @throws IllegalArgumentException if shapes differ or a part has no rows
+     * @throws ArithmeticException if the rows do not determine the winner, or the type cannot hold it
+     */
+    public static GatedAdaptation of(
+            AdaptationProfile profile,
+            SwapGate gate,
+            Decoder trained,
+            ExplainerSubspace trainedSubspace,
+            Decoder current,
+            AdaptationRows rows,
+            int rank,
+            DType travelling) {
+        AdaptationRows used = profile.anchors()
+                ? rows
+                : new AdaptationRows(rows.fit(), rows.choose(), rows.refit(), rows.judge(), null, rows.check());
+        SearchReport search = profile.search(rank, trained.dimension())
+                .search(trained, trainedSubspace, current, used, gate, travelling);
+        return new GatedAdaptation(
+                search, gate.judge(trained, current, search.decoder(), rows.judge(), rows.check(), rank));
+    }
+
+    /** Whether there is a decoder to publish. */
+    public boolean publishes() {
+        return !search.keepsCurrent() && decision.publishes();
+    }
+}

@@ -1,0 +1,33 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.wire.DType;
+
+/** A decoder with the values it has once it was written in another type. */
+final class Rounding {
+
+    private Rounding() {}
+
+    /**
+     * In place: the decoder was made a line ago and nobody else has it.
+     *
+     * @throws ArithmeticException if the type cannot hold a value
+     */
+    static Decoder of(Decoder decoder, Candidate candidate, DType dtype) {
+        round(decoder.weights().values(), "weights", candidate, dtype);
+        round(decoder.bias(), "bias", candidate, dtype);
+        return decoder;
+    }
+
+    private static void round(double[] values, String what, Candidate candidate, DType dtype) {
+        for (int i = 0; i < values.length; i++) {
+            double rounded = dtype.rounded(values[i]);
+            if (!Double.isFinite(rounded)) {
+                throw new ArithmeticException(
+                        "the %s of \"%s\" hold %s, %s holds at most %s; nothing was published, the decoder in service stays: write a wider adaptation.dtype, such as f32"
+                                .formatted(what, candidate.describe(), values[i], dtype, dtype.largest()));
+            }
+            values[i] = rounded;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.plumbline.adaptation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SwapGateTest {
+
+    private static final int RANK = 3;
+    private static final int DIMENSION = 13;
+    private static final SwapGate GATE = new SwapGate(GateLimits.DEFAULTS);
+    private static final FeatureChange UNCHANGED = new FeatureChange(1.0, 1.0, 1.0, 0, 30);
+    private static final PairedImprovement HALF = new PairedImprovement(0.5, 0.4, 0.6, 8);
+
+    @Test
+    void anImprovementThatChangesLittleElseIsPublished() {
+        Problem problem = Problem.random(7, 300, 30, DIMENSION);
+        Decoder better = problem.part(0, 200)
+                .adapted(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0))
+                .decoder();
+        SampleRows heldOut = problem.part(200, 300).rows();
+        GateDecision decision = GATE.judge(problem.trained(), problem.trained(), better, heldOut, null, RANK);
+        assertTrue(decision.publishes(), decision::reason);
+        assertTrue(decision.figures().improvement().share() > 0.05, decision::toString);
+        assertEquals(List.of("improvement", "gap", "features", "id_cost"), names(decision));
+        assertEquals(
+                1
+                        - decision.figures().after().fvu()
+                                / decision.figures().before().fvu(),
+                decision.figures().improvement().share(),
+                1e-12);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0.06,  0.01,  0.11, true",
+        "0.04,  0.01,  0.07, false", // too little
+        "0.30, -0.01,  0.61, false", // the interval holds zero
+        "-0.3, -0.40, -0.20, false",
+        "NaN,   NaN,   NaN,  false"
+    })
+    void theImprovementMustBeLargeEnoughAndBeyondChance(double share, double lower, double upper, boolean passes) {
+        GateDecision decision = decide(new PairedImprovement(share, lower, upper, 8), 5.0, 5.0, UNCHANGED, null);
+        assertEquals(passes, decision.publishes(), decision::reason);
+        assertEquals(passes ? List.of() : List.of("improvement"), failed(decision));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2.8281, 2.82816, true", // nearly the largest possible before and after: sampling
+        "5.0,    5.0799,  true",
+        "5.0,    5.0801,  false",
+        "5.0,    4.0,     true"
+    })
+    void theGapMayGrowByAShareOfTheLargestOnly(double before, double after, boolean passes) {
+        GateDecision decision = decide(HALF, before, after, UNCHANGED, null);
+        assertEquals(passes, decision.publishes(), decision::reason);
+        assertEquals(passes ? List.of() : List.of("gap"), failed(decision));
+    }
+
+    @Test
+    void aGapThatCannotBeMeasuredIsARefusal() {
+        GateDecision decision = decide(HALF, null, null, UNCHANGED, null);
+        assertEquals(List.of("gap"), failed(decision));
+        assertTrue(decision.reason().contains("400 held-out rows cannot be measured"), decision::reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.1, true", "0.1001, false", "-0.2, true", "NaN, false"})
+    void aSwapMayCostSoMuchInDistribution(double cost, boolean passes) {
+        GateDecision decision = decide(HALF, 5.0, 5.0, UNCHANGED, cost);
+        assertEquals(passes, decision.publishes(), decision::reason);
+        assertEquals(passes ? List.of() : List.of("id_cost"), failed(decision));
+    }
+
+    @Test
+    void everyFailedTestIsNamedAndNoOther() {
+        GateDecision decision =
+                decide(new PairedImprovement(0.01, -1, 1, 4), 5.0, 6.0, new FeatureChange(0.1, 0.2, 1, 3, 30), 0.5);
+        assertEquals(List.of("improvement", "gap", "features", "id_cost"), failed(decision));
+        assertTrue(decision.reason().contains("; 3 of 30 features beyond cosine 0.25"), decision::reason);
+        GateDecision one = decide(HALF, 5.0, 6.0, UNCHANGED, 0.0);
+        assertFalse(one.reason().contains("features"), one::reason);
+    }
+
+    @Test
+    void columnsThatTurnShrinkOrGrowAreCounted() {
+        Matrix trained = new Matrix(6, 2, new double[] {1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0});
+        Matrix proposed = new Matrix(6, 2, new double[] {1, 0.1, 0, 1, 0.4, 0, 2.1, 0, 0, 0, 0.1, 0});
+        FeatureChange change = FeatureChange.between(trained, proposed, 0.25, 2.0);
+        // Turned, shrunk, grown, and one that wrote nothing and now does; the one that still writes nothing is fine.
+        assertEquals(4, change.beyond());
+        assertEquals(0.0, change.smallestCosine());
+        assertEquals(0.4, change.smallestNormRatio());
+        assertEquals(2.1, change.largestNormRatio());
+        SwapGate lenient = new SwapGate(new GateLimits(0.05, 0.01, 0.25, 2.0, 0.67, 0.1));
+        assertTrue(lenient.allows(change));
+        assertFalse(new SwapGate(new GateLimits(0.05, 0.01, 0.25, 2.0, 0.66, 0.1)).allows(change));
+    }
+
+    @Test
+    void rowsTooFewToMeasureTheGapAreARefusal() {
+        Problem problem = Problem.random(9, 202, 30, DIMENSION);
+        Problem few = problem.part(200, 202);
+        Matrix exact = Kernels.multiply(few.codes().toDense(), problem.trained().weights());
+        Decoder current = new Decoder(
+                problem.trained().weights(),
+                Problem.gaussian(new Random(9), 1, DIMENSION, 5).values());
+        Decoder proposed = new Decoder(problem.trained().weights(), new double[DIMENSION]);
+        GateDecision decision =
+                GATE.judge(problem.trained(), current, proposed, Problem.rows(few.codes(), exact), null, RANK);
+        assertTrue(decision.reason().contains("2 held-out rows cannot be measured"), decision::reason);
+    }
+
+    private static GateDecision decide(
+            PairedImprovement improvement,
+            @Nullable Double gapBefore,
+            @Nullable Double gapAfter,
+            FeatureChange features,
+            @Nullable Double idCost) {
+        return GATE.decide(new GateDecision.Figures(
+                32,
+                reconstruction(0.4),
+                reconstruction(0.2),
+                improvement,
+                gapBefore,
+                gapAfter,
+                8.0,
+                features,
+                idCost == null ? null : reconstruction(0.0),
+                idCost == null ? null : reconstruction(idCost)));
+    }
+
+    private static Reconstruction reconstruction(double fvu) {
+        return new Reconstruction(400, fvu, fvu, fvu);
+    }
+
+    private static List<String> names(GateDecision decision) {
+        return decision.tests().stream().map(GateTest::name).toList();
+    }
+
+    private static List<String> failed(GateDecision decision) {
+        return decision.tests().stream()
+                .filter(test -> !test.passed())
+                .map(GateTest::name)
+                .toList();
+    }
+}

@@ -1,0 +1,63 @@
+package io.plumbline.topology.adaptation;
+
+import io.plumbline.adaptation.GateDecision;
+import io.plumbline.adaptation.GateTest;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the gate found, for reports and lineage.
+ *
+ * @param tests every test, passed or not, with its finding
+ * @param improvement share of the held-out FVU taken away
+ * @param improvementLower of its 95 % interval over requests; null where there is one request
+ * @param improvementUpper likewise
+ * @param requests held-out requests it was judged on
+ * @param largestGap the largest possible gap at the watched rank
+ * @param smallestCosine of a feature's column to its trained one
+ * @param smallestNormRatio of a column's length to its trained length
+ * @param largestNormRatio likewise
+ * @param featuresBeyond how many features are beyond the limits
+ * @param fvuInDistributionTrained of the trained decoder on rows of the baseline; null where it holds none
+ * @param fvuInDistributionAfter of the proposed decoder on the same rows
+ */
+public record GateVerdict(
+        List<GateTest> tests,
+        double improvement,
+        @Nullable Double improvementLower,
+        @Nullable Double improvementUpper,
+        int requests,
+        double largestGap,
+        double smallestCosine,
+        double smallestNormRatio,
+        double largestNormRatio,
+        int featuresBeyond,
+        @Nullable Double fvuInDistributionTrained,
+        @Nullable Double fvuInDistributionAfter) {
+
+    public GateVerdict {
+        tests = List.copyOf(tests);
+    }
+
+    public static GateVerdict of(GateDecision decision) {
+        GateDecision.Figures figures = decision.figures();
+        return new GateVerdict(
+                decision.tests(),
+                figures.improvement().share(),
+                finite(figures.improvement().lower()),
+                finite(figures.improvement().upper()),
+                figures.improvement().requests(),
+                figures.largestGap(),
+                figures.features().smallestCosine(),
+                figures.features().smallestNormRatio(),
+                figures.features().largestNormRatio(),
+                figures.features().beyond(),
+                figures.idTrained() == null ? null : figures.idTrained().fvu(),
+                figures.idProposed() == null ? null : figures.idProposed().fvu());
+    }
+
+    /** JSON has no infinity. */
+    private static @Nullable Double finite(double value) {
+        return Double.isFinite(value) ? value : null;
+    }
+}
