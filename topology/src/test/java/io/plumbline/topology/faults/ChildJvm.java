@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -56,6 +57,13 @@ public final class ChildJvm implements AutoCloseable {
             return new ChildJvm(process, log);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** From now on passings of its point count, where it was started with {@link KillPoint#WAITS}. */
+    public void arm() throws IOException {
+        try (OutputStream toChild = process.getOutputStream()) {
+            toChild.write('\n');
         }
     }
 

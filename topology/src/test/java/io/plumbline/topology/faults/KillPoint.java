@@ -22,6 +22,9 @@ public final class KillPoint {
 
     public static final String PROPERTY = "fault.point";
 
+    /** Set: no passing counts before the parent says so, see {@link ChildJvm#arm}. */
+    public static final String WAITS = "fault.waits";
+
     /** Longer than {@code max.poll.interval.ms} of a case that stalls. */
     private static final long STALL_SECONDS = 12;
 
@@ -51,11 +54,28 @@ public final class KillPoint {
 
     private static final Plan PLAN = Plan.parse(System.getProperty(PROPERTY, ""));
     private static final AtomicLong PASSED = new AtomicLong();
+    private static volatile boolean armed = System.getProperty(WAITS) == null;
+
+    static {
+        if (!armed) {
+            Thread thread = new Thread(KillPoint::awaitTheParent, "arm");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
 
     private KillPoint() {}
 
+    private static void awaitTheParent() {
+        try {
+            armed = System.in.read() >= 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     public static void passed(String point) {
-        if (!point.equals(PLAN.point()) || PASSED.incrementAndGet() != PLAN.turn()) {
+        if (!armed || !point.equals(PLAN.point()) || PASSED.incrementAndGet() != PLAN.turn()) {
             return;
         }
         FaultedMonitor.tell("%s at %s".formatted(PLAN.fault(), point));

@@ -99,9 +99,11 @@ final class MonitorScenarios {
     /** A second instance joins; the first is killed while tasks move; it comes back, and the second is killed. */
     void whileRebalancing(MonitorSetup setup) throws Exception {
         try (FaultCase run = open("while rebalancing", Shape.small(), setup)) {
-            ChildJvm first = run.startToBeKilledAt(0, "rebalancing", 1);
+            // Armed late: its own threads join one after the other, and tasks move between them.
+            ChildJvm first = run.start(0, KillPoint.Fault.KILL.at("rebalancing", 1), KillPoint.WAITS + "=");
             run.traffic().send(2);
             run.awaitWindows(1);
+            first.arm();
             ChildJvm second = run.start(1);
             run.traffic().send(1);
             run.awaitKilled(0, first);
