@@ -1,6 +1,7 @@
 package io.plumbline.topology;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
@@ -15,9 +16,13 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The decoders in service, followed from the decoders topic by a subscriber of our own: what the monitor shows is what any
@@ -25,12 +30,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, AutoCloseable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(PublishedDecoders.class);
     private static final Duration CANDIDATE_WAIT = Duration.ofMinutes(2);
     private static final Duration VERSION_WAIT = Duration.ofSeconds(20);
 
     private final Map<String, Active> active = new ConcurrentHashMap<>();
     private final Map<String, SwapState> told = new ConcurrentHashMap<>();
     private final Map<String, Decoder> trained = new HashMap<>();
+    private final Map<String, WatchedSite> sites;
+    private final boolean measures;
+
+    /** A decomposition takes seconds, for the widest decoders minutes: no window and no newer decoder waits for it. */
+    private final ExecutorService measuring = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "decoder-subspaces");
+        thread.setDaemon(true);
+        return thread;
+    });
+
     private final Properties kafka;
     private final String topic;
     private final CountDownLatch caughtUp = new CountDownLatch(1);
@@ -39,17 +55,24 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     /**
      * Follows the topic from its beginning.
      *
+     * @param measures whether the subspace of each decoder is wanted
      * @param listener hears what the subscriber does; of a new decoder when it is in service
      */
     public static PublishedDecoders follow(
-            MonitorConfig config, Map<String, WatchedSite> sites, DecoderListener listener) {
+            MonitorConfig config, Map<String, WatchedSite> sites, boolean measures, DecoderListener listener) {
         Properties kafka = new Properties();
         kafka.putAll(config.subscriberProperties());
-        return new PublishedDecoders(kafka, config.topics().decoders(), sites, listener);
+        return new PublishedDecoders(kafka, config.topics().decoders(), sites, measures, listener);
     }
 
     private PublishedDecoders(
-            Properties kafka, String topic, Map<String, WatchedSite> sites, DecoderListener listener) {
+            Properties kafka,
+            String topic,
+            Map<String, WatchedSite> sites,
+            boolean measures,
+            DecoderListener listener) {
+        this.measures = measures;
+        this.sites = sites;
         this.kafka = kafka;
         this.topic = topic;
         sites.forEach((site, watched) -> trained.put(site, watched.explainer().decoder()));
@@ -59,6 +82,9 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
                 active.put(published.site(), new Active(published.decoder(), published.version()));
                 synchronized (active) {
                     active.notifyAll();
+                }
+                if (caughtUp.getCount() == 0) {
+                    measure(published.site());
                 }
                 listener.onDecoder(published);
             }
@@ -77,6 +103,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             @Override
             public void onCaughtUp() {
                 caughtUp.countDown();
+                active.keySet().forEach(PublishedDecoders.this::measure); // not each of the versions before
                 listener.onCaughtUp();
             }
 
@@ -90,6 +117,35 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
                 listener.onResumed();
             }
         });
+    }
+
+    private void measure(String site) {
+        WatchedSite watched = sites.get(site);
+        if (measures && watched != null) {
+            measuring.execute(() -> measure(site, watched.settings().rank()));
+        }
+    }
+
+    private void measure(String site, int rank) {
+        Active one = active.get(site);
+        if (one == null || one.subspace() != null) {
+            return;
+        }
+        try {
+            ExplainerSubspace subspace = ExplainerSubspace.of(one.decoder(), rank);
+            active.computeIfPresent(
+                    site,
+                    (name, newest) -> newest.version() == one.version()
+                            ? new Active(newest.decoder(), newest.version(), subspace)
+                            : newest);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            LOG.warn(
+                    "site {}: version {} has no subspace of rank {}, its own gap stays undefined: {}",
+                    site,
+                    one.version(),
+                    rank,
+                    e.getMessage());
+        }
     }
 
     /** Waits until what was on the topic at start has been read; returns whether it was in time. */
@@ -189,5 +245,6 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     @Override
     public void close() {
         subscriber.close();
+        measuring.shutdownNow();
     }
 }

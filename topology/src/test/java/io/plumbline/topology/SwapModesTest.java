@@ -136,11 +136,14 @@ class SwapModesTest {
     }
 
     @Test
-    void aNewerCandidateTakesThePlaceOfTheOlder() throws IOException {
+    void aNewerCandidateTakesThePlaceOfTheOlderAfterTimeToLookAtIt() throws IOException {
         start("mode: propose");
+        long hour = Duration.ofHours(1).toMillis();
         adapt(END);
-        adapt(END + 10_000);
-        assertTrue(reports().get(1).reason().contains("in place of candidate 1"));
+        adapt(END + hour - 1);
+        assertEquals(AdaptationReport.WAITING, reports().get(1).outcome());
+        adapt(END + hour);
+        assertTrue(report().reason().contains("in place of candidate 1"));
         command(Verb.APPROVE, 1);
         assertRejected("candidate 1 does not wait, candidate 2 does");
         command(Verb.APPROVE, 2);

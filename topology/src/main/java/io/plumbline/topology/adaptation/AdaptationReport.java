@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param windowStartMs of the window that asked; 0 for a revert
  * @param outcome {@code published}, {@code kept} (no candidate was better), {@code refused} (by the gate),
  *     {@code reverted} or {@code failed}; {@code proposed} (waits for approval), {@code withdrawn} (waits no longer),
- *     {@code rolled_back}; {@code held} (the site is pinned), {@code limited} (too many swaps) or {@code paused} (after a
+ *     {@code rolled_back}; {@code waiting} (a candidate does), {@code held} (the site is pinned), {@code limited} (too many swaps) or {@code paused} (after a
  *     rollback): asked for and not done; {@code approved}, {@code pinned}, {@code unpinned} or {@code rejected}: a person's
  *     command
  * @param version of the decoder published, or of the candidate that is proposed or withdrawn, else 0
@@ -45,6 +45,7 @@ public record AdaptationReport(
     public static final String REVERTED = "reverted";
     public static final String FAILED = "failed";
     public static final String PROPOSED = "proposed";
+    public static final String WAITING = "waiting";
     public static final String APPROVED = "approved";
     public static final String WITHDRAWN = "withdrawn";
     public static final String ROLLED_BACK = "rolled_back";
@@ -63,6 +64,7 @@ public record AdaptationReport(
             REVERTED,
             FAILED,
             PROPOSED,
+            WAITING,
             APPROVED,
             WITHDRAWN,
             ROLLED_BACK,

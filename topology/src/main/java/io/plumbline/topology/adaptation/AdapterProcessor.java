@@ -193,7 +193,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             SwapDesk.Standing standing,
             @Nullable Active active,
             long nowMs) {
-        SwapDesk.Step without = adapter.desk().withoutRefit(request, state, standing);
+        SwapDesk.Step without = adapter.desk().withoutRefit(request, state, standing, nowMs);
         if (without != null) {
             dropParts(site, request);
             return without;

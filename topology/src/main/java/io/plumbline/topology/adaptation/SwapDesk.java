@@ -58,7 +58,7 @@ final class SwapDesk {
 
     /** The answer to a request to adapt that is not worth a refit; null: it is. */
     @Nullable
-    Step withoutRefit(AdaptationMessage.Adapt request, SwapState state, Standing standing) {
+    Step withoutRefit(AdaptationMessage.Adapt request, SwapState state, Standing standing, long nowMs) {
         long at = request.windowEndMs();
         if (state.pinned()) {
             String reason = "pinned to %s: nothing was fitted; plumbline decoders unpin --site %s lets it adapt again"
@@ -73,11 +73,24 @@ final class SwapDesk {
                     .formatted(time(paused.pausedUntilMs()));
             return Step.said(AdaptationReport.plain(site, at, AdaptationReport.PAUSED, reason, 0), paused);
         }
+        SwapState.Waiting waiting = state.waiting();
+        if (waiting != null
+                && nowMs < waiting.expiresMs()
+                && at < waiting.windowEndMs() + SwapRules.LEAST_WAIT.toMillis()) {
+            String reason =
+                    "candidate %d waits for: plumbline decoders approve --site %s --candidate %d; nothing was fitted, windows that end from %s on may replace it"
+                            .formatted(
+                                    waiting.number(),
+                                    site,
+                                    waiting.number(),
+                                    time(waiting.windowEndMs() + SwapRules.LEAST_WAIT.toMillis()));
+            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.WAITING, reason, 0), state);
+        }
         long swaps = state.swaps(at, rules);
         if (rules.mode() == SwapRules.Mode.AUTO && swaps >= rules.maxSwaps()) {
             String reason =
-                    "%d decoders went into service in the %s before this window's end, max_swaps allows %d: nothing was fitted"
-                            .formatted(swaps, rules.swapPeriod(), rules.maxSwaps());
+                    "%d decoders went into service within %s before this window's end, max_swaps allows %d: nothing was fitted"
+                            .formatted(swaps, period(), rules.maxSwaps());
             return Step.said(AdaptationReport.plain(site, at, AdaptationReport.LIMITED, reason, 0), state);
         }
         return null;
@@ -164,10 +177,12 @@ final class SwapDesk {
                 request.fvuTrained());
         long at = request.windowEndMs();
         if (state.pinned()) {
-            return new Step(
-                    AdaptationReport.plain(site, at, AdaptationReport.HELD, figures + "; the site is pinned to it", 0),
-                    null,
-                    state);
+            return state.holding()
+                    ? Step.silent(state)
+                    : Step.said(
+                            AdaptationReport.plain(
+                                    site, at, AdaptationReport.HELD, figures + "; the site is pinned to it", 0),
+                            state.holdingARevert());
         }
         SwapState paused = state.pausedUntil(at + rules.pause().toMillis());
         String reason = "%s; the trained decoder returns, and nothing is fitted to windows that end before %s"
@@ -307,6 +322,11 @@ final class SwapDesk {
 
     private Step rejected(String reason, SwapState state) {
         return done(AdaptationReport.REJECTED, reason, state);
+    }
+
+    /** As configured, if not in the same unit: {@code 24h} for a day. */
+    private String period() {
+        return rules.swapPeriod().toString().substring("PT".length()).toLowerCase(Locale.ROOT);
     }
 
     private static String time(long ms) {

@@ -40,6 +40,9 @@ public record SwapRules(
     public static final SwapRules DEFAULT = new SwapRules(
             Mode.PROPOSE, 4, Duration.ofDays(1), Duration.ofDays(7), DEFAULT_ROLLBACK, Duration.ofHours(1));
 
+    /** Event time for which a newer candidate leaves one that waits alone: a person needs some to look at it. */
+    public static final Duration LEAST_WAIT = Duration.ofHours(1);
+
     /** How many swaps are remembered at most. */
     public static final int MOST_SWAPS = 1000;
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param version of the decoder published last, 0 before the first
  * @param adapted whether that one is an adapted decoder
  * @param pinned whether it stays in service until a person says otherwise
- * @param holding whether a return of the trained decoder was asked for and held since it was pinned
+ * @param holding whether a return of the trained decoder was asked for, and held, since it was pinned
  * @param candidates how many candidates there were
  * @param waiting the one that waits for approval; null: none
  * @param swapsMs ends of the windows whose decoders went into service, as far back as the limit on swaps looks

@@ -1,13 +1,24 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.ExplainerSubspace;
 import org.jspecify.annotations.Nullable;
 
 /** Which decoder explains a site at the moment. Thread-safe; asked once per window. */
 public interface ActiveDecoders {
 
-    /** A published decoder with its version. */
-    record Active(Decoder decoder, long version) {}
+    /**
+     * A published decoder with its version.
+     *
+     * @param subspace the directions it writes in, at the site's rank; null until that was computed, which takes seconds for a
+     *     wide one
+     */
+    record Active(Decoder decoder, long version, @Nullable ExplainerSubspace subspace) {
+
+        public Active(Decoder decoder, long version) {
+            this(decoder, version, null);
+        }
+    }
 
     /** The newest published decoder of {@code site}; null while there is none and the trained one as it came is active. */
     @Nullable

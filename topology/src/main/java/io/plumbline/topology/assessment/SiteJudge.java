@@ -3,6 +3,7 @@ package io.plumbline.topology.assessment;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftPolicy.Outcome;
 import io.plumbline.calibration.DriftPolicy.Transition;
 import io.plumbline.calibration.DriftState;
@@ -13,6 +14,8 @@ import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.DecoderSupport;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.LostFeature;
@@ -72,27 +75,32 @@ final class SiteJudge {
     enum Ask {
         NOTHING,
         ADAPT,
-        REVERT
+        REVERT,
+        ROLL_BACK
     }
 
     /** What is said of a window, what is remembered, and what is asked for. */
     record Judgement(WindowReport report, SiteMemory memory, Ask ask) {}
 
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
-        SampleRows head = head(window);
+        List<SampledRow> rows = head(window);
+        SampleRows head =
+                SampleRows.of(site.explainer().encoder(), rows, site.explainer().targetWidth());
         Double trained = fvu(Reconstruction.of(site.explainer().decoder(), head.codes(), head.targets()));
         ActiveSubspace subspace = site.geometry().activeSubspace(window.moment());
         GapAssessment geometry = site.geometry().assess(window.moment(), subspace, trained);
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
-        Ask ask = ask(outcome, window, memory, active);
+        SwapWatch swap = watch(memory.swap(), rows, head, active);
+        Ask ask = ask(outcome, window, memory, swap, active);
         SiteMemory next =
                 switch (ask) {
                     case NOTHING ->
-                        new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), memory.mayBeAdapted());
-                    case ADAPT -> new SiteMemory(outcome.state(), warning, window.endMs(), true);
-                    case REVERT -> new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), false);
+                        new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), memory.mayBeAdapted(), swap);
+                    case ADAPT -> new SiteMemory(outcome.state(), warning, window.endMs(), true, swap);
+                    case REVERT -> new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), false, swap);
+                    case ROLL_BACK -> new SiteMemory(outcome.state(), warning, window.endMs(), false, swap);
                 };
         Double current =
                 active == null ? trained : fvu(Reconstruction.of(active.decoder(), head.codes(), head.targets()));
@@ -104,6 +112,7 @@ final class SiteJudge {
                         memory,
                         warned,
                         current,
+                        activeGap(geometry, subspace, active),
                         ask,
                         active,
                         lost(outcome.verdict(), geometry, subspace, head, active)),
@@ -111,12 +120,33 @@ final class SiteJudge {
                 ask);
     }
 
-    private SampleRows head(ClosedWindow window) {
+    private static List<SampledRow> head(ClosedWindow window) {
         List<SampledRow> rows = window.sample().rows();
-        return SampleRows.of(
-                site.explainer().encoder(),
-                rows.subList(0, Math.min(SampledReconstruction.ROWS, rows.size())),
-                site.explainer().targetWidth());
+        return rows.subList(0, Math.min(SampledReconstruction.ROWS, rows.size()));
+    }
+
+    /** The gap of the decoder in service; null where it does not exist or its subspace is not computed yet. */
+    private @Nullable Double activeGap(
+            GapAssessment geometry, ActiveSubspace window, ActiveDecoders.@Nullable Active active) {
+        Double ofTrained = geometry.faithfulnessGap();
+        if (ofTrained == null || active == null || !isAdapted(active)) {
+            return ofTrained;
+        }
+        ExplainerSubspace own = active.subspace();
+        return own == null || !own.isIdentified()
+                ? null
+                : FaithfulnessGap.between(own.subspace(), window.subspace()).value();
+    }
+
+    private SwapWatch watch(
+            SwapWatch before, List<SampledRow> rows, SampleRows head, ActiveDecoders.@Nullable Active active) {
+        DriftPolicy rule = site.settings().rollback();
+        if (rule == null || active == null || !isAdapted(active)) {
+            return SwapWatch.NONE;
+        }
+        PairedErrors errors =
+                PairedErrors.of(rows, head, active.decoder(), site.explainer().decoder());
+        return before.after(active.version(), errors, rule);
     }
 
     private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {
@@ -128,7 +158,12 @@ final class SiteJudge {
         return by.judge(state, geometry);
     }
 
-    private Ask ask(Outcome outcome, ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
+    private Ask ask(
+            Outcome outcome,
+            ClosedWindow window,
+            SiteMemory memory,
+            SwapWatch swap,
+            ActiveDecoders.@Nullable Active active) {
         if (!site.settings().adapts()) {
             return Ask.NOTHING;
         }
@@ -141,6 +176,11 @@ final class SiteJudge {
                 && aligned.value() <= aligned.threshold()
                 && isAdapted(active)) {
             return Ask.REVERT;
+        }
+        // Again with every window until it is gone: the adapter passes over one that is no longer in service.
+        DriftPolicy rule = site.settings().rollback();
+        if (rule != null && swap.hasFailed(rule)) {
+            return Ask.ROLL_BACK;
         }
         boolean rested = memory.lastRequestMs() == SiteMemory.NEVER
                 || window.endMs() - memory.lastRequestMs()
@@ -172,6 +212,7 @@ final class SiteJudge {
             SiteMemory memory,
             @Nullable Outcome warned,
             @Nullable Double fvu,
+            @Nullable Double activeGap,
             Ask ask,
             ActiveDecoders.@Nullable Active active,
             @Nullable List<LostFeature> lost) {
@@ -193,8 +234,10 @@ final class SiteJudge {
                 warned == null ? null : warned.verdict().label(),
                 warned == null ? null : warningReason(warned, geometry, memory),
                 fvu,
+                activeGap,
                 active == null ? 0 : active.version(),
                 ask == Ask.ADAPT,
+                ask == Ask.ROLL_BACK,
                 geometry.violatedBounds(),
                 window.masked().byToken(),
                 window.masked().byNorm(),

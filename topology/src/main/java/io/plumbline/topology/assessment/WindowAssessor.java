@@ -120,13 +120,25 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
         Objects.requireNonNull(context, "init was called").forward(report, reports);
-        askForAdaptation(window, judgement.ask(), record.timestamp());
+        ask(window, judgement, record.timestamp());
         listener.onReport(judgement.report(), System.nanoTime() - begin);
     }
 
-    private void askForAdaptation(ClosedWindow window, Ask ask, long timestampMs) {
+    private void ask(ClosedWindow window, Judgement judgement, long timestampMs) {
+        Ask ask = judgement.ask();
         if (ask == Ask.REVERT) {
             forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
+        }
+        if (ask == Ask.ROLL_BACK) {
+            SwapWatch swap = judgement.memory().swap();
+            AdaptationMessage request = new AdaptationMessage.RollBack(
+                    window.endMs(),
+                    swap.version(),
+                    swap.windows(),
+                    swap.worse(),
+                    orNaN(judgement.report().reconstructionFvu()),
+                    orNaN(judgement.report().geometry().reconstructionFvuTrained()));
+            forward(window.site(), request.encode(), timestampMs, requests);
         }
         if (ask == Ask.ADAPT) {
             List<byte[]> parts = window.sample().encode(RowSample.RECORD_PART_BYTES);
@@ -142,6 +154,10 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
                     parts.size());
             forward(window.site(), request.encode(), timestampMs, requests);
         }
+    }
+
+    private static double orNaN(@Nullable Double value) {
+        return value == null ? Double.NaN : value;
     }
 
     private void forward(String site, byte[] value, long timestampMs, String sink) {

@@ -27,8 +27,11 @@ import org.jspecify.annotations.Nullable;
  * @param warning the verdict of those that warn: {@code aligned}, {@code drifted} or {@code undecided}; null without any
  * @param warningReason a sentence for it
  * @param reconstructionFvu FVU of the active decoder on the rows of the window's sample that the trained one is measured on
+ * @param activeFaithfulnessGap faithfulness gap of the active decoder, beside that of the trained one; null where undefined, and
+ *     for some seconds after a swap
  * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
  * @param adaptationRequested whether this window asked for an adaptation
+ * @param rollbackRequested whether this window asked for the trained decoder because the active one does worse
  * @param violatedBounds names of valid bounds the measured gaps break; empty unless there is a defect
  * @param maskedByToken rows of the window that were taken out before everything else for their token
  * @param maskedByNorm the same for their norm
@@ -55,8 +58,10 @@ public record WindowReport(
         @Nullable String warning,
         @Nullable String warningReason,
         @Nullable Double reconstructionFvu,
+        @Nullable Double activeFaithfulnessGap,
         long decoderVersion,
         boolean adaptationRequested,
+        boolean rollbackRequested,
         List<String> violatedBounds,
         long maskedByToken,
         long maskedByNorm,

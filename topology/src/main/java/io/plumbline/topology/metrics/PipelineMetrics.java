@@ -107,6 +107,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.RANK, geometry.rank())
                 .set(WindowMetric.DIMENSION, geometry.dimension())
                 .set(WindowMetric.FAITHFULNESS_GAP, geometry.faithfulnessGap())
+                .set(WindowMetric.ACTIVE_FAITHFULNESS_GAP, report.activeFaithfulnessGap())
                 .set(WindowMetric.BASELINE_GAP, geometry.baselineGap())
                 .set(WindowMetric.EXPLAINER_BASELINE_GAP, geometry.explainerBaselineGap())
                 .set(WindowMetric.RECONSTRUCTION_GAP, geometry.reconstructionGap())

@@ -24,6 +24,9 @@ public enum WindowMetric {
     FAITHFULNESS_GAP(
             "plumbline_faithfulness_gap",
             "Faithfulness gap: Frobenius norm of the difference of the projectors onto the active and the explainer subspace"),
+    ACTIVE_FAITHFULNESS_GAP(
+            "plumbline_active_faithfulness_gap",
+            "Faithfulness gap of the decoder in service, where plumbline_faithfulness_gap is that of the trained one"),
     BASELINE_GAP(
             "plumbline_baseline_gap",
             "Frobenius gap between the active subspace of the window and that of the baseline"),

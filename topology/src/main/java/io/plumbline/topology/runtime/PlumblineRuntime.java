@@ -145,7 +145,8 @@ public final class PlumblineRuntime implements AutoCloseable {
         config.swapRules()
                 .forEach((site, rules) ->
                         metrics.swapMode(site, rules.mode().name().toLowerCase(Locale.ROOT)));
-        PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites, new DecoderMetrics(metrics)));
+        PublishedDecoders decoders =
+                own(PublishedDecoders.follow(config, sites, role.monitors(), new DecoderMetrics(metrics)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
                     .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));

@@ -36,8 +36,12 @@ class AssessmentCodecsTest {
 
     @Test
     void theMemoryOfASiteComesBackAsItWas() {
-        SiteMemory memory =
-                new SiteMemory(new DriftState(true, 3, 5), new DriftState(false, 2, 1), 1_700_000_000_000L, true);
+        SiteMemory memory = new SiteMemory(
+                new DriftState(true, 3, 5),
+                new DriftState(false, 2, 1),
+                1_700_000_000_000L,
+                true,
+                new SwapWatch(4, 3, 1));
         assertEquals(memory, SiteMemory.decode(memory.encode()));
         assertEquals(
                 SiteMemory.initial(), SiteMemory.decode(SiteMemory.initial().encode()));
@@ -45,11 +49,15 @@ class AssessmentCodecsTest {
     }
 
     @Test
-    void aMemoryFromBeforeWarningsStartsWithoutOne() {
-        SiteMemory memory = new SiteMemory(new DriftState(true, 3, 5), DriftState.INITIAL, 1_700_000_000_000L, true);
+    void aMemoryFromBeforeWarningsOrSwapsStartsWithoutThem() {
+        SiteMemory memory = new SiteMemory(
+                new DriftState(true, 3, 5), DriftState.INITIAL, 1_700_000_000_000L, true, SwapWatch.NONE);
         byte[] old = Arrays.copyOf(memory.encode(), 21);
         old[0] = 1;
         assertEquals(memory, SiteMemory.decode(old));
+        byte[] beforeSwaps = Arrays.copyOf(memory.encode(), memory.encode().length - 16);
+        beforeSwaps[0] = 2;
+        assertEquals(memory, SiteMemory.decode(beforeSwaps));
     }
 
     @Test

@@ -26,7 +26,13 @@ public final class AssessmentTargets {
                         Part.BYTES,
                         List.of(
                                 SiteMemory.initial().encode(),
-                                new SiteMemory(new DriftState(true, 3, 5), DriftState.INITIAL, 60_000, true).encode()),
+                                new SiteMemory(
+                                                new DriftState(true, 3, 5),
+                                                DriftState.INITIAL,
+                                                60_000,
+                                                true,
+                                                new SwapWatch(4, 3, 1))
+                                        .encode()),
                         8,
                         bytes -> SiteMemory.decode(bytes).encode()),
                 FuzzTarget.of(

@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.calibration.CleanWindowPass;
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
@@ -23,6 +25,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -98,6 +101,75 @@ class SiteJudgeTest {
         assertTrue(report.reason().contains("which needs 259199 clean windows: collect 259180 more"), report.reason());
     }
 
+    @Test
+    void aSwapThatDoesWorseIsAskedBackInItsSecondWindow() throws IOException {
+        SiteJudge judge = judge("threshold: {share: 0.6}\n    adaptation: {mode: auto}");
+        ActiveDecoders.Active worse = new ActiveDecoders.Active(decoder(0.0, 0.0), 7);
+        SiteJudge.Judgement first = judge.judge(drifted(), SiteMemory.initial(), worse);
+        assertEquals(SiteJudge.Ask.ADAPT, first.ask(), "the site itself is drifted");
+        SiteJudge.Judgement second = judge.judge(drifted(), first.memory(), worse);
+        assertEquals(SiteJudge.Ask.ROLL_BACK, second.ask());
+        assertTrue(second.report().rollbackRequested());
+        assertEquals(new SwapWatch(7, 2, 2), second.memory().swap());
+        assertEquals(
+                SiteJudge.Ask.ROLL_BACK,
+                judge.judge(drifted(), second.memory(), worse).ask(),
+                "until it is gone");
+        ActiveDecoders.Active trained = new ActiveDecoders.Active(decoder(1.0, 0.2), 8);
+        SiteJudge.Judgement back = judge.judge(drifted(), second.memory(), trained);
+        assertEquals(SwapWatch.NONE, back.memory().swap());
+        assertEquals(SiteJudge.Ask.NOTHING, back.ask(), "nothing is asked for within the cooldown");
+        assertEquals(
+                SiteJudge.Ask.REVERT,
+                judge.judge(window(false), first.memory(), worse).ask(),
+                "traffic that is back is no rollback");
+    }
+
+    @Test
+    void aSwapThatDoesBetterOrThatNobodyWatchesStays() throws IOException {
+        SiteJudge judge = judge("threshold: {share: 0.6}\n    adaptation: {mode: auto}");
+        ActiveDecoders.Active better = new ActiveDecoders.Active(decoder(1.0, 1.0), 7);
+        SiteMemory memory = SiteMemory.initial();
+        for (int window = 0; window < 6; window++) {
+            memory = judge.judge(drifted(), memory, better).memory();
+        }
+        assertEquals(new SwapWatch(7, 5, 0), memory.swap(), "the first five windows count");
+        SiteJudge off = judge("threshold: {share: 0.6}\n    adaptation: {mode: auto, rollback: off}");
+        ActiveDecoders.Active worse = new ActiveDecoders.Active(decoder(0.0, 0.0), 7);
+        SiteMemory unwatched = off.judge(drifted(), SiteMemory.initial(), worse).memory();
+        assertEquals(
+                SiteJudge.Ask.NOTHING, off.judge(drifted(), unwatched, worse).ask());
+    }
+
+    @Test
+    void theDecoderInServiceHasAGapOfItsOwn() throws IOException {
+        SiteJudge judge = judge("threshold: {share: 0.6}");
+        Decoder adapted = decoder(0.2, 1.0);
+        WindowReport before = judge.judge(drifted(), SiteMemory.initial(), null).report();
+        assertEquals(before.geometry().faithfulnessGap(), before.activeFaithfulnessGap());
+        WindowReport soon = judge.judge(drifted(), SiteMemory.initial(), new ActiveDecoders.Active(adapted, 7))
+                .report();
+        assertNull(soon.activeFaithfulnessGap(), "not computed yet");
+        ActiveDecoders.Active measured = new ActiveDecoders.Active(adapted, 7, ExplainerSubspace.of(adapted, 4));
+        WindowReport after =
+                judge.judge(drifted(), SiteMemory.initial(), measured).report();
+        double gap = Objects.requireNonNull(after.activeFaithfulnessGap());
+        assertTrue(gap < 0.3, "the adapted decoder writes where the rows are: " + gap);
+        assertTrue(Objects.requireNonNull(after.geometry().faithfulnessGap()) > 2.5, after::toString);
+    }
+
+    /** Like the trained one of the folder, with these strengths in its first and in its last four directions. */
+    private static Decoder decoder(double first, double last) {
+        Matrix weights = Matrix.zeros(WatchedFolder.FEATURES, WatchedFolder.WIDTH);
+        for (int j = 0; j < WatchedFolder.WIDTH; j++) {
+            // Rounded as the file is.
+            double strength = (float) (j < 4 ? first : last);
+            weights.set(j, j, strength);
+            weights.set(j + WatchedFolder.WIDTH, j, -strength);
+        }
+        return new Decoder(weights, new double[WatchedFolder.WIDTH]);
+    }
+
     private SiteJudge judge(String site) throws IOException {
         MonitorConfig config = MonitorConfig.parse("""
                 kafka: {bootstrap.servers: "h:1"}
@@ -114,10 +186,18 @@ class SiteJudgeTest {
 
     /** Clean rows, or the same moved along one direction: the mean moves, the subspace does not. */
     private static ClosedWindow window(boolean moved) {
+        return window(WatchedFolder::quiet, moved);
+    }
+
+    private static ClosedWindow drifted() {
+        return window(WatchedFolder::drifted, false);
+    }
+
+    private static ClosedWindow window(LongFunction<Matrix> source, boolean moved) {
         SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(WatchedFolder.WIDTH);
         RowSample sample = RowSample.ofCapacity(64);
         for (int record = 0; record < RECORDS; record++) {
-            Matrix rows = WatchedFolder.quiet(1_000 + record);
+            Matrix rows = source.apply(1_000 + record);
             for (int i = 0; i < rows.rows(); i++) {
                 rows.set(i, 0, rows.get(i, 0) + (moved ? 4.0 : 0.0));
                 float[] row = new float[rows.columns()];

@@ -40,6 +40,7 @@ class PipelineMetricsTest {
         assertEquals(0.125, value(snapshot, WindowMetric.FVU, "active"));
         assertEquals(1_700_000_000.5, value(snapshot, WindowMetric.BASELINE_CREATED, ""));
         assertEquals(7.0, value(snapshot, WindowMetric.BASELINE_REVISION, ""));
+        assertEquals(4.5, value(snapshot, WindowMetric.ACTIVE_FAITHFULNESS_GAP, ""));
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
@@ -122,8 +123,10 @@ class PipelineMetricsTest {
                 "aligned",
                 "eta is not above",
                 0.125,
+                4.5,
                 3,
                 true,
+                false,
                 List.of(),
                 100,
                 50,

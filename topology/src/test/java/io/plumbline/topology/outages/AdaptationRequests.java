@@ -48,6 +48,12 @@ final class AdaptationRequests {
         return List.of(message(site, new AdaptationMessage.Revert(windowEndMs)));
     }
 
+    static List<ProducerRecord<byte[], byte[]>> approve(String site, long candidate) {
+        return List.of(message(
+                site,
+                new AdaptationMessage.Command(0, "approval", AdaptationMessage.Verb.APPROVE, candidate, "a test")));
+    }
+
     private static ProducerRecord<byte[], byte[]> message(String site, AdaptationMessage message) {
         return new ProducerRecord<>(TOPIC, site.getBytes(StandardCharsets.UTF_8), message.encode());
     }

@@ -59,6 +59,11 @@ final class AdapterCase implements AutoCloseable {
 
     /** @param wipe whether the state folder of a killed process is emptied */
     AdapterCase(Path folder, String bootstrapServers, boolean wipe) throws Exception {
+        this(folder, bootstrapServers, wipe, "auto");
+    }
+
+    /** The same in another {@code adaptation.mode}. */
+    AdapterCase(Path folder, String bootstrapServers, boolean wipe, String mode) throws Exception {
         this.folder = Files.createDirectories(folder);
         this.wipe = wipe;
         String sends = "producer.interceptor.classes: " + KillPoint.Sends.class.getName();
@@ -73,7 +78,8 @@ final class AdapterCase implements AutoCloseable {
                         "monitor.commit.interval.ms: 1000",
                         "monitor.num.stream.threads: 1",
                         "main.consumer.session.timeout.ms: 6000",
-                        "main.consumer.heartbeat.interval.ms: 1000"));
+                        "main.consumer.heartbeat.interval.ms: 1000"),
+                mode);
         client = new BrokerClient(bootstrapServers);
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
         client.createTopic(AdaptationRequests.TOPIC, 1, Map.of());
@@ -151,6 +157,11 @@ final class AdapterCase implements AutoCloseable {
     /** Those a reader gets, once the open transaction has been ended by the broker. */
     int committed() {
         return client.readAll(config.topics().decoders()).size();
+    }
+
+    /** What the subscriber got so far. */
+    List<PublishedDecoder> followed() {
+        return followed;
     }
 
     /** Waits until so many requests have been answered. */

@@ -3,11 +3,14 @@ package io.plumbline.topology.outages;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.faults.ChildJvm;
 import io.plumbline.topology.faults.FaultBroker;
 import io.plumbline.topology.runtime.Role;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +47,36 @@ class KilledAdapterIT {
             AdapterCase.Result result = run.finish();
             assertEquals(4, result.requests());
             assertEquals(4, result.published());
+        }
+    }
+
+    /** A decoder of this site is 32 records, and one of state: it dies when half of the approved one is written. */
+    @Test
+    void anApprovalIsCarriedOutOnceThoughTheAdapterDiesInIt() throws Exception {
+        try (EmbeddedBroker broker = FaultBroker.start(folder.resolve("broker"));
+                AdapterCase run = new AdapterCase(folder.resolve("case"), broker.bootstrapServers(), true, "propose")) {
+            run.client().createTopic("adaptation-reports", 1, Map.of());
+            ChildJvm adapter = run.startToBeKilledAt(Role.ADAPTER, "send-decoders", 33 + 16);
+            run.client().send(AdaptationRequests.adapt(WideSite.SITE, END, WideSite.RECORDS, WideSite::drifted));
+            run.awaitReports(1);
+            assertEquals(33, run.committed(), "the candidate, and that it waits");
+            run.client().send(AdaptationRequests.approve(WideSite.SITE, 1));
+            run.awaitKilled(adapter);
+            assertEquals(33, run.committed());
+            assertEquals(List.of(), run.followed());
+
+            run.start(Role.ADAPTER);
+            run.awaitReports(2);
+            run.client().send(AdaptationRequests.revert(WideSite.SITE, END + 1));
+            run.awaitReports(3);
+            BrokerClient.awaitThat(() -> run.followed().size() >= 2, () -> "followed " + run.followed());
+            assertEquals(
+                    List.of("adapted", "trained"),
+                    run.followed().stream()
+                            .map(decoder -> decoder.manifest().kind())
+                            .toList());
+            assertEquals("1", run.followed().get(0).manifest().lineage().get("approved_candidate"));
+            assertEquals(99, run.committed(), "candidate, version 1, version 2");
         }
     }
 }

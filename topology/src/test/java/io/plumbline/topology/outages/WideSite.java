@@ -37,7 +37,8 @@ final class WideSite {
     private WideSite() {}
 
     /** Writes explainer, baseline and configuration; properties of the clients as lines of YAML. */
-    static MonitorConfig create(Path folder, String bootstrapServers, List<String> kafka) throws IOException {
+    static MonitorConfig create(Path folder, String bootstrapServers, List<String> kafka, String mode)
+            throws IOException {
         Path explainer = Files.createDirectories(folder.resolve("explainer"));
         writeExplainer(explainer);
         BaselineBuilder baseline = BaselineBuilder.of(Explainer.read(explainer), List.of(4), List.of());
@@ -66,8 +67,8 @@ final class WideSite {
                     clear: {share: 0.3}
                     debounce: 1 of 1
                     cooldown: 0s
-                    adaptation: {mode: auto, max_swaps: 1000 per 1d, profile: paper, relative_lambdas: true, rank: 160, lambda_preservation: 0.01, lambda_geometric: 0.0}
-                """.formatted(bootstrapServers, String.join("\n  ", kafka), WINDOW_MS, WINDOW_MS, SITE),
+                    adaptation: {mode: %s, max_swaps: 1000 per 1d, profile: paper, relative_lambdas: true, rank: 160, lambda_preservation: 0.01, lambda_geometric: 0.0}
+                """.formatted(bootstrapServers, String.join("\n  ", kafka), WINDOW_MS, WINDOW_MS, SITE, mode),
                 StandardCharsets.UTF_8);
         return MonitorConfig.load(file);
     }
