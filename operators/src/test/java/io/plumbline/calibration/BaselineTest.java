@@ -13,8 +13,6 @@ import io.plumbline.explainer.ReluEncoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.MaskRules;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.NonFiniteRowException;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
@@ -27,7 +25,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -37,11 +34,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class BaselineTest {
 
-    private static final int DIMENSION = 6;
-    private static final int RANK = 2;
+    static final int DIMENSION = 6;
+    static final int RANK = 2;
     private static final int FEATURES = 10;
 
-    private static final Explainer AUTOENCODER = explainer("standard");
+    static final Explainer AUTOENCODER = explainer("standard");
 
     private static Explainer explainer(String architecture) {
         Random random = new Random(1);
@@ -64,11 +61,11 @@ class BaselineTest {
         return matrix;
     }
 
-    private static Matrix request(int index) {
+    static Matrix request(int index) {
         return gaussian(new Random(100 + index), 7 + index % 5, DIMENSION);
     }
 
-    private static Baseline build(int requests) {
+    static Baseline build(int requests) {
         BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(20, 35));
         for (int i = 0; i < requests; i++) {
             builder.add(new ActivationBatch(request(i), null, null));
@@ -383,92 +380,10 @@ class BaselineTest {
         return complete(new double[] {1}, "windows.2.20.gap_share");
     }
 
-    @Test
-    void aMaskedBaselineIsThatOfTheRowsThatRemain(@TempDir Path folder) throws IOException {
-        MaskRules rules = new MaskRules(List.of(102L, 101L), 4.0);
-        BaselineBuilder masking = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(20, 35), rules);
-        for (int i = 0; i < 12; i++) {
-            masking.addNorms(withSpecialRows(request(i)));
-        }
-        for (int i = 0; i < 12; i++) {
-            masking.add(withSpecialRows(request(i)));
-        }
-        CleanWindowPass windows = masking.secondPass();
-        for (int i = 0; i < 12; i++) {
-            windows.add(withSpecialRows(request(i)));
-        }
-        Baseline masked = windows.build();
-        Baseline clean = build(12);
-
-        assertEquals(new MaskedRows(24, 12), masking.masked());
-        assertArrayEquals(clean.moment().state(), masked.moment().state());
-        assertEquals(clean.reconstructionFvu(), masked.reconstructionFvu());
-        assertEquals(clean.samples().size(), masked.samples().size());
-        clean.samples().forEach(sample -> sample.statistics()
-                .forEach((statistic, values) -> assertArrayEquals(
-                        values,
-                        masked.sample(RANK, sample.rowsPerWindow())
-                                .orElseThrow()
-                                .values(statistic),
-                        statistic)));
-
-        Path file = folder.resolve("baseline.safetensors");
-        masked.write(file);
-        assertEquals(masked.masking(), Baseline.read(file).masking());
-        assertEquals(new MaskRules(List.of(101L, 102L), 4.0), masked.masking().rules());
-    }
-
-    @Test
-    void theMedianNormIsThatOfTheRowsOfNoMaskedToken() {
-        BaselineBuilder builder =
-                BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(), new MaskRules(List.of(101L, 102L), null));
-        List<Double> norms = new ArrayList<>();
-        for (int i = 0; i < 12; i++) {
-            ActivationBatch batch = withSpecialRows(request(i));
-            builder.add(batch);
-            for (int row = 1; row < batch.rows() - 1; row++) {
-                norms.add(batch.activations().rowRange(row, row + 1).frobeniusNorm());
-            }
-        }
-        norms.sort(null);
-        double median = norms.get((norms.size() - 1) / 2);
-        assertEquals(median, builder.build().masking().medianNorm(), 1e-3 * median);
-    }
-
-    @Test
-    void aFileThatSaysNothingOfMaskingMaskedNothing(@TempDir Path folder) throws IOException {
-        assertEquals(MaskRules.NONE, reread(folder, build(12)).masking().rules());
-        Baseline old = build(12);
-        Baseline older = new Baseline(
-                old.explainerSha256(),
-                old.moment(),
-                old.reconstructionMoment(),
-                old.reconstructionFvu(),
-                old.grouping(),
-                old.samples(),
-                Masking.UNKNOWN,
-                List.of(),
-                null);
-        assertEquals(Masking.UNKNOWN, reread(folder, older).masking());
-    }
-
-    private static Baseline reread(Path folder, Baseline baseline) throws IOException {
+    static Baseline reread(Path folder, Baseline baseline) throws IOException {
         Path file = folder.resolve("baseline.safetensors");
         baseline.write(file);
         return Baseline.read(file);
-    }
-
-    /** The rows between a token 101 and a token 102, both huge, and one row of a common token that is far too long. */
-    private static ActivationBatch withSpecialRows(Matrix rows) {
-        Matrix more = Matrix.zeros(rows.rows() + 3, DIMENSION);
-        System.arraycopy(rows.values(), 0, more.values(), DIMENSION, rows.values().length);
-        long[] ids = new long[more.rows()];
-        ids[0] = 101;
-        more.set(0, 1, 1e6);
-        more.set(more.rows() - 2, 2, 300.0);
-        ids[more.rows() - 1] = 102;
-        more.set(more.rows() - 1, 0, -1e6);
-        return new ActivationBatch(more, null, ids);
     }
 
     @Test

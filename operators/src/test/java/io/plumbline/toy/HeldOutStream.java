@@ -68,10 +68,20 @@ final class HeldOutStream {
         this.window = window;
     }
 
+    /** The requests of so many windows. */
+    List<ActivationBatch> requests(long stream, int windows, int severity) {
+        List<ActivationBatch> requests = new ArrayList<>();
+        windows(stream, windows, severity).forEach(rows -> requests.addAll(requests(rows)));
+        return requests;
+    }
+
+    Explainer watched() {
+        return explainer;
+    }
+
     /** A baseline of so many clean windows. */
     Baseline calibrated(long stream, int windows) {
-        List<ActivationBatch> requests = new ArrayList<>();
-        windows(stream, windows, 0).forEach(rows -> requests.addAll(requests(rows)));
+        List<ActivationBatch> requests = requests(stream, windows, 0);
         BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(ToyStream.RANK), List.of(window));
         requests.forEach(builder::add);
         CleanWindowPass pass = builder.secondPass();

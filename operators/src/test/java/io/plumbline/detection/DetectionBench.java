@@ -1,0 +1,177 @@
+package io.plumbline.detection;
+
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.calibration.CleanWindowPass;
+import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.SampledReconstruction;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.ActivationBatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.DoubleUnaryOperator;
+
+/**
+ * Every statistic of Plumbline, and a kernel two-sample test, on the same windows of whole requests: calibrated on clean windows
+ * as a baseline file has them, then asked about others.
+ */
+public final class DetectionBench {
+
+    /** The statistics that can decide, and reconstruction. */
+    public static final List<String> STATISTICS = List.of(
+            "faithfulness_gap",
+            "baseline_gap",
+            "reconstruction_gap",
+            "second_moment_shift_ratio",
+            "residual_energy",
+            "whitened_mean_shift",
+            "reconstruction_fvu_trained");
+
+    public static final String RIVAL = "mmd";
+
+    /** Of the baseline, and of a window: what a kernel test costs grows with their product. */
+    private static final int REFERENCE_ROWS = 320;
+
+    private static final int TESTED_ROWS = 512;
+
+    private final Explainer explainer;
+    private final int windowRows;
+    private final SiteGeometry geometry;
+    private final MeanDiscrepancy discrepancy;
+    private final Scores clean = new Scores();
+    private final BoundTally bounds = new BoundTally();
+
+    /** @param requests clean ones; windows are filled from them in order */
+    public DetectionBench(Explainer explainer, int rank, int windowRows, List<ActivationBatch> requests) {
+        this.explainer = explainer;
+        this.windowRows = windowRows;
+        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank), List.of(windowRows));
+        requests.forEach(builder::add);
+        CleanWindowPass pass = builder.secondPass();
+        requests.forEach(pass::add);
+        Baseline baseline = pass.build();
+        geometry = SiteGeometry.of(explainer.decoder(), baseline.moment(), baseline.reconstructionMoment(), rank);
+        NullSample sample = baseline.sample(rank, windowRows).orElseThrow();
+        for (String statistic : STATISTICS) {
+            for (double value : sample.values(statistic)) {
+                clean.add(statistic, value);
+            }
+        }
+        List<Matrix> windows = new ArrayList<>();
+        List<ActivationBatch> open = new ArrayList<>();
+        for (ActivationBatch request : requests) {
+            open.add(request);
+            if (rows(open) >= windowRows) {
+                windows.add(stack(open));
+                open.clear();
+            }
+        }
+        discrepancy = reference(windows);
+        for (int i = 0; i < windows.size(); i++) {
+            clean.add(RIVAL, discrepancy.of(tested(windows.get(i)), i));
+        }
+    }
+
+    public Scores clean() {
+        return clean;
+    }
+
+    /** Of every window that was scored. */
+    public BoundTally bounds() {
+        return bounds;
+    }
+
+    /**
+     * Windows of which each request is of the shifted traffic with the share of its window, the others of the usual; no request
+     * twice in one window.
+     *
+     * @param share of shifted requests, a function of the window's place from 0 to 1
+     */
+    public Scores mixed(
+            List<ActivationBatch> usual,
+            List<ActivationBatch> shifted,
+            DoubleUnaryOperator share,
+            int windows,
+            long seed) {
+        Random random = new Random(seed);
+        Scores scores = new Scores();
+        for (int i = 0; i < windows; i++) {
+            double of = share.applyAsDouble(windows == 1 ? 1.0 : i / (windows - 1.0));
+            List<ActivationBatch> left = new ArrayList<>(usual);
+            List<ActivationBatch> leftShifted = new ArrayList<>(shifted);
+            List<ActivationBatch> window = new ArrayList<>();
+            while (rows(window) < windowRows) {
+                List<ActivationBatch> from = random.nextDouble() < of ? leftShifted : left;
+                window.add(from.remove(random.nextInt(from.size())));
+            }
+            score(window, scores);
+        }
+        return scores;
+    }
+
+    private void score(List<ActivationBatch> window, Scores scores) {
+        Matrix rows = stack(window);
+        SampledReconstruction sampled = new SampledReconstruction();
+        window.forEach(sampled::add);
+        GapAssessment assessment = geometry.assess(SecondMoment.of(rows), sampled.fvu(explainer));
+        bounds.add(assessment);
+        STATISTICS.forEach(statistic ->
+                scores.add(statistic, assessment.statistic(statistic).orElseThrow()));
+        scores.add(RIVAL, discrepancy.of(tested(rows), -1));
+    }
+
+    /** Rows at even distances. */
+    private static Matrix tested(Matrix rows) {
+        int count = Math.min(TESTED_ROWS, rows.rows());
+        Matrix tested = Matrix.zeros(count, rows.columns());
+        for (int i = 0; i < count; i++) {
+            int row = (int) ((long) i * rows.rows() / count);
+            System.arraycopy(rows.values(), row * rows.columns(), tested.values(), i * rows.columns(), rows.columns());
+        }
+        return tested;
+    }
+
+    private static MeanDiscrepancy reference(List<Matrix> windows) {
+        int rows = windows.stream().mapToInt(Matrix::rows).sum();
+        int count = Math.min(REFERENCE_ROWS, rows);
+        Matrix reference = Matrix.zeros(count, windows.get(0).columns());
+        int[] windowOf = new int[count];
+        int window = 0;
+        int before = 0;
+        for (int i = 0; i < count; i++) {
+            int row = (int) ((long) i * rows / count);
+            while (row - before >= windows.get(window).rows()) {
+                before += windows.get(window++).rows();
+            }
+            windowOf[i] = window;
+            System.arraycopy(
+                    windows.get(window).values(),
+                    (row - before) * reference.columns(),
+                    reference.values(),
+                    i * reference.columns(),
+                    reference.columns());
+        }
+        return new MeanDiscrepancy(reference, windowOf);
+    }
+
+    private static int rows(List<ActivationBatch> requests) {
+        return requests.stream().mapToInt(ActivationBatch::rows).sum();
+    }
+
+    private static Matrix stack(List<ActivationBatch> requests) {
+        int columns = requests.get(0).targetRows().columns();
+        Matrix all = Matrix.zeros(rows(requests), columns);
+        int row = 0;
+        for (ActivationBatch request : requests) {
+            double[] values = request.targetRows().values();
+            System.arraycopy(values, 0, all.values(), row * columns, values.length);
+            row += request.rows();
+        }
+        return all;
+    }
+}

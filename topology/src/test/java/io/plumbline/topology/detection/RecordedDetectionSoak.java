@@ -1,0 +1,75 @@
+package io.plumbline.topology.detection;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.plumbline.detection.DetectionBench;
+import io.plumbline.detection.DetectionTable;
+import io.plumbline.detection.Scores;
+import io.plumbline.wire.ActivationBatch;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The recorded table of deploy/DETECTION.md. Needs the whole recordings, {@code en_baseline}, {@code en}, {@code de} and {@code
+ * code}, in the folder that the system property {@value #FOLDER} names; the demonstration holds parts of two of them. {@value
+ * #REQUESTS} limits the clean requests: the page says with how many its figures were made.
+ */
+class RecordedDetectionSoak {
+
+    static final String FOLDER = "plumbline.recordings";
+    static final String REQUESTS = "plumbline.recordings.requests";
+
+    private static final int RANK = 32;
+    private static final double RATE = 0.05;
+    private static final int WINDOWS = 12;
+    private static final int RUNS = 2;
+    private static final int STEPS = 11;
+    private static final int[] PERCENT = {100, 25, 10, 50, 5};
+    private static final List<String> OTHERS = List.of("de", "code");
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(ints = {512, 2_048})
+    void noValidBoundIsBrokenWhateverTheTraffic(int windowRows, TestReporter figures) throws IOException {
+        String recordings = System.getProperty(FOLDER);
+        assumeTrue(recordings != null, "no folder of recordings was named with -D" + FOLDER);
+        List<ActivationBatch> clean = read(recordings, "en_baseline");
+        DetectionBench bench = new DetectionBench(
+                Recordings.explainer(folder),
+                RANK,
+                windowRows,
+                clean.subList(0, Math.min(clean.size(), Integer.getInteger(REQUESTS, Integer.MAX_VALUE))));
+        List<ActivationBatch> english = read(recordings, "en");
+        DetectionTable table = new DetectionTable(
+                bench.clean(), RATE, bench.mixed(english, List.of(), at -> 0.0, WINDOWS, 1), figures::publishEntry);
+        for (int percent : PERCENT) {
+            for (String other : OTHERS) {
+                table.shift(
+                        "%d %% of requests %s".formatted(percent, other),
+                        bench.mixed(english, read(recordings, other), at -> percent / 100.0, WINDOWS, 100 + percent));
+            }
+        }
+        for (String other : OTHERS) {
+            List<Scores> runs = new ArrayList<>();
+            for (int run = 0; run < RUNS; run++) {
+                runs.add(bench.mixed(english, read(recordings, other), at -> at / 2, STEPS, 1_000 + run));
+            }
+            table.ramp("0 to 50 %% %s in %d windows".formatted(other, STEPS), runs);
+        }
+        figures.publishEntry("bounds", bench.bounds().toString());
+        assertEquals(0, bench.bounds().violations(), () -> bench.bounds().toString());
+    }
+
+    private static List<ActivationBatch> read(String folder, String name) throws IOException {
+        return Recordings.requests(Path.of(folder, name + ".safetensors"));
+    }
+}

@@ -1,0 +1,47 @@
+package io.plumbline.topology.detection;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.detection.DetectionBench;
+import io.plumbline.detection.DetectionTable;
+import io.plumbline.detection.Scores;
+import io.plumbline.wire.ActivationBatch;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The demonstration's recordings in windows of 512 rows; {@link RecordedDetectionSoak} is the long form. */
+class RecordedDetectionTest {
+
+    private static final int RANK = 32;
+    private static final int WINDOW_ROWS = 512;
+    private static final int WINDOWS = 10;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void germanIsSeenByEveryStatisticAndATenthOfItByTheMeanAlone() throws IOException {
+        List<ActivationBatch> english = Recordings.requests(Recordings.unpack(folder, "english.safetensors"));
+        List<ActivationBatch> german = Recordings.requests(Recordings.unpack(folder, "german.safetensors"));
+        int half = english.size() / 2;
+        DetectionBench bench =
+                new DetectionBench(Recordings.explainer(folder), RANK, WINDOW_ROWS, english.subList(0, half));
+        List<ActivationBatch> later = english.subList(half, english.size());
+        DetectionTable table =
+                new DetectionTable(bench.clean(), 0.1, bench.mixed(later, german, at -> 0.0, WINDOWS, 1), line -> {});
+        Scores full = bench.mixed(later, german, at -> 1.0, WINDOWS, 2);
+        for (String statistic : DetectionBench.STATISTICS) {
+            assertTrue(table.auc(statistic, full) > 0.95, () -> statistic + " " + table.auc(statistic, full));
+        }
+        Scores quarter = bench.mixed(later, german, at -> 0.25, WINDOWS, 3);
+        double mean = table.auc("whitened_mean_shift", quarter);
+        double gap = table.auc("faithfulness_gap", quarter);
+        assertTrue(mean > gap, "a quarter German: mean %.3f, gap %.3f".formatted(mean, gap));
+        assertEquals(3 * WINDOWS, bench.bounds().windows());
+        assertEquals(0, bench.bounds().violations(), () -> bench.bounds().toString());
+    }
+}

@@ -1,0 +1,2 @@
+/** The detection study on recorded activations. */
+package io.plumbline.topology.detection;
