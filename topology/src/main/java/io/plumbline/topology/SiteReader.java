@@ -21,17 +21,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one entry under {@code sites}. */
 final class SiteReader {
 
-    private static final Pattern DEBOUNCE = Pattern.compile("(\\d{1,4})\\s+of\\s+(\\d{1,4})");
     private static final List<String> HYPER_PARAMETERS =
             List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha");
-    private static final int LONGEST_DEBOUNCE = 64;
     private static final double DEFAULT_VALIDATION_SHARE = 0.25;
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
 
@@ -86,7 +82,7 @@ final class SiteReader {
             }
         }
         MaskRules mask = node.has("mask") ? mask(node.child("mask")) : MaskRules.NONE;
-        DriftPolicy debounce = node.parsed("debounce", DriftPolicy.immediate(), SiteReader::debounce);
+        DriftPolicy debounce = node.parsed("debounce", DriftPolicy.immediate(), AlarmText::debounce);
         ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce, triggers));
         Threshold threshold = thresholds.threshold(node, "threshold");
         Threshold clear = thresholds.clear(node, threshold);
@@ -208,20 +204,6 @@ final class SiteReader {
 
     private AlarmLaw law(DriftPolicy debounce, List<String> statistics) {
         return new AlarmLaw(debounce, window.size(), window.advance(), Math.max(1, statistics.size()));
-    }
-
-    static DriftPolicy debounce(String text) {
-        Matcher matcher = DEBOUNCE.matcher(text.strip());
-        if (!matcher.matches()) {
-            throw new IllegalArgumentException("expected `j of n`, such as 2 of 3: over in j of the last n windows");
-        }
-        int over = Integer.parseInt(matcher.group(1));
-        int of = Integer.parseInt(matcher.group(2));
-        if (over < 1 || over > of || of > LONGEST_DEBOUNCE) {
-            throw new IllegalArgumentException(
-                    "expected `j of n` with j from 1 to n and n at most " + LONGEST_DEBOUNCE);
-        }
-        return new DriftPolicy(over, of);
     }
 
     private static DType decoderType(String text) {

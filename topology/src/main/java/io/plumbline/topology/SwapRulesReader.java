@@ -27,7 +27,7 @@ final class SwapRulesReader {
         }
         DriftPolicy rollback = node.isOff("rollback")
                 ? null
-                : node.parsed("rollback", SwapRules.DEFAULT_ROLLBACK, SiteReader::debounce);
+                : node.parsed("rollback", SwapRules.DEFAULT_ROLLBACK, AlarmText::debounce);
         Duration pause = node.duration("pause_after_rollback", otherwise.pause());
         return new SwapRules(mode, limit.swaps(), limit.period(), lifetime, rollback, pause);
     }

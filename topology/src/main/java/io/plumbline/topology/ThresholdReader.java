@@ -6,8 +6,6 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.Threshold;
 import java.time.Duration;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code threshold}, {@code clear} and {@code warn_threshold} of a site. */
@@ -16,7 +14,6 @@ final class ThresholdReader {
     /** What a site is held to where nothing else is written. */
     static final AlarmBudget DEFAULT_BUDGET = new AlarmBudget.PerTime(1, Duration.ofDays(30));
 
-    private static final Pattern ALARMS = Pattern.compile("(\\d{1,6})\\s+per\\s+(.+)");
     private static final List<String> FORMS = List.of("false_alarms", "false_alarm_rate", "share", "quantile");
     private static final String EXPECTED =
             "takes one of {false_alarms: 1 per 30d}, {false_alarm_rate: 0.01}, {share: 0.6} and {quantile: 0.95}";
@@ -73,7 +70,8 @@ final class ThresholdReader {
     private Threshold calibrated(ConfigNode form, String kind) {
         return switch (kind) {
             case "false_alarms" ->
-                new Threshold.FalseAlarms(form.parsed(kind, DEFAULT_BUDGET, this::alarmsPerTime), law);
+                new Threshold.FalseAlarms(
+                        form.parsed(kind, DEFAULT_BUDGET, text -> AlarmText.budget(text, law.advance())), law);
             case "false_alarm_rate" ->
                 new Threshold.FalseAlarms(
                         new AlarmBudget.PerWindow(form.parsed(
@@ -95,24 +93,6 @@ final class ThresholdReader {
                 new Threshold.QuantileOfCleanWindows(
                         form.parsed(kind, 0.95, text -> openUnit(text, "0.95 is passed by 5 % of clean windows")));
         };
-    }
-
-    private AlarmBudget alarmsPerTime(String text) {
-        Matcher matcher = ALARMS.matcher(text.strip());
-        if (!matcher.matches()) {
-            throw new IllegalArgumentException("expected `N per DURATION`, such as 1 per 30d");
-        }
-        int alarms = Integer.parseInt(matcher.group(1));
-        Duration time = DurationText.parse(matcher.group(2));
-        if (alarms < 1 || time.isZero()) {
-            throw new IllegalArgumentException("expected 1 or more per positive duration, such as 1 per 30d");
-        }
-        if ((double) alarms * law.advance().toMillis() >= time.toMillis()) {
-            throw new IllegalArgumentException(
-                    "expected fewer alarms than windows, of which there is one every %s: 1 per 30d is usual"
-                            .formatted(DurationText.format(law.advance())));
-        }
-        return new AlarmBudget.PerTime(alarms, time);
     }
 
     private Threshold number(ConfigNode node, String key) {

@@ -3,7 +3,9 @@ package io.plumbline.topology.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftState;
@@ -22,11 +24,13 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.AlarmText;
 import io.plumbline.topology.assessment.EnergyWarning;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -61,6 +65,7 @@ import picocli.CommandLine.Spec;
 final class AssessCommand implements Callable<Integer> {
 
     private static final Threshold DEFAULT_THRESHOLD = new Threshold.QuantileOfCleanWindows(0.95);
+    private static final double DAY_MS = 86_400_000.0;
     private static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .build();
@@ -88,7 +93,22 @@ final class AssessCommand implements Callable<Integer> {
         @Nullable
         Double quantile;
 
-        Threshold threshold() {
+        @Option(
+                names = "--false-alarms",
+                paramLabel = "'N per TIME'",
+                description =
+                        "Drifted above the clean value that keeps this promise after --debounce, such as '1 per 30d'.")
+        @Nullable
+        String falseAlarms;
+
+        Threshold threshold(AlarmLaw law) {
+            if (falseAlarms != null) {
+                try {
+                    return new Threshold.FalseAlarms(AlarmText.budget(falseAlarms, law.advance()), law);
+                } catch (IllegalArgumentException refused) {
+                    throw new UsageException("--false-alarms = %s: %s".formatted(falseAlarms, refused.getMessage()));
+                }
+            }
             try {
                 if (value != null) {
                     return new Threshold.Fixed(value);
@@ -129,6 +149,23 @@ final class AssessCommand implements Callable<Integer> {
     ThresholdOptions thresholds;
 
     @Option(
+            names = "--debounce",
+            paramLabel = "'J of N'",
+            defaultValue = "1 of 1",
+            description =
+                    "What the site is watched with, for the rate of false alarms. This window is judged by itself."
+                            + " Default: ${DEFAULT-VALUE}.")
+    String debounce;
+
+    @Option(
+            names = "--window-size",
+            paramLabel = "DURATION",
+            defaultValue = "60s",
+            description =
+                    "Length of the site's windows (tumbling), for the rate of false alarms. Default: ${DEFAULT-VALUE}.")
+    String windowSize;
+
+    @Option(
             names = "--trigger",
             defaultValue = DriftJudge.DEFAULT_TRIGGER,
             description = "The statistic that decides. Default: ${DEFAULT-VALUE}.")
@@ -167,7 +204,8 @@ final class AssessCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Threshold threshold = thresholds == null ? DEFAULT_THRESHOLD : thresholds.threshold();
+        AlarmLaw law = law();
+        Threshold threshold = thresholds == null ? DEFAULT_THRESHOLD : thresholds.threshold(law);
         if (!GapAssessment.statisticNames().contains(trigger)) {
             throw new UsageException("--trigger = %s: expected one of %s"
                     .formatted(trigger, String.join(", ", GapAssessment.statisticNames())));
@@ -191,6 +229,7 @@ final class AssessCommand implements Callable<Integer> {
                     .judge(DriftState.INITIAL, assessment)
                     .verdict();
             Answer answer = answer(assessment, fvu, verdict);
+            putRates(answer, verdict, law);
             if (!normal.masking().rules().isEmpty()) {
                 stream.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
             }
@@ -208,6 +247,40 @@ final class AssessCommand implements Callable<Integer> {
             }
             return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
         }
+    }
+
+    private AlarmLaw law() {
+        Duration size = Options.duration("--window-size", windowSize);
+        if (size.isZero()) {
+            throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
+        }
+        try {
+            return AlarmLaw.tumbling(AlarmText.debounce(debounce), size);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--debounce = %s: %s".formatted(debounce, refused.getMessage()));
+        }
+    }
+
+    /** What the threshold comes to on clean traffic, where it is one of the clean values. */
+    private static void putRates(Answer answer, DriftVerdict verdict, AlarmLaw law) {
+        Basis basis = basis(verdict);
+        if (basis == null) {
+            answer.putUndefined("days_per_false_alarm", "the threshold is not taken from clean windows");
+            return;
+        }
+        int atOrAbove = (int) Math.round(basis.windowRate() * (basis.cleanWindows() + 1));
+        answer.put("false_alarm_rate", basis.windowRate())
+                .put(
+                        "days_per_false_alarm",
+                        law.millisecondsBetween(law.alarmsPerWindow(basis.cleanWindows(), Math.max(1, atOrAbove)))
+                                / DAY_MS);
+    }
+
+    private static @Nullable Basis basis(DriftVerdict verdict) {
+        if (verdict instanceof DriftVerdict.Aligned aligned) {
+            return aligned.basis();
+        }
+        return verdict instanceof DriftVerdict.Drifted drifted ? drifted.basis() : null;
     }
 
     private static SecondMoment moment(ActivationStream stream, Explainer trained, SampledReconstruction sampled)

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Provenance;
@@ -225,6 +227,39 @@ class BaselineFromTopicIT {
         assertEquals(0, after.exitCode(), after.err());
     }
 
+    @Test
+    void assessSaysHowOftenItsThresholdIsPassedByCleanTraffic() throws IOException {
+        Path normal = folder.resolve("normal.safetensors");
+        assertEquals(
+                0,
+                baseline(normal, "--activations", dump(0, 56), "--explainer", folder.resolve("explainer"))
+                        .exitCode());
+        // 7 clean windows, 2 of 3: the law of AlarmLaw by hand.
+        double perWindow = 4.0 / (8 * 9) - 6.0 / (8 * 9 * 10);
+        Shell shell = assess(normal, "--false-alarms", "1 per 30d", "--debounce", "2 of 3", "--window-size", "10s");
+        assertEquals(0, shell.exitCode(), shell.err());
+        JsonNode answer = new JsonMapper().readTree(shell.out());
+        assertEquals(1.0 / 8, answer.get("false_alarm_rate").asDouble(), 1e-12);
+        assertEquals(
+                10.0 / 86_400 / perWindow, answer.get("days_per_false_alarm").asDouble(), 1e-9);
+        assertTrue(answer.get("reason").asText().contains("asked for 1 false alarm in 30 d"), shell.out());
+
+        JsonNode number =
+                new JsonMapper().readTree(assess(normal, "--threshold", 1.0).out());
+        assertTrue(number.get("days_per_false_alarm").isNull(), "a number promises nothing");
+        assertTrue(assess(normal, "--false-alarms", "often")
+                .err()
+                .contains("expected `N per DURATION`, such as 1 per 30d"));
+        assertTrue(assess(normal, "--debounce", "3 of 2").err().contains("--debounce = 3 of 2: expected `j of n`"));
+    }
+
+    private static Shell assess(Path normal, Object... rest) throws IOException {
+        List<Object> arguments = new ArrayList<>(List.of("assess", "--explainer", folder.resolve("explainer")));
+        arguments.addAll(List.of("--baseline", normal, "--activations", dump(56, 60), "--rank", 4, "--json"));
+        arguments.addAll(List.of(rest));
+        return Shell.run(arguments.toArray());
+    }
+
     private static void assertRefused(String words, Object... range) {
         List<Object> arguments =
                 new ArrayList<>(List.of("--from-topic", "--config", config, "--site", WatchedFolder.SITE));
@@ -241,8 +276,7 @@ class BaselineFromTopicIT {
         return Shell.run(arguments.toArray());
     }
 
-    /** Every bit but the account of where it comes from. */
-    private static Baseline assertSame(Path file, int from, int to) throws IOException {
+    private static Path dump(int from, int to) throws IOException {
         Matrix rows = Matrix.zeros((to - from) * WatchedFolder.ROWS, WatchedFolder.WIDTH);
         long[] offsets = new long[to - from + 1];
         for (int i = from; i < to; i++) {
@@ -255,12 +289,18 @@ class BaselineFromTopicIT {
                 .add("activations", DType.F32, rows)
                 .addLongs("request_offsets", offsets)
                 .writeTo(dump);
+        return dump;
+    }
+
+    /** Every bit but the account of where it comes from. */
+    private static Baseline assertSame(Path file, int from, int to) throws IOException {
+        Path dump = dump(from, to);
         Path fromFile = folder.resolve("from-file-%d-%d.safetensors".formatted(from, to));
         Shell shell = baseline(fromFile, "--activations", dump, "--explainer", folder.resolve("explainer"));
         assertEquals(0, shell.exitCode(), shell.err());
         Baseline expected = Baseline.read(fromFile);
         Baseline read = Baseline.read(file);
-        assertEquals(rows.rows(), read.rowCount());
+        assertEquals((to - from) * WatchedFolder.ROWS, read.rowCount());
         assertArrayEquals(expected.moment().state(), read.moment().state());
         assertEquals(expected.reconstructionMoment(), read.reconstructionMoment());
         assertEquals(expected.reconstructionFvu(), read.reconstructionFvu());
