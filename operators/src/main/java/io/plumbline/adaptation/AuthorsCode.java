@@ -22,7 +22,7 @@ import io.plumbline.moments.SecondMoment;
  *
  * <p>Its further weight towards the trained, unrotated decoder is not part of the paper and 0 here.
  */
-final class AuthorsCode {
+public final class AuthorsCode {
 
     private AuthorsCode() {}
 
@@ -33,7 +33,7 @@ final class AuthorsCode {
     }
 
     /** As {@link GeometryAdapter#adapt}, with the same refusals; a preservation weight of 0 is refused. */
-    static Adaptation adapt(
+    public static Adaptation adapt(
             Decoder trained,
             ExplainerSubspace trainedSubspace,
             SparseCodes codes,

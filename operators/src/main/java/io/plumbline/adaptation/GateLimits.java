@@ -32,11 +32,6 @@ public record GateLimits(
         require("max_id_cost", maximumIdCost, 0.0, Double.MAX_VALUE);
     }
 
-    /** The same limits but for the improvement asked for. */
-    public GateLimits improving(double share) {
-        return new GateLimits(share, maximumGapGrowth, minimumCosine, maximumNormRatio, changedFeatures, maximumIdCost);
-    }
-
     private static void require(String name, double value, double lowest, double highest) {
         if (!(value >= lowest && value <= highest)) {
             throw new IllegalArgumentException("%s = %s: expected a number from %s to %s"

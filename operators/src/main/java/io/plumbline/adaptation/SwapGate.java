@@ -93,14 +93,20 @@ public record SwapGate(GateLimits limits) {
                 GateTest.IMPROVEMENT,
                 passed,
                 text(
-                        "held-out FVU %.4f -> %.4f: %.1f %% lower, 95 %% interval over %d requests %.1f to %.1f %%, expected at least %.1f %% and an interval above 0",
+                        "held-out FVU %.4f -> %.4f: %.1f %% lower, %s, expected at least %.1f %% and an interval above 0",
                         figures.before().fvu(),
                         figures.after().fvu(),
                         100.0 * paired.share(),
-                        paired.requests(),
-                        100.0 * paired.lower(),
-                        100.0 * paired.upper(),
+                        interval(paired),
                         100.0 * limits.minimumImprovement()));
+    }
+
+    private static String interval(PairedImprovement paired) {
+        return Double.isInfinite(paired.lower())
+                ? "no interval (requests to judge on: %d)".formatted(paired.requests())
+                : text(
+                        "95 %% interval over %d requests %.1f to %.1f %%",
+                        paired.requests(), 100.0 * paired.lower(), 100.0 * paired.upper());
     }
 
     private GateTest gap(GateDecision.Figures figures) {

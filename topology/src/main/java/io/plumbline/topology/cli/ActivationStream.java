@@ -1,7 +1,6 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.explainer.Explainer;
-import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.NonFiniteRowException;
 import io.plumbline.moments.RowMask;
@@ -166,32 +165,6 @@ final class ActivationStream implements Closeable {
     /** Told about every request in turn, as bytes. */
     interface RecordReader {
         void read(String request, int rows, byte[] value) throws IOException;
-    }
-
-    /** All rows that remain in one batch: {@code 8 rows (d_in + d_out)} bytes. */
-    ActivationBatch all() throws IOException {
-        int rows = Math.toIntExact(rows());
-        ActivationFile first = dumps.get(0).file();
-        Matrix activations = Matrix.zeros(rows, first.inputWidth());
-        Matrix targets = first.hasTargets() ? Matrix.zeros(rows, first.targetWidth()) : null;
-        int[] filled = {0};
-        forEach("reading", request -> {
-            append(request.activations(), activations, filled[0]);
-            if (targets != null) {
-                append(request.targetRows(), targets, filled[0]);
-            }
-            filled[0] += request.rows();
-        });
-        if (filled[0] == 0) {
-            throw new UsageException(
-                    "%s: every row is masked".formatted(dumps.get(0).path()));
-        }
-        return new ActivationBatch(
-                activations.rowRange(0, filled[0]), targets == null ? null : targets.rowRange(0, filled[0]), null);
-    }
-
-    private static void append(Matrix part, Matrix whole, int row) {
-        System.arraycopy(part.values(), 0, whole.values(), row * whole.columns(), part.values().length);
     }
 
     @Override

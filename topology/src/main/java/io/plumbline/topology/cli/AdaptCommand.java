@@ -1,21 +1,29 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.Adaptation;
+import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.AuthorsCode;
+import io.plumbline.adaptation.Candidate;
 import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.adaptation.GateDecision;
+import io.plumbline.adaptation.GateLimits;
+import io.plumbline.adaptation.GateTest;
+import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.GeometryAdapter;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
+import io.plumbline.adaptation.SampleRows;
+import io.plumbline.adaptation.SwapGate;
+import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
-import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,6 +33,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -60,6 +69,23 @@ final class AdaptCommand implements Callable<Integer> {
         }
     }
 
+    enum ProfileName {
+        AUTO("auto"),
+        PAPER("paper"),
+        AUTHORS_CODE("authors-code");
+
+        private final String label;
+
+        ProfileName(String label) {
+            this.label = label;
+        }
+
+        @Override
+        public String toString() {
+            return label;
+        }
+    }
+
     enum RotationName {
         PRINTED("printed"),
         FULL_RANK("full-rank");
@@ -91,22 +117,37 @@ final class AdaptCommand implements Callable<Integer> {
             description = "Dumps to fit on; several are one stream.")
     List<Path> activations;
 
-    @Option(names = "--rank", required = true, paramLabel = "R", description = "Rank of the fit.")
+    @Option(
+            names = "--rank",
+            required = true,
+            paramLabel = "R",
+            description = "Rank of the fit; with auto the rank the site is watched at.")
     int rank;
 
     @Option(
+            names = "--profile",
+            paramLabel = "NAME",
+            description = {
+                "auto: choose among a small set on other requests, and write what passes the gate;",
+                "paper: Algorithm 1 as printed; authors-code: as the authors' public code does it.",
+                "Default: auto, or paper where lambdas are given."
+            })
+    @Nullable
+    ProfileName profile;
+
+    @Option(
             names = "--lambda-pres",
-            required = true,
             paramLabel = "X",
-            description = "Weight of staying near the rotated decoder.")
-    double lambdaPreservation;
+            description = "Weight of staying near the rotated decoder; not with auto.")
+    @Nullable
+    Double lambdaPreservation;
 
     @Option(
             names = "--lambda-geom",
-            required = true,
             paramLabel = "X",
-            description = "Weight against leaving the window's subspace.")
-    double lambdaGeometric;
+            description = "Weight against leaving the window's subspace; not with auto.")
+    @Nullable
+    Double lambdaGeometric;
 
     @Option(
             names = "--alpha",
@@ -154,68 +195,139 @@ final class AdaptCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    /** Codes and targets of some rows. */
-    private record Rows(SparseCodes codes, Matrix targets) {}
+    /** A decoder, the rows it was fitted on, and the gate's verdict where there were rows to judge on. */
+    private record Fitted(
+            Decoder decoder, SampleRows rows, @Nullable GateDecision decision) {}
 
     @Override
     public Integer call() throws IOException {
-        GaeSettings settings = settings();
+        Candidate candidate = candidate();
         if (Files.exists(out)) {
             throw new UsageException("--out = %s: exists already; name a folder that does not".formatted(out));
         }
         Options.requireParent("--out", out);
         Explainer trained = Options.explainer(explainer);
         Options.requireRank(rank, trained);
-        RowMask mask = baseline == null
-                ? RowMask.NONE
-                : Options.baseline(baseline, trained).masking().mask();
-        Rows fit = rows(activations, trained, mask);
+        Baseline clean = baseline == null ? null : Options.baseline(baseline, trained);
+        RowMask mask = clean == null ? RowMask.NONE : clean.masking().mask();
+        AdaptationDumps dumps = new AdaptationDumps(trained, clean == null ? List.of() : clean.rows(), mask);
+        SampleRows other = validate.isEmpty() ? null : dumps.read(validate);
         ExplainerSubspace trainedSubspace = ExplainerSubspace.of(trained.decoder(), rank);
-        Adaptation adaptation =
-                GeometryAdapter.adapt(trained.decoder(), trainedSubspace, fit.codes(), fit.targets(), settings);
-        if (adaptation instanceof Adaptation.Undecided undecided) {
-            throw new IllegalStateException("nothing was written: " + undecided.reason());
-        }
-        Decoder adapted = ((Adaptation.Adapted) adaptation).decoder();
+        Fitted fitted = candidate == null
+                ? chosen(trained, trainedSubspace, dumps, other)
+                : asAsked(candidate, trained, trainedSubspace, dumps, other);
+        Decoder adapted = fitted.decoder();
         ExplainerSubspace adaptedSubspace = ExplainerSubspace.of(adapted, rank);
 
         Answer answer = new Answer();
-        measure(answer, "", fit, trained.decoder(), trainedSubspace, adapted, adaptedSubspace);
-        answer.put("rows", fit.targets().rows()).put("rank", rank);
-        if (!validate.isEmpty()) {
-            Rows other = rows(validate, trained, mask);
+        measure(answer, "", fitted.rows(), trained.decoder(), trainedSubspace, adapted, adaptedSubspace);
+        answer.put("rows", fitted.rows().rows()).put("rank", rank);
+        if (other != null) {
             measure(answer, "validation_", other, trained.decoder(), trainedSubspace, adapted, adaptedSubspace);
-            answer.put("validation_rows", other.targets().rows());
+            answer.put("validation_rows", other.rows());
         }
-        trained.writeAdapted(adapted, dtype == OutputType.F64 ? DType.F64 : DType.F32, lineage(trained, answer), out);
+        GateDecision decision = fitted.decision();
+        if (decision != null) {
+            answer.put("gate", decision.publishes() ? "passed" : "refused");
+            decision.tests().forEach(test -> answer.put("gate_" + test.name(), verdict(test)));
+        }
+        trained.writeAdapted(adapted, written(), lineage(trained, answer), out);
         answer.put("out", out.toString()).print(spec.commandLine().getOut(), json);
         return ExitCodes.FINE;
     }
 
-    private GaeSettings settings() {
-        try {
-            Regularisation regularisation = new Regularisation(lambdaGeometric, lambdaPreservation, relativeLambdas);
-            return new GaeSettings(
-                    rank,
-                    rotation == RotationName.FULL_RANK ? Rotation.FULL_RANK : Rotation.PRINTED,
-                    regularisation,
-                    alpha);
-        } catch (IllegalArgumentException refused) {
-            throw new UsageException(String.valueOf(refused.getMessage()));
+    /** Auto: what the adapter of a running site would do with this window. */
+    private Fitted chosen(
+            Explainer trained, ExplainerSubspace subspace, AdaptationDumps dumps, @Nullable SampleRows other)
+            throws IOException {
+        AdaptationRows rows = dumps.split(activations, other);
+        GatedAdaptation adaptation = GatedAdaptation.of(
+                new AdaptationProfile.Auto(),
+                new SwapGate(GateLimits.DEFAULTS),
+                trained.decoder(),
+                subspace,
+                trained.decoder(),
+                rows,
+                rank,
+                written());
+        if (adaptation.search().keepsCurrent()) {
+            throw new IllegalStateException(
+                    "nothing was written: no candidate within the limits reconstructs better than the trained decoder");
         }
+        if (!adaptation.publishes()) {
+            throw new IllegalStateException(adaptation.decision().tests().stream()
+                    .map(test -> "%s: %s".formatted(test.name(), verdict(test)))
+                    .collect(Collectors.joining("\n  ", "nothing was written, the gate refuses:\n  ", "")));
+        }
+        return new Fitted(adaptation.search().decoder(), rows.refit(), adaptation.decision());
     }
 
-    private static Rows rows(List<Path> files, Explainer trained, RowMask mask) throws IOException {
-        try (ActivationStream stream = ActivationStream.open(files, trained, mask)) {
-            ActivationBatch all = stream.all();
-            return new Rows(trained.encoder().encode(all.activations()), all.targetRows());
+    /** Fitted on everything given, whatever comes of it; judged where there are rows to judge on. */
+    private Fitted asAsked(
+            Candidate candidate,
+            Explainer trained,
+            ExplainerSubspace subspace,
+            AdaptationDumps dumps,
+            @Nullable SampleRows other)
+            throws IOException {
+        SampleRows fit = dumps.read(activations);
+        Adaptation adaptation = candidate instanceof Candidate.Refit refit
+                ? GeometryAdapter.adapt(trained.decoder(), subspace, fit.codes(), fit.targets(), refit.settings())
+                : AuthorsCode.adapt(
+                        trained.decoder(),
+                        subspace,
+                        fit.codes(),
+                        fit.targets(),
+                        ((Candidate.AsAuthorsCode) candidate).settings());
+        if (adaptation instanceof Adaptation.Undecided undecided) {
+            throw new IllegalStateException("nothing was written: " + undecided.reason());
+        }
+        Decoder adapted = ((Adaptation.Adapted) adaptation).decoder();
+        GateDecision decision = other == null
+                ? null
+                : new SwapGate(GateLimits.DEFAULTS)
+                        .judge(trained.decoder(), trained.decoder(), adapted, other, dumps.clean(), rank);
+        return new Fitted(adapted, fit, decision);
+    }
+
+    private static String verdict(GateTest test) {
+        return (test.passed() ? "passed: " : "failed: ") + test.finding();
+    }
+
+    private DType written() {
+        return dtype == OutputType.F64 ? DType.F64 : DType.F32;
+    }
+
+    /** What was asked for by name; null with auto. */
+    private @Nullable Candidate candidate() {
+        boolean given = lambdaPreservation != null || lambdaGeometric != null;
+        ProfileName name = profile != null ? profile : given ? ProfileName.PAPER : ProfileName.AUTO;
+        if (name == ProfileName.AUTO) {
+            if (given || relativeLambdas || alpha != 0.0 || rotation != RotationName.PRINTED) {
+                throw new UsageException(
+                        "--profile auto chooses lambdas, alpha and rotation itself: leave them out, or name --profile paper");
+            }
+            return null;
+        }
+        if (lambdaPreservation == null || lambdaGeometric == null) {
+            throw new UsageException("--profile %s needs --lambda-pres and --lambda-geom".formatted(name));
+        }
+        try {
+            GaeSettings settings = new GaeSettings(
+                    rank,
+                    rotation == RotationName.FULL_RANK ? Rotation.FULL_RANK : Rotation.PRINTED,
+                    new Regularisation(lambdaGeometric, lambdaPreservation, relativeLambdas),
+                    alpha);
+            return name == ProfileName.PAPER ? new Candidate.Refit(settings) : new Candidate.AsAuthorsCode(settings);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(String.valueOf(refused.getMessage()));
         }
     }
 
     private static void measure(
             Answer answer,
             String prefix,
-            Rows rows,
+            SampleRows rows,
             Decoder before,
             ExplainerSubspace subspaceBefore,
             Decoder after,
@@ -250,11 +362,15 @@ final class AdaptCommand implements Callable<Integer> {
         Map<String, String> lineage = new LinkedHashMap<>();
         lineage.put("plumbline_version", Version.number());
         lineage.put("parent_sha256", trained.decoder().sha256());
-        lineage.put("lambda_preservation", Double.toString(lambdaPreservation));
-        lineage.put("lambda_geometric", Double.toString(lambdaGeometric));
-        lineage.put("relative_lambdas", Boolean.toString(relativeLambdas));
-        lineage.put("alpha", Double.toString(alpha));
-        lineage.put("rotation", rotation.toString().toLowerCase(Locale.ROOT));
+        Candidate candidate = candidate();
+        lineage.put("profile", candidate == null ? ProfileName.AUTO.toString() : candidate.describe());
+        if (candidate != null) {
+            lineage.put("lambda_preservation", String.valueOf(lambdaPreservation));
+            lineage.put("lambda_geometric", String.valueOf(lambdaGeometric));
+            lineage.put("relative_lambdas", Boolean.toString(relativeLambdas));
+            lineage.put("alpha", Double.toString(alpha));
+            lineage.put("rotation", rotation.toString().toLowerCase(Locale.ROOT));
+        }
         answer.json().properties().forEach(entry -> {
             if (entry.getValue().isNumber()) {
                 lineage.put(entry.getKey(), entry.getValue().asText());

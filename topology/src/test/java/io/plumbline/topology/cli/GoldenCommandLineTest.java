@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -112,6 +113,46 @@ class GoldenCommandLineTest {
                         entry.getValue().isNull(), answer.get("undefined").has(entry.getKey()), entry.getKey()));
     }
 
+    @Test
+    void adaptOffersTheProfilesAndSaysWhatTheGateFound() throws IOException {
+        GoldenCase golden = GoldenCase.load("sae_relu");
+        List<Object> common = List.of(
+                "adapt",
+                "--explainer",
+                explainer(golden),
+                "--activations",
+                dump(golden, "ood"),
+                "--rank",
+                golden.rank());
+        List<Object> code = new ArrayList<>(common);
+        Path out = folder.resolve("as-the-authors");
+        code.addAll(List.of("--profile", "authors-code", "--lambda-pres", 0.2, "--lambda-geom", 0.1, "--out", out));
+        Shell written = Shell.run(code.toArray());
+        assertEquals(0, written.exitCode(), written.err());
+        try (Safetensors after = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
+            assertTrue(String.valueOf(after.metadata().get("profile")).startsWith("as the authors' code: rank"));
+        }
+        List<Object> auto = new ArrayList<>(common);
+        auto.addAll(List.of("--out", folder.resolve("auto")));
+        Shell judged = Shell.run(auto.toArray());
+        // One request is left to judge on, which proves nothing, however well it is reconstructed.
+        assertEquals(3, judged.exitCode(), judged.err());
+        assertTrue(judged.err().contains("nothing was written, the gate refuses:"), judged.err());
+        assertTrue(judged.err().contains("  improvement: failed: held-out FVU"), judged.err());
+        assertTrue(judged.err().contains("no interval (requests to judge on: 1)"), judged.err());
+        assertTrue(judged.err().contains("  gap: passed: "), judged.err());
+        assertFalse(Files.exists(folder.resolve("auto")));
+        auto.addAll(List.of("--alpha", 0.5));
+        Shell refused = Shell.run(auto.toArray());
+        assertEquals(2, refused.exitCode());
+        assertTrue(refused.err().contains("--profile auto chooses lambdas"), refused.err());
+        code.set(code.indexOf("--lambda-geom"), "--alpha");
+        code.set(code.indexOf(out), folder.resolve("x"));
+        Shell missing = Shell.run(code.toArray());
+        assertEquals(2, missing.exitCode());
+        assertTrue(missing.err().contains("--profile authors-code needs --lambda-pres"), missing.err());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"sae_relu", "sae_jumprelu_alpha", "transcoder_topk"})
     void adaptAgreesWithTheReference(String name) throws IOException {
@@ -157,6 +198,10 @@ class GoldenCommandLineTest {
         assertTrue(answer.get("validation_faithfulness_gap_after").isNumber());
         assertTrue(answer.get("validation_fvu_after").isNumber());
         assertTrue(answer.get("validation_mse_after").isNumber());
+        for (String test : List.of("improvement", "gap", "features", "id_cost")) {
+            String verdict = answer.get("gate_" + test).asText();
+            assertTrue(verdict.startsWith("passed: ") || verdict.startsWith("failed: "), test + " " + verdict);
+        }
 
         Explainer adapted = Explainer.read(out);
         golden.assertMatrix("W_final", adapted.decoder().weights().transpose());

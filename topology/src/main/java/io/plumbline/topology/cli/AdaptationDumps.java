@@ -1,0 +1,95 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.SampleRows;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
+import io.plumbline.moments.SampleSplit;
+import io.plumbline.moments.SampledRow;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The rows of dumps as an adaptation wants them; the number of a request stands for its time. */
+final class AdaptationDumps {
+
+    private static final double VALIDATION_SHARE = 0.25;
+
+    private final Explainer explainer;
+    private final List<SampledRow> baselineRows;
+    private final RowMask mask;
+
+    AdaptationDumps(Explainer explainer, List<SampledRow> baselineRows, RowMask mask) {
+        this.explainer = explainer;
+        this.baselineRows = baselineRows;
+        this.mask = mask;
+    }
+
+    /** All rows of dumps, which are one stream. */
+    SampleRows read(List<Path> files) throws IOException {
+        return encoded(rows(files));
+    }
+
+    /** All rows the baseline keeps, or null. */
+    @Nullable
+    SampleRows clean() {
+        return baselineRows.isEmpty() ? null : encoded(baselineRows);
+    }
+
+    /**
+     * A window in its parts.
+     *
+     * @param judge rows to judge on in the place of a part of the window, or null
+     * @throws UsageException when there are too few requests
+     */
+    AdaptationRows split(List<Path> window, @Nullable SampleRows judge) throws IOException {
+        SampleSplit split = SampleSplit.of(rows(window), VALIDATION_SHARE);
+        if (split.fit().size() < 2 || split.judge().size() < 2) {
+            throw new UsageException(
+                    "--activations: %d rows to fit on and %d to choose by; --profile auto needs several requests"
+                            .formatted(split.fit().size(), split.judge().size()));
+        }
+        AdaptationRows rows = AdaptationRows.of(explainer.encoder(), split, baselineRows, explainer.targetWidth());
+        return judge == null
+                ? rows
+                : new AdaptationRows(rows.fit(), rows.choose(), rows.refit(), judge, rows.anchor(), rows.check());
+    }
+
+    private SampleRows encoded(List<SampledRow> rows) {
+        return SampleRows.of(explainer.encoder(), rows, explainer.targetWidth());
+    }
+
+    private List<SampledRow> rows(List<Path> files) throws IOException {
+        List<SampledRow> rows = new ArrayList<>();
+        long[] request = {0};
+        try (ActivationStream stream = ActivationStream.open(files, explainer, mask)) {
+            stream.forEach("reading", batch -> {
+                Matrix targets = batch.targets();
+                for (int row = 0; row < batch.rows(); row++) {
+                    rows.add(new SampledRow(
+                            rows.size(),
+                            request[0],
+                            request[0],
+                            floats(batch.activations(), row),
+                            targets == null ? null : floats(targets, row)));
+                }
+                request[0]++;
+            });
+        }
+        if (rows.isEmpty()) {
+            throw new UsageException("%s: every row is masked".formatted(files.get(0)));
+        }
+        return rows;
+    }
+
+    private static float[] floats(Matrix matrix, int row) {
+        float[] values = new float[matrix.columns()];
+        for (int j = 0; j < values.length; j++) {
+            values[j] = (float) matrix.get(row, j);
+        }
+        return values;
+    }
+}

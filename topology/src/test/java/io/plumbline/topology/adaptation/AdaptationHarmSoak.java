@@ -1,0 +1,38 @@
+package io.plumbline.topology.adaptation;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The real autoencoder on German, from the demonstration's recordings; with {@code -Dplumbline.recordings=FOLDER} also on code,
+ * and the real transcoder. Prints the rows of the table in deploy/ADAPTATION.md.
+ */
+class AdaptationHarmSoak {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theDefaultProfileDoesNoHarmOnRecordedTraffic(TestReporter reporter) throws IOException {
+        for (HarmCase shift : cases()) {
+            AdaptationHarmTest.assertNoHarm(shift, reporter);
+            AdaptationHarmTest.assertKept(shift);
+        }
+    }
+
+    private List<HarmCase> cases() throws IOException {
+        List<HarmCase> cases = new ArrayList<>();
+        String recordings = System.getProperty("plumbline.recordings");
+        if (recordings == null) {
+            cases.add(HarmCases.german(folder));
+        } else {
+            cases.addAll(HarmCases.recorded(Path.of(recordings)));
+        }
+        return cases;
+    }
+}

@@ -1,0 +1,168 @@
+package io.plumbline.topology.adaptation;
+
+import io.plumbline.adaptation.Adaptation;
+import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.GaeSettings;
+import io.plumbline.adaptation.GateLimits;
+import io.plumbline.adaptation.GatedAdaptation;
+import io.plumbline.adaptation.GeometryAdapter;
+import io.plumbline.adaptation.Reconstruction;
+import io.plumbline.adaptation.Regularisation;
+import io.plumbline.adaptation.Rotation;
+import io.plumbline.adaptation.SampleRows;
+import io.plumbline.adaptation.SwapGate;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Encoder;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SampleSplit;
+import io.plumbline.moments.SampledRow;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationFile;
+import io.plumbline.wire.DType;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A shift, and what the ways of answering it come to on rows nobody fitted on: later ones of the shifted stream, and others in
+ * distribution.
+ *
+ * @param window rows of the shifted stream the adapter has
+ * @param later rows of the same stream after them
+ * @param baseline rows in distribution the baseline has
+ * @param clean other rows in distribution
+ */
+record HarmCase(
+        String name,
+        Encoder encoder,
+        Decoder trained,
+        int rank,
+        List<SampledRow> window,
+        List<SampledRow> later,
+        List<SampledRow> baseline,
+        List<SampledRow> clean) {
+
+    private static final double SHARE = 0.25;
+
+    /** FVU on later and on clean rows. */
+    record Pair(double later, double clean) {}
+
+    record Figures(Pair fixed, Pair biasOnly, Pair paper, Pair auto, String verdict) {
+
+        String row(String name) {
+            return String.format(
+                    Locale.ROOT,
+                    "| %s | %.4f / %.4f | %.4f / %.4f | %.4f / %.4f | %.4f / %.4f | %s |",
+                    name,
+                    fixed.later,
+                    fixed.clean,
+                    biasOnly.later,
+                    biasOnly.clean,
+                    paper.later,
+                    paper.clean,
+                    auto.later,
+                    auto.clean,
+                    verdict);
+        }
+    }
+
+    Figures measure() {
+        int width = trained.dimension();
+        SampleRows laterRows = SampleRows.of(encoder, later, width);
+        SampleRows cleanRows = SampleRows.of(encoder, clean, width);
+        SampleRows fit = adaptationRows(window).refit();
+        // At full rank Step 1 is the identity, and alpha = 1 leaves Step 2 out: the trained weights and a new bias.
+        Decoder biasOnly = fitted(fit, new GaeSettings(width, Rotation.PRINTED, Regularisation.absolute(0, 1), 1.0));
+        Decoder paper = fitted(fit, new GaeSettings(rank, Rotation.PRINTED, Regularisation.absolute(0.1, 0.2), 0.0));
+        GatedAdaptation auto = auto(window);
+        return new Figures(
+                pair(trained, laterRows, cleanRows),
+                pair(biasOnly, laterRows, cleanRows),
+                pair(paper, laterRows, cleanRows),
+                pair(auto.publishes() ? auto.search().decoder() : trained, laterRows, cleanRows),
+                (auto.publishes() ? "" : "kept: ")
+                        + auto.search().best().candidate().describe());
+    }
+
+    /** What the default profile does with rows in distribution: the first half of the clean ones as the window. */
+    GatedAdaptation autoInDistribution() {
+        return auto(clean.subList(0, clean.size() / 2));
+    }
+
+    private GatedAdaptation auto(List<SampledRow> rows) {
+        return GatedAdaptation.of(
+                new AdaptationProfile.Auto(),
+                new SwapGate(GateLimits.DEFAULTS),
+                trained,
+                ExplainerSubspace.ofWeights(trained.weights(), rank),
+                trained,
+                adaptationRows(rows),
+                rank,
+                DType.F32);
+    }
+
+    private AdaptationRows adaptationRows(List<SampledRow> rows) {
+        return AdaptationRows.of(encoder, SampleSplit.of(rows, SHARE), baseline, trained.dimension());
+    }
+
+    private Decoder fitted(SampleRows fit, GaeSettings settings) {
+        Adaptation adaptation = GeometryAdapter.adapt(
+                trained, ExplainerSubspace.ofWeights(trained.weights(), rank), fit.codes(), fit.targets(), settings);
+        if (adaptation instanceof Adaptation.Adapted adapted) {
+            return adapted.decoder();
+        }
+        throw new AssertionError(name + ": " + adaptation);
+    }
+
+    private static Pair pair(Decoder decoder, SampleRows later, SampleRows clean) {
+        return new Pair(
+                Reconstruction.of(decoder, later.codes(), later.targets()).fvu(),
+                Reconstruction.of(decoder, clean.codes(), clean.targets()).fvu());
+    }
+
+    /** Whole requests from {@code first} on, until there are {@code most} rows. */
+    static List<SampledRow> rows(Path dump, int first, int most) throws IOException {
+        List<SampledRow> rows = new ArrayList<>();
+        try (ActivationFile file = ActivationFile.open(dump)) {
+            for (int request = first; request < file.requests() && rows.size() < most; request++) {
+                ActivationBatch batch = file.request(request);
+                Matrix targets = batch.targets();
+                for (int row = 0; row < batch.rows(); row++) {
+                    rows.add(new SampledRow(
+                            rows.size(),
+                            request,
+                            request,
+                            floats(batch.activations(), row),
+                            targets == null ? null : floats(targets, row)));
+                }
+            }
+        }
+        return rows;
+    }
+
+    /** Rows in requests of 64. */
+    static List<SampledRow> rows(Matrix activations, Matrix targets) {
+        List<SampledRow> rows = new ArrayList<>();
+        for (int row = 0; row < activations.rows(); row++) {
+            rows.add(new SampledRow(row, row / 64, row / 64, floats(activations, row), floats(targets, row)));
+        }
+        return rows;
+    }
+
+    /** The request after the last of these. */
+    static int after(List<SampledRow> rows) {
+        return (int) rows.get(rows.size() - 1).request() + 1;
+    }
+
+    private static float[] floats(Matrix matrix, int row) {
+        float[] values = new float[matrix.columns()];
+        for (int j = 0; j < values.length; j++) {
+            values[j] = (float) matrix.get(row, j);
+        }
+        return values;
+    }
+}
