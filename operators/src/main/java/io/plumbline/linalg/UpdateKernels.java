@@ -26,8 +26,8 @@ public final class UpdateKernels {
     /** A name and not the class: without the module it cannot be loaded. */
     static final String VECTOR_KERNEL = "io.plumbline.linalg.VectorKernel";
 
-    /** Long enough for a compiler that waits its turn on a busy machine: a wrong choice lasts as long as the process. */
-    private static final Duration LONGEST_TRIAL = Duration.ofSeconds(15);
+    /** Several times what it takes to compile both: a wrong choice lasts as long as the process. */
+    private static final Duration LONGEST_TRIAL = Duration.ofSeconds(8);
 
     private static @Nullable Choice choice;
 
