@@ -7,9 +7,14 @@ import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SampledReconstruction;
+import io.plumbline.calibration.SequentialDetector;
+import io.plumbline.calibration.SequentialState;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.geometry.GapAssessment;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import org.apache.commons.math3.distribution.PoissonDistribution;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +29,7 @@ class HeldOutFalseAlarmsTest {
     private static final int HELD_OUT = 250;
     private static final double RATE = 0.05;
     private static final int FROM_TOP = 4;
+    private static final double RUN_LENGTH = 50;
     private static final double MARGIN = 0.01;
     private static final long CALIBRATION = 2;
     private static final long LATER = 3;
@@ -52,6 +58,32 @@ class HeldOutFalseAlarmsTest {
                                             RATE,
                                             chance));
                 });
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.0, 0.9})
+    void addedUpEvidenceRaisesNoMoreAlarmsThanItsRunLengthSays(double correlation) {
+        HeldOutStream stream = new HeldOutStream(correlation);
+        Baseline baseline = stream.calibrated(CALIBRATION, CLEAN);
+        List<GapAssessment> windows = stream.heldOut(baseline, LATER, HELD_OUT, 0);
+        SequentialDetector detector = SequentialDetector.ofRunLength(RUN_LENGTH);
+        for (String statistic : HeldOutStream.STATISTICS) {
+            double[] clean = baseline.samples().get(0).values(statistic);
+            SequentialState state = SequentialState.INITIAL;
+            int alarms = 0;
+            for (GapAssessment window : windows) {
+                SequentialDetector.Step step =
+                        detector.next(state, window.statistic(statistic).orElseThrow(), clean);
+                alarms += step.alarm() ? 1 : 0;
+                state = step.state();
+            }
+            double expected = HELD_OUT / RUN_LENGTH;
+            double chance = 1.0 - new PoissonDistribution(expected).cumulativeProbability(alarms - 1);
+            assertTrue(
+                    chance >= MARGIN,
+                    "%s, correlation %s, streams %d and %d: %d alarms in %d windows, at most %s promised; chance %.2g"
+                            .formatted(statistic, correlation, CALIBRATION, LATER, alarms, HELD_OUT, expected, chance));
+        }
     }
 
     @ParameterizedTest

@@ -5,6 +5,7 @@ import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.explainer.Decoder;
@@ -229,6 +230,14 @@ public final class ConfigCheck {
         for (Threshold threshold : ofTriggers) {
             for (String statistic : settings.triggers()) {
                 checkCleanWindows(settings, baseline, statistic, threshold, problems);
+            }
+        }
+        SequentialRule sequential = settings.sequential();
+        for (String statistic : sequential == null ? List.<String>of() : sequential.statistics()) {
+            if (baseline.samplesOf(settings.rank()).stream().allMatch(sample -> sample.values(statistic).length == 0)) {
+                problems.add(
+                        "sequential: the baseline has no clean window of rank %d with %s; run `plumbline baseline --rank %d` with more rows"
+                                .formatted(settings.rank(), statistic, settings.rank()));
             }
         }
         for (String statistic : settings.warn()) {

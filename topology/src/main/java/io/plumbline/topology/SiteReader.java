@@ -8,6 +8,7 @@ import io.plumbline.adaptation.Rotation;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.MaskRules;
@@ -29,6 +30,7 @@ final class SiteReader {
     private static final List<String> HYPER_PARAMETERS =
             List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha");
     private static final double DEFAULT_VALIDATION_SHARE = 0.25;
+    private static final Duration DEFAULT_RUN_LENGTH = Duration.ofDays(90);
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
 
     private enum Profile {
@@ -91,6 +93,7 @@ final class SiteReader {
         if (node.has("warn_threshold") && warn.isEmpty()) {
             node.problem("warn_threshold", "has nothing to warn: expected it beside warn, a list of statistics");
         }
+        SequentialRule sequential = node.has("sequential") ? sequential(node.child("sequential")) : null;
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -106,6 +109,7 @@ final class SiteReader {
                 clear,
                 warn,
                 warnThreshold,
+                sequential,
                 debounce,
                 cooldown,
                 minimumRows,
@@ -200,6 +204,22 @@ final class SiteReader {
             node.problem(key, read, "expected every statistic once");
         }
         return read;
+    }
+
+    private @Nullable SequentialRule sequential(ConfigNode node) {
+        List<String> watched = statistics(node, "statistics");
+        if (watched.isEmpty()) {
+            node.problem("statistics", "is missing: expected statistics to add up, such as [reconstruction_gap]");
+        }
+        Duration runLength = node.duration("average_run_length", DEFAULT_RUN_LENGTH);
+        if (runLength.compareTo(window.size().multipliedBy(2)) < 0) {
+            node.problem(
+                    "average_run_length",
+                    DurationText.format(runLength),
+                    "expected a time between false alarms of many windows: 90d is usual");
+        }
+        node.refuseUnknownKeys();
+        return watched.isEmpty() ? null : SequentialRule.of(watched, runLength, window.size(), window.advance());
     }
 
     private AlarmLaw law(DriftPolicy debounce, List<String> statistics) {

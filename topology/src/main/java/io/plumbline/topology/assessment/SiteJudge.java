@@ -11,6 +11,7 @@ import io.plumbline.calibration.DriftVerdict;
 import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.SampledReconstruction;
+import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.DecoderSupport;
@@ -38,6 +39,7 @@ final class SiteJudge {
     private final WatchedSite site;
     private final DriftJudge judge;
     private final @Nullable DriftJudge warner;
+    private final @Nullable SequentialWatch sequential;
     private final String trainedSha256;
     private final DecoderSupport support;
 
@@ -60,6 +62,8 @@ final class SiteJudge {
                 clear == null ? settings.threshold() : clear,
                 settings.debounce(),
                 settings.minimumRows());
+        SequentialRule rule = settings.sequential();
+        this.sequential = rule == null ? null : new SequentialWatch(site.baseline(), settings.minimumRows(), rule);
         this.warner = settings.warn().isEmpty()
                 ? null
                 : new DriftJudge(
@@ -92,15 +96,26 @@ final class SiteJudge {
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
+        SequentialWatch.Taken taken = sequential == null
+                ? new SequentialWatch.Taken(Map.of(), List.of())
+                : sequential.take(memory.sequential(), window, geometry);
         SwapWatch swap = watch(memory.swap(), rows, head, active);
         Ask ask = ask(outcome, window, memory, swap, active);
         SiteMemory next =
                 switch (ask) {
                     case NOTHING ->
-                        new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), memory.mayBeAdapted(), swap);
-                    case ADAPT -> new SiteMemory(outcome.state(), warning, window.endMs(), true, swap);
-                    case REVERT -> new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), false, swap);
-                    case ROLL_BACK -> new SiteMemory(outcome.state(), warning, window.endMs(), false, swap);
+                        new SiteMemory(
+                                outcome.state(),
+                                warning,
+                                memory.lastRequestMs(),
+                                memory.mayBeAdapted(),
+                                swap,
+                                taken.states());
+                    case ADAPT -> new SiteMemory(outcome.state(), warning, window.endMs(), true, swap, taken.states());
+                    case REVERT ->
+                        new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), false, swap, taken.states());
+                    case ROLL_BACK ->
+                        new SiteMemory(outcome.state(), warning, window.endMs(), false, swap, taken.states());
                 };
         Double current =
                 active == null ? trained : fvu(Reconstruction.of(active.decoder(), head.codes(), head.targets()));
@@ -111,6 +126,7 @@ final class SiteJudge {
                         outcome.verdict(),
                         memory,
                         warned,
+                        taken.reports(),
                         current,
                         activeGap(geometry, subspace, active),
                         ask,
@@ -211,6 +227,7 @@ final class SiteJudge {
             DriftVerdict verdict,
             SiteMemory memory,
             @Nullable Outcome warned,
+            List<SequentialReport> added,
             @Nullable Double fvu,
             @Nullable Double activeGap,
             Ask ask,
@@ -233,6 +250,7 @@ final class SiteJudge {
                 statistics(readings, geometry),
                 warned == null ? null : warned.verdict().label(),
                 warned == null ? null : warningReason(warned, geometry, memory),
+                added,
                 fvu,
                 activeGap,
                 active == null ? 0 : active.version(),

@@ -1,18 +1,42 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.DriftState;
+import io.plumbline.calibration.SequentialState;
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What the monitor remembers about a site between windows.
+ *
+ * <pre>
+ * offset  bytes  field, big endian
+ * 0       1      version = 4
+ * 1       1      may be adapted, 1 or 0
+ * 2       8      last request
+ * 10      11     {@link DriftState} of the triggers
+ * 21      11     of the warnings
+ * 32      16     {@link SwapWatch}: version (8), windows (4), worse (4)
+ * 48      1      number of sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
+ * </pre>
  *
  * @param drift debounce and hysteresis
  * @param warning the same of the statistics that warn
  * @param lastRequestMs end of the window that last asked for an adaptation, {@link #NEVER} before the first
  * @param mayBeAdapted whether an adaptation was asked for since the site was last aligned
  * @param swap how the decoder in service has done since its swap
+ * @param sequential by statistic
  */
-record SiteMemory(DriftState drift, DriftState warning, long lastRequestMs, boolean mayBeAdapted, SwapWatch swap) {
+record SiteMemory(
+        DriftState drift,
+        DriftState warning,
+        long lastRequestMs,
+        boolean mayBeAdapted,
+        SwapWatch swap,
+        Map<String, SequentialState> sequential) {
 
     static final long NEVER = Long.MIN_VALUE;
     /** Version 1 had no state of warnings: its sites start without one. */
@@ -21,54 +45,87 @@ record SiteMemory(DriftState drift, DriftState warning, long lastRequestMs, bool
     /** Version 2 did not watch swaps: a decoder in service counts as swapped in anew. */
     private static final byte BEFORE_SWAPS = 2;
 
-    private static final byte VERSION = 3;
-    private static final int SWAP_BYTES = 16;
-    private static final int HEADER_BYTES = 10;
+    /** Version 3 had no sequential detectors: they start without evidence. */
+    private static final byte BEFORE_SEQUENTIAL = 3;
 
-    static SiteMemory initial() {
-        return new SiteMemory(DriftState.INITIAL, DriftState.INITIAL, NEVER, false, SwapWatch.NONE);
+    private static final byte VERSION = 4;
+    private static final int FIXED_BYTES = 49;
+    private static final int STATE_BYTES = DriftState.INITIAL.encode().length;
+
+    SiteMemory {
+        sequential = Map.copyOf(sequential);
     }
 
-    /**
-     * Version byte, may be adapted, last request (8 bytes, big endian), the {@link DriftState} of triggers and of warnings, then
-     * of the {@link SwapWatch} version (8), windows (4) and worse (4).
-     */
+    static SiteMemory initial() {
+        return new SiteMemory(DriftState.INITIAL, DriftState.INITIAL, NEVER, false, SwapWatch.NONE, Map.of());
+    }
+
     byte[] encode() {
-        byte[] state = drift.encode();
-        return ByteBuffer.allocate(HEADER_BYTES + 2 * state.length + SWAP_BYTES)
+        int bytes = FIXED_BYTES;
+        for (Map.Entry<String, SequentialState> detector : sequential.entrySet()) {
+            bytes += 1 + name(detector).length + detector.getValue().encode().length;
+        }
+        ByteBuffer buffer = ByteBuffer.allocate(bytes)
                 .put(VERSION)
                 .put((byte) (mayBeAdapted ? 1 : 0))
                 .putLong(lastRequestMs)
-                .put(state)
+                .put(drift.encode())
                 .put(warning.encode())
                 .putLong(swap.version())
                 .putInt(swap.windows())
                 .putInt(swap.worse())
-                .array();
+                .put((byte) sequential.size());
+        for (Map.Entry<String, SequentialState> detector : new TreeMap<>(sequential).entrySet()) {
+            byte[] name = name(detector);
+            buffer.put((byte) name.length).put(name).put(detector.getValue().encode());
+        }
+        return buffer.array();
+    }
+
+    private static byte[] name(Map.Entry<String, SequentialState> detector) {
+        return detector.getKey().getBytes(StandardCharsets.UTF_8);
     }
 
     static SiteMemory decode(byte[] bytes) {
-        byte version = bytes.length < HEADER_BYTES ? 0 : bytes[0];
-        int states = version == BEFORE_WARNINGS ? 1 : 2;
-        int stateBytes = bytes.length - HEADER_BYTES - (version > BEFORE_SWAPS ? SWAP_BYTES : 0);
-        if (version < BEFORE_WARNINGS || version > VERSION || stateBytes < 0 || stateBytes % states != 0) {
+        try {
+            return read(ByteBuffer.wrap(bytes));
+        } catch (BufferUnderflowException | IllegalArgumentException foreign) {
             throw new IllegalStateException(
-                    "the state store holds a site memory this program did not write; reset the application's state");
+                    "the state store holds a site memory this program did not write (%s); reset the application's state"
+                            .formatted(
+                                    foreign instanceof BufferUnderflowException ? "cut short" : foreign.getMessage()),
+                    foreign);
         }
-        ByteBuffer buffer = ByteBuffer.wrap(bytes, 1, bytes.length - 1);
+    }
+
+    private static SiteMemory read(ByteBuffer buffer) {
+        byte version = buffer.get();
+        if (version < BEFORE_WARNINGS || version > VERSION) {
+            throw new IllegalArgumentException("version " + version);
+        }
         boolean mayBeAdapted = buffer.get() != 0;
         long lastRequestMs = buffer.getLong();
-        byte[] state = new byte[stateBytes / states];
-        buffer.get(state);
-        DriftState drift = DriftState.decode(state);
-        DriftState warning = DriftState.INITIAL;
-        if (version > BEFORE_WARNINGS) {
-            buffer.get(state);
-            warning = DriftState.decode(state);
+        DriftState drift = driftState(buffer);
+        DriftState warning = version == BEFORE_WARNINGS ? DriftState.INITIAL : driftState(buffer);
+        SwapWatch swap = version <= BEFORE_SWAPS
+                ? SwapWatch.NONE
+                : new SwapWatch(buffer.getLong(), buffer.getInt(), buffer.getInt());
+        Map<String, SequentialState> sequential = new LinkedHashMap<>();
+        int detectors = version <= BEFORE_SEQUENTIAL ? 0 : Byte.toUnsignedInt(buffer.get());
+        for (int i = 0; i < detectors; i++) {
+            byte[] name = new byte[Byte.toUnsignedInt(buffer.get())];
+            buffer.get(name);
+            sequential.put(new String(name, StandardCharsets.UTF_8), SequentialState.decode(buffer));
         }
-        SwapWatch swap = version > BEFORE_SWAPS
-                ? new SwapWatch(buffer.getLong(), buffer.getInt(), buffer.getInt())
-                : SwapWatch.NONE;
-        return new SiteMemory(drift, warning, lastRequestMs, mayBeAdapted, swap);
+        if (buffer.hasRemaining()) {
+            throw new IllegalArgumentException(buffer.remaining() + " bytes after its end");
+        }
+        return new SiteMemory(drift, warning, lastRequestMs, mayBeAdapted, swap, sequential);
+    }
+
+    private static DriftState driftState(ByteBuffer buffer) {
+        byte[] state = new byte[STATE_BYTES];
+        buffer.get(state);
+        return DriftState.decode(state);
     }
 }

@@ -1,6 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.moments.MaskRules;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param clear at or below it a drifted site counts as recovering; null: the threshold itself
  * @param warn the statistics that warn and ask for nothing; may be empty
  * @param warnThreshold above it a window speaks for a warning
+ * @param sequential what is added up over windows; null: nothing
  * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
  * @param cooldown least event time between two adaptations of the site
  * @param minimumRows windows with fewer rows are undecided
@@ -39,6 +41,7 @@ public record SiteSettings(
         @Nullable Threshold clear,
         List<String> warn,
         Threshold warnThreshold,
+        @Nullable SequentialRule sequential,
         DriftPolicy debounce,
         Duration cooldown,
         int minimumRows,

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param statistics every statistic that triggers or warns, with its own threshold
  * @param warning the verdict of those that warn: {@code aligned}, {@code drifted} or {@code undecided}; null without any
  * @param warningReason a sentence for it
+ * @param sequential evidence added up over windows, of every statistic of {@code sequential}; empty without any
  * @param reconstructionFvu FVU of the active decoder on the rows of the window's sample that the trained one is measured on
  * @param activeFaithfulnessGap faithfulness gap of the active decoder, beside that of the trained one; null where undefined, and
  *     for some seconds after a swap
@@ -57,6 +58,7 @@ public record WindowReport(
         List<StatisticReport> statistics,
         @Nullable String warning,
         @Nullable String warningReason,
+        List<SequentialReport> sequential,
         @Nullable Double reconstructionFvu,
         @Nullable Double activeFaithfulnessGap,
         long decoderVersion,

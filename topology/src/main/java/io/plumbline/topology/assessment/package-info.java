@@ -12,7 +12,8 @@
  * here, and the sample is in random order, so its head is a uniform sample too.
  *
  * <p><b>Change of layout.</b> What is remembered of a site has been of version 2 since statistics can warn: it holds a second
- * debounce state, of the warnings. Version 1 is still read, and its sites start without a warning.
+ * debounce state, of the warnings. Version 1 is still read, and its sites start without a warning. Version 3 added how
+ * the decoder in service does since its swap, version 4 what sequential detectors remember; older ones are read, without either.
  */
 @NullMarked
 package io.plumbline.topology.assessment;

@@ -2,6 +2,7 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -136,6 +137,9 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed", geometry.davisKahanCertified());
         for (StatisticReport statistic : report.statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
+        }
+        for (SequentialReport sequential : report.sequential()) {
+            snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
         bound(snapshot, geometry, "davis_kahan_as_printed", "davis_kahan_as_printed", geometry.davisKahanAsPrinted());
         bound(snapshot, geometry, "davis_kahan_valid", "davis_kahan_valid", geometry.davisKahanValid());

@@ -100,6 +100,10 @@ public enum WindowMetric {
     WARNING(
             "plumbline_warning",
             "1 while the statistics that warn are above their thresholds in enough of the last windows, else 0"),
+    SEQUENTIAL_EVIDENCE(
+            "plumbline_sequential_evidence_ratio",
+            "Evidence of slow drift added up over windows, log(1 + evidence) / log(1 + level): 1 is an alarm",
+            "statistic"),
     BASELINE_CREATED(
             "plumbline_baseline_created_timestamp_seconds",
             "When the baseline the site is judged by was made, in seconds since the epoch"),

@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.plumbline.calibration.DriftState;
+import io.plumbline.calibration.SequentialDetector;
+import io.plumbline.calibration.SequentialState;
 import io.plumbline.topology.HostileBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class AssessmentCodecsTest {
@@ -41,21 +44,48 @@ class AssessmentCodecsTest {
                 new DriftState(false, 2, 1),
                 1_700_000_000_000L,
                 true,
-                new SwapWatch(4, 3, 1));
+                new SwapWatch(4, 3, 1),
+                Map.of());
         assertEquals(memory, SiteMemory.decode(memory.encode()));
         assertEquals(
                 SiteMemory.initial(), SiteMemory.decode(SiteMemory.initial().encode()));
         HostileBytes.check(memory.encode(), SiteMemory::decode);
+        SequentialState state = SequentialDetector.ofRunLength(100)
+                .next(SequentialState.INITIAL, 0.5, new double[] {1, 0})
+                .state();
+        SiteMemory detecting = new SiteMemory(
+                DriftState.INITIAL,
+                DriftState.INITIAL,
+                5,
+                false,
+                SwapWatch.NONE,
+                Map.of("eta", state, "gap_share", SequentialState.INITIAL));
+        assertEquals(detecting, SiteMemory.decode(detecting.encode()));
+        HostileBytes.check(detecting.encode(), SiteMemory::decode);
+    }
+
+    @Test
+    void aMemoryFromBeforeSequentialDetectorsStartsWithoutThem() {
+        SiteMemory memory = new SiteMemory(
+                new DriftState(true, 3, 5),
+                new DriftState(false, 2, 1),
+                1_700_000_000_000L,
+                true,
+                new SwapWatch(4, 3, 1),
+                Map.of());
+        byte[] old = Arrays.copyOf(memory.encode(), 48);
+        old[0] = 3;
+        assertEquals(memory, SiteMemory.decode(old));
     }
 
     @Test
     void aMemoryFromBeforeWarningsOrSwapsStartsWithoutThem() {
         SiteMemory memory = new SiteMemory(
-                new DriftState(true, 3, 5), DriftState.INITIAL, 1_700_000_000_000L, true, SwapWatch.NONE);
+                new DriftState(true, 3, 5), DriftState.INITIAL, 1_700_000_000_000L, true, SwapWatch.NONE, Map.of());
         byte[] old = Arrays.copyOf(memory.encode(), 21);
         old[0] = 1;
         assertEquals(memory, SiteMemory.decode(old));
-        byte[] beforeSwaps = Arrays.copyOf(memory.encode(), memory.encode().length - 16);
+        byte[] beforeSwaps = Arrays.copyOf(memory.encode(), 32);
         beforeSwaps[0] = 2;
         assertEquals(memory, SiteMemory.decode(beforeSwaps));
     }

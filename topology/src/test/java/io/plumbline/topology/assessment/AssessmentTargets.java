@@ -4,6 +4,7 @@ import io.plumbline.calibration.DriftState;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
 import java.util.List;
+import java.util.Map;
 
 /** What this stage and the adapter read of others. */
 public final class AssessmentTargets {
@@ -31,7 +32,8 @@ public final class AssessmentTargets {
                                                 DriftState.INITIAL,
                                                 60_000,
                                                 true,
-                                                new SwapWatch(4, 3, 1))
+                                                new SwapWatch(4, 3, 1),
+                                                Map.of())
                                         .encode()),
                         8,
                         bytes -> SiteMemory.decode(bytes).encode()),

@@ -1,6 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -170,17 +171,81 @@ class SiteJudgeTest {
         return new Decoder(weights, new double[WatchedFolder.WIDTH]);
     }
 
+    @Test
+    void evidenceThatIsAddedUpIsRememberedAndReportedUntilItIsAnAlarm() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift], average_run_length: 1m}");
+        SiteMemory memory = SiteMemory.initial();
+        double before = 0.0;
+        for (int number = 1; number <= 4; number++) {
+            SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);
+            SequentialReport report = judgement.report().sequential().get(0);
+            assertEquals("whitened_mean_shift", report.statistic());
+            assertEquals(6.0, report.level(), "windows of 10 s in a minute");
+            assertEquals(number, report.windows());
+            assertEquals(false, report.alarm());
+            double evidence = Objects.requireNonNull(report.evidence());
+            assertTrue(evidence > before, "window %d: %s after %s".formatted(number, evidence, before));
+            before = evidence;
+            memory = SiteMemory.decode(judgement.memory().encode());
+        }
+        int windows = 4;
+        boolean alarm = false;
+        while (!alarm && windows < 40) {
+            SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);
+            alarm = Boolean.TRUE.equals(judgement.report().sequential().get(0).alarm());
+            memory = judgement.memory();
+            windows++;
+        }
+        assertTrue(alarm, "no alarm in 40 windows far above all clean ones");
+        SequentialReport after =
+                judge.judge(window(false), memory, null).report().sequential().get(0);
+        assertTrue(Objects.requireNonNull(after.evidence()) < 1.0, "evidence starts from 0 after an alarm: " + after);
+    }
+
+    @Test
+    void overlappingWindowsAreTakenOnceInTheirLength() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift]}", "size: 10s, advance: 4s");
+        SequentialReport first = judge.judge(window(false), SiteMemory.initial(), null)
+                .report()
+                .sequential()
+                .get(0);
+        assertEquals(90 * 86_400 / 12.0, first.level(), "every third window of 4 s");
+        assertNotNull(first.evidence());
+        ClosedWindow next = window(false);
+        ClosedWindow overlapping = new ClosedWindow(
+                next.site(),
+                4_000,
+                14_000,
+                next.moment(),
+                next.sample(),
+                next.masked(),
+                next.requests(),
+                next.closedBy(),
+                next.account(),
+                true);
+        SiteJudge.Judgement passed = judge.judge(overlapping, SiteMemory.initial(), null);
+        SequentialReport report = passed.report().sequential().get(0);
+        assertNull(report.evidence());
+        assertEquals("it shares rows with a window that is taken", report.passedOver());
+        assertEquals(0, report.windows());
+    }
+
     private SiteJudge judge(String site) throws IOException {
-        MonitorConfig config = MonitorConfig.parse("""
+        return judge(site, "size: 10s");
+    }
+
+    private SiteJudge judge(String site, String window) throws IOException {
+        MonitorConfig config =
+                MonitorConfig.parse("""
                 kafka: {bootstrap.servers: "h:1"}
-                window: {size: 10s, minimum_rows: 64}
+                window: {%s, minimum_rows: 64}
                 sites:
                   %s:
                     explainer: explainer
                     baseline: baseline.safetensors
                     rank: 4
                     %s
-                """.formatted(WatchedFolder.SITE, site), "judge.yaml", folder);
+                """.formatted(window, WatchedFolder.SITE, site), "judge.yaml", folder);
         return new SiteJudge(WatchedFolder.sites(config).get(WatchedFolder.SITE));
     }
 

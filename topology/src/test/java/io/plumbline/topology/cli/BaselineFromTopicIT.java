@@ -300,7 +300,7 @@ class BaselineFromTopicIT {
         assertEquals(0, shell.exitCode(), shell.err());
         Baseline expected = Baseline.read(fromFile);
         Baseline read = Baseline.read(file);
-        assertEquals((to - from) * WatchedFolder.ROWS, read.rowCount());
+        assertEquals((long) (to - from) * WatchedFolder.ROWS, read.rowCount());
         assertArrayEquals(expected.moment().state(), read.moment().state());
         assertEquals(expected.reconstructionMoment(), read.reconstructionMoment());
         assertEquals(expected.reconstructionFvu(), read.reconstructionFvu());

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -41,6 +42,7 @@ class PipelineMetricsTest {
         assertEquals(1_700_000_000.5, value(snapshot, WindowMetric.BASELINE_CREATED, ""));
         assertEquals(7.0, value(snapshot, WindowMetric.BASELINE_REVISION, ""));
         assertEquals(4.5, value(snapshot, WindowMetric.ACTIVE_FAITHFULNESS_GAP, ""));
+        assertEquals(0.5, value(snapshot, WindowMetric.SEQUENTIAL_EVIDENCE, "eta"), 1e-12);
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
@@ -122,6 +124,7 @@ class PipelineMetricsTest {
                         new StatisticReport("eta", "warn", 0.3, 0.5, false, 99, 0.02, null, "the largest")),
                 "aligned",
                 "eta is not above",
+                List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null)),
                 0.125,
                 4.5,
                 3,

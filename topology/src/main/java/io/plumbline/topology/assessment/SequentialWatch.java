@@ -1,0 +1,104 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.SequentialDetector;
+import io.plumbline.calibration.SequentialRule;
+import io.plumbline.calibration.SequentialState;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.windows.ClosedWindow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sequential detectors of one site. Pure: what they remember goes in and comes out.
+ *
+ * <p>A window is compared with clean windows of the largest size it has the rows of: what sampling adds falls with rows, so it
+ * errs on the safe side. A window that cannot be compared is passed over and changes nothing.
+ */
+final class SequentialWatch {
+
+    private final Baseline baseline;
+    private final int minimumRows;
+    private final SequentialRule rule;
+    private final SequentialDetector detector;
+
+    SequentialWatch(Baseline baseline, int minimumRows, SequentialRule rule) {
+        this.baseline = baseline;
+        this.minimumRows = minimumRows;
+        this.rule = rule;
+        this.detector = SequentialDetector.ofRunLength(rule.windowsPerAlarm());
+    }
+
+    /** What is remembered, by statistic, and what is said. */
+    record Taken(Map<String, SequentialState> states, List<SequentialReport> reports) {}
+
+    Taken take(Map<String, SequentialState> states, ClosedWindow window, GapAssessment geometry) {
+        Map<String, SequentialState> next = new LinkedHashMap<>();
+        List<SequentialReport> reports = new ArrayList<>();
+        for (String statistic : rule.statistics()) {
+            SequentialState state = states.getOrDefault(statistic, SequentialState.INITIAL);
+            double[] clean = clean(state, statistic, geometry);
+            Double value = geometry.statistics().get(statistic);
+            String passedOver = passedOver(window, geometry, clean, statistic, value);
+            if (passedOver != null || clean == null || value == null) {
+                next.put(statistic, state);
+                reports.add(new SequentialReport(statistic, null, detector.level(), null, state.windows(), passedOver));
+            } else {
+                SequentialDetector.Step step = detector.next(state, value, clean);
+                next.put(statistic, step.state());
+                reports.add(new SequentialReport(
+                        statistic,
+                        step.evidence(),
+                        detector.level(),
+                        step.alarm(),
+                        step.state().windows(),
+                        null));
+            }
+        }
+        return new Taken(next, reports);
+    }
+
+    private @Nullable String passedOver(
+            ClosedWindow window,
+            GapAssessment geometry,
+            double @Nullable [] clean,
+            String statistic,
+            @Nullable Double value) {
+        if (!window.complete()) {
+            return "some tiles of the window's moment did not arrive";
+        }
+        if (Math.floorMod(window.startMs(), rule.stride().toMillis()) != 0) {
+            return "it shares rows with a window that is taken";
+        }
+        if (geometry.rows() < minimumRows) {
+            return "it has %d rows, at least %d are asked for".formatted(geometry.rows(), minimumRows);
+        }
+        if (clean == null) {
+            return "it has %d rows, and no clean windows of rank %d have as few: run `plumbline baseline --rank %d --window-rows %d`"
+                    .formatted(geometry.rows(), geometry.rank(), geometry.rank(), geometry.rows());
+        }
+        return value == null
+                ? "%s is undefined: %s"
+                        .formatted(statistic, geometry.undefined().getOrDefault(statistic, "no reason given"))
+                : null;
+    }
+
+    /** Of the size the state is of, as long as that goes on; null where every size has more rows than the window. */
+    private double @Nullable [] clean(SequentialState state, String statistic, GapAssessment geometry) {
+        double[] largest = null;
+        for (NullSample sample : baseline.samplesOf(geometry.rank())) {
+            double[] values = sample.values(statistic);
+            if (sample.rowsPerWindow() <= geometry.rows() && values.length > 0) {
+                if (state.goesOnWith(values)) {
+                    return values;
+                }
+                largest = values;
+            }
+        }
+        return largest;
+    }
+}
