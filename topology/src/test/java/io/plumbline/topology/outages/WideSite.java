@@ -67,7 +67,7 @@ final class WideSite {
                     clear: {share: 0.3}
                     debounce: 1 of 1
                     cooldown: 0s
-                    adaptation: {mode: %s, max_swaps: 1000 per 1d, profile: paper, relative_lambdas: true, rank: 160, lambda_preservation: 0.01, lambda_geometric: 0.0}
+                    adaptation: {mode: %s, max_swaps: 1000 per 1d, max_norm_ratio: 10, max_id_cost: 1, profile: paper, relative_lambdas: true, rank: 160, lambda_preservation: 0.01, lambda_geometric: 0.0}
                 """.formatted(bootstrapServers, String.join("\n  ", kafka), WINDOW_MS, WINDOW_MS, SITE, mode),
                 StandardCharsets.UTF_8);
         return MonitorConfig.load(file);

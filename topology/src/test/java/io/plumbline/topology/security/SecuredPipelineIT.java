@@ -397,7 +397,7 @@ class SecuredPipelineIT {
                     clear: {share: 0.3}
                     debounce: 1 of 1
                     cooldown: 25s
-                    adaptation: {mode: auto, profile: auto, minimum_improvement: 0.05, validation_share: 0.25}
+                    adaptation: {mode: auto, profile: auto, max_norm_ratio: 10, minimum_improvement: 0.05, validation_share: 0.25}
                 """.formatted(kafka, name, WatchedFolder.SITE));
         return file;
     }
