@@ -22,9 +22,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  */
 record Poison(int width, int most, LongFunction<Matrix> rows) {
 
-    /** All but those a transcoder alone gives, and those that depend on what came before. */
+    /** All but those that a transcoder or a site with a mask alone gives, and those that depend on what came before. */
     static final Reason[] REASONS = Arrays.stream(Reason.values())
-            .filter(reason -> reason != Reason.MISSING_TARGETS && reason != Reason.TOO_MANY_REQUESTS)
+            .filter(reason -> reason != Reason.MISSING_TARGETS
+                    && reason != Reason.MISSING_TOKEN_IDS
+                    && reason != Reason.TOO_MANY_REQUESTS)
             .toArray(Reason[]::new);
 
     /** Of {@link WatchedFolder}. */
