@@ -5,6 +5,7 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -21,7 +22,7 @@ final class EmittedRecords {
 
     private final MockProcessorContext<byte[], byte[]> context = new MockProcessorContext<>();
     private final Processor<String, AdapterAnswer, byte[], byte[]> emitter;
-    private long version;
+    private final Map<String, Long> versions = new HashMap<>();
 
     EmittedRecords() {
         ProcessorSupplier<String, AdapterAnswer, byte[], byte[]> supplier =
@@ -40,7 +41,7 @@ final class EmittedRecords {
         AdaptationReport report = new AdaptationReport(
                 site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
-                ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), parentSha256);
+                versions.merge(site, 1L, Long::sum), AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), parentSha256);
         emitter.process(new Record<>(site, new AdapterAnswer(report, publication, null, null), 0));
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (CapturedForward<? extends byte[], ? extends byte[]> forward : context.forwarded("decoders")) {
