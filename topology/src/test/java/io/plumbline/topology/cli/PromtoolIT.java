@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
@@ -45,8 +46,7 @@ class PromtoolIT {
     }
 
     @Test
-    void everyAlertThatNeverFiresOrAlwaysFiresFailsTheTests() throws Exception {
-        Files.copy(DEPLOYED.resolve(TESTS), folder.resolve(TESTS));
+    void everyAlertThatNeverFiresOrAlwaysFiresFailsItsTests() throws Exception {
         YAMLMapper yaml = new YAMLMapper();
         JsonNode rules = yaml.readTree(DEPLOYED.resolve(RULES).toFile());
         List<String> unnoticed = new ArrayList<>();
@@ -58,18 +58,33 @@ class PromtoolIT {
                 }
                 alerts++;
                 JsonNode expression = rule.get("expr");
+                String alert = rule.get("alert").asText();
+                Files.writeString(folder.resolve(TESTS), yaml.writeValueAsString(testsOf(alert, yaml)));
                 for (String mutation : List.of("vector(0) > 1", "vector(1)")) {
                     ((ObjectNode) rule).put("expr", mutation);
                     if (passes(yaml, rules)) {
-                        unnoticed.add(rule.get("alert").asText() + " as " + mutation);
+                        unnoticed.add(alert + " as " + mutation);
                     }
                 }
                 ((ObjectNode) rule).set("expr", expression);
+                assertTrue(passes(yaml, rules), () -> alert + " as it was passes");
             }
         }
         assertTrue(alerts > 5, "alerts: " + alerts);
         assertEquals(List.of(), unnoticed);
-        assertTrue(passes(yaml, rules), "the rules as they were pass");
+    }
+
+    /** The groups of tests that speak of the alert: all of them for each would take minutes. */
+    private static JsonNode testsOf(String alert, YAMLMapper yaml) throws IOException {
+        ObjectNode tests = (ObjectNode) yaml.readTree(DEPLOYED.resolve(TESTS).toFile());
+        ArrayNode some = yaml.createArrayNode();
+        for (JsonNode test : tests.get("tests")) {
+            if (test.findValuesAsText("alertname").contains(alert)) {
+                some.add(test);
+            }
+        }
+        tests.set("tests", some);
+        return tests;
     }
 
     private boolean passes(YAMLMapper yaml, JsonNode rules) throws IOException, InterruptedException {

@@ -35,7 +35,8 @@ class KilledAdapterIT {
             assertTrue(run.written() > 0, "it died before a chunk was written");
             assertEquals(0, run.committed());
 
-            // A refit encodes up to six parts, to fit on, to choose on, to judge on and of the baseline: it dies in the second.
+            // A refit encodes up to six parts, to fit on, to choose on, to judge on and of the baseline: it dies in the
+            // second.
             adapter = run.startToBeKilledAt(Role.ADAPTER, "refit", 8);
             run.awaitReports(1);
             run.client().send(AdaptationRequests.revert(WideSite.SITE, END + 1));

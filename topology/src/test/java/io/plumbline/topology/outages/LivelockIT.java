@@ -42,7 +42,7 @@ class LivelockIT {
     @Test
     void aRefitLongerThanThePollIntervalIsSeenThenGivenUpAndTheNextRequestIsAnswered() throws Exception {
         CountDownLatch quick = new CountDownLatch(1);
-        AtomicInteger refits = new AtomicInteger();
+        AtomicInteger encodings = new AtomicInteger();
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
             BrokerClient client = new BrokerClient(broker.bootstrapServers());
             client.createTopic("activations", 1, Map.of());
@@ -50,7 +50,7 @@ class LivelockIT {
             MonitorConfig config = config(broker.bootstrapServers());
             SiteSettings settings = config.sites().get(WatchedFolder.SITE);
             Explainer explainer = Explainer.read(settings.explainer());
-            Encoder slow = new SlowEncoder(explainer.encoder(), quick, refits);
+            Encoder slow = new SlowEncoder(explainer.encoder(), quick, encodings);
             WatchedSite site = WatchedSite.of(
                     settings,
                     new Explainer(explainer.architecture(), slow, explainer.decoder(), explainer.directory()),
@@ -74,7 +74,7 @@ class LivelockIT {
                 assertEquals(AdaptationReport.FAILED, given.outcome());
                 assertTrue(given.reason().contains("begun 3 times"), given.reason());
                 assertTrue(given.reason().contains("max.poll.interval.ms"), given.reason());
-                assertEquals(3, refits.get(), "refits begun");
+                assertTrue(encodings.get() >= 3, "a refit encodes at least once, three were begun: " + encodings);
 
                 BrokerClient.awaitThat(() -> stalled(pages) == 0.0, () -> pages.body("/metrics"));
                 BrokerClient.awaitThat(() -> pages.status("/readyz") == 200, () -> pages.body("/readyz"));
@@ -132,8 +132,8 @@ class LivelockIT {
         return pages.value("plumbline_stall_limit_seconds{application=\"adapter\"}");
     }
 
-    /** Each refit, which begins with the codes of the rows it fits on, takes twice the poll interval. */
-    private record SlowEncoder(Encoder inner, CountDownLatch quick, AtomicInteger refits) implements Encoder {
+    /** Each refit, which encodes the rows it fits on more than once, takes more than twice the poll interval. */
+    private record SlowEncoder(Encoder inner, CountDownLatch quick, AtomicInteger encodings) implements Encoder {
 
         @Override
         public int inputWidth() {
@@ -148,7 +148,7 @@ class LivelockIT {
         @Override
         public SparseCodes encode(Matrix rows) {
             if (quick.getCount() > 0 && rows.rows() > WatchedFolder.ROWS * WatchedFolder.RECORDS / 2) {
-                refits.incrementAndGet();
+                encodings.incrementAndGet();
                 try {
                     boolean unused = quick.await(2 * POLL_INTERVAL_MS, TimeUnit.MILLISECONDS);
                 } catch (InterruptedException e) {
