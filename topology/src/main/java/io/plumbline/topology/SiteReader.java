@@ -8,6 +8,7 @@ import io.plumbline.adaptation.Rotation;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
@@ -94,6 +95,9 @@ final class SiteReader {
             node.problem("warn_threshold", "has nothing to warn: expected it beside warn, a list of statistics");
         }
         SequentialRule sequential = node.has("sequential") ? sequential(node.child("sequential")) : null;
+        requireSample(node, "trigger", triggers);
+        requireSample(node, "warn", warn);
+        requireSample(node, "sequential", sequential == null ? List.of() : sequential.statistics());
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -115,6 +119,17 @@ final class SiteReader {
                 minimumRows,
                 swaps.adapts(),
                 swaps.rollback());
+    }
+
+    /** Clean windows have this statistic on so many rows: on fewer it scatters more than they say. */
+    private void requireSample(ConfigNode node, String key, List<String> statistics) {
+        if (statistics.contains(SampledReconstruction.STATISTIC) && sampleRows < SampledReconstruction.ROWS) {
+            node.problem(
+                    key,
+                    SampledReconstruction.STATISTIC,
+                    "expected sample.rows of at least %d beside it, not %d: it is calibrated on so many"
+                            .formatted(SampledReconstruction.ROWS, sampleRows));
+        }
     }
 
     AdaptationSettings adaptation(ConfigNode node) {
