@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -18,9 +17,9 @@ class AdaptationHarmSoak {
     private Path folder;
 
     @Test
-    void theDefaultProfileDoesNoHarmOnRecordedTraffic(TestReporter reporter) throws IOException {
+    void theDefaultProfileDoesNoHarmOnRecordedTraffic() throws IOException {
         for (HarmCase shift : cases()) {
-            AdaptationHarmTest.assertNoHarm(shift, reporter);
+            AdaptationHarmTest.assertNoHarm(shift);
             AdaptationHarmTest.assertKept(shift);
         }
     }
