@@ -17,20 +17,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The recorded table of deploy/DETECTION.md. Needs the whole recordings, {@code en_baseline}, {@code en}, {@code de} and {@code
- * code}, in the folder that the system property {@value #FOLDER} names; the demonstration holds parts of two of them. {@value
- * #REQUESTS} limits the clean requests: the page says with how many its figures were made.
+ * code}, in the folder that the system property {@value #FOLDER} names; the demonstration holds parts of two of them.
  */
 class RecordedDetectionSoak {
 
     static final String FOLDER = "plumbline.recordings";
-    static final String REQUESTS = "plumbline.recordings.requests";
 
     private static final int RANK = 32;
     private static final double RATE = 0.05;
     private static final int WINDOWS = 60;
     private static final int RUNS = 8;
     private static final int STEPS = 11;
-    private static final int[] PERCENT = {100, 25, 10, 50, 5};
+    private static final int[] PERCENT = {100, 50, 25, 10, 5};
     private static final List<String> OTHERS = List.of("de", "code");
 
     @TempDir
@@ -41,12 +39,8 @@ class RecordedDetectionSoak {
     void noValidBoundIsBrokenWhateverTheTraffic(int windowRows) throws IOException {
         String recordings = System.getProperty(FOLDER);
         assumeTrue(recordings != null, "no folder of recordings was named with -D" + FOLDER);
-        List<ActivationBatch> clean = read(recordings, "en_baseline");
-        DetectionBench bench = new DetectionBench(
-                Recordings.explainer(folder),
-                RANK,
-                windowRows,
-                clean.subList(0, Math.min(clean.size(), Integer.getInteger(REQUESTS, Integer.MAX_VALUE))));
+        DetectionBench bench =
+                new DetectionBench(Recordings.explainer(folder), RANK, windowRows, read(recordings, "en_baseline"));
         List<ActivationBatch> english = read(recordings, "en");
         DetectionTable table = new DetectionTable(
                 bench.clean(), RATE, bench.mixed(english, List.of(), at -> 0.0, WINDOWS, 1), System.out::println);
