@@ -50,7 +50,9 @@ final class ExportCommand implements Callable<Integer> {
     @Option(
             names = "--from",
             paramLabel = "TIME",
-            description = "Windows that end at it or later: 2026-01-01T00:00:00Z. Default: from the first on.")
+            description =
+                    "Windows that end at it or later: 2026-01-01T00:00:00Z, or how long ago, 7d. Default: from the"
+                            + " first on.")
     @Nullable
     String from;
 
@@ -65,8 +67,9 @@ final class ExportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--openmetrics", openmetrics);
-        Instant begin = from == null ? Instant.MIN : Options.instant("--from", from);
-        Instant end = to == null ? Instant.MAX : Options.instant("--to", to);
+        Instant now = Instant.now();
+        Instant begin = from == null ? Instant.MIN : Options.instantOrAgo("--from", from, now);
+        Instant end = to == null ? Instant.MAX : Options.instantOrAgo("--to", to, now);
         if (!begin.isBefore(end)) {
             throw new UsageException(
                     "--from = %s, --to = %s: expected a range with a beginning before its end".formatted(from, to));

@@ -106,6 +106,8 @@ class ExportIT {
                 .filter(line -> line.startsWith("plumbline_window_rows{"))
                 .count();
         assertEquals(1, values);
+        Shell old = export(folder.resolve("old.om"), "--to", "30d");
+        assertTrue(old.out().strip().endsWith("%d windows".formatted(WINDOWS)), old.err());
         Path nothing = folder.resolve("nothing.om");
         Shell empty = export(nothing, "--site", "layer.b");
         assertEquals(ExitCodes.USAGE, empty.exitCode());
