@@ -6,12 +6,11 @@ import io.plumbline.topology.assessment.WindowReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /** Every committed window report that lay on its topic when it was asked, in the order of each partition. One thread. */
@@ -42,19 +41,18 @@ final class ReportHistory {
                     "topic %s does not exist at %s: no window was ever reported under topics.window_reports of this configuration"
                             .formatted(topic, config.bootstrapServers()));
         }
-        Map<String, Object> properties = new TreeMap<>(config.subscriberProperties());
-        properties.remove("group.id");
-        properties.put("enable.auto.commit", "false");
-        properties.put("isolation.level", "read_committed");
-        properties.put("allow.auto.create.topics", "false");
-        try (KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+        try (KafkaConsumer<byte[], byte[]> consumer = Brokers.committedReader(config, Map.of())) {
             List<TopicPartition> all = consumer.partitionsFor(topic).stream()
                     .map(info -> new TopicPartition(topic, info.partition()))
                     .toList();
             consumer.assign(all);
             consumer.seekToBeginning(all);
             read(consumer, consumer.endOffsets(all), taker);
+        } catch (OffsetOutOfRangeException deleted) {
+            throw new IllegalStateException(
+                    "topic %s deleted reports while they were read (%s); nothing was written, run it again"
+                            .formatted(topic, deleted.getMessage()),
+                    deleted);
         }
     }
 

@@ -24,7 +24,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +62,7 @@ final class TopicRecording implements Closeable {
 
     private TopicRecording(
             MonitorConfig config, SiteShape shape, RowMask mask, @Nullable Instant from, @Nullable Instant to) {
-        this.consumer = consumer(config);
+        this.consumer = Brokers.committedReader(config, Map.of("max.poll.records", Integer.toString(AHEAD)));
         this.topic = config.topics().activations();
         this.site = shape.site();
         this.fromMs = from == null ? Long.MIN_VALUE : from.toEpochMilli();
@@ -98,17 +97,6 @@ final class TopicRecording implements Closeable {
             throw notThere;
         }
         return recording;
-    }
-
-    private static KafkaConsumer<byte[], byte[]> consumer(MonitorConfig config) {
-        Map<String, Object> properties = new TreeMap<>(config.subscriberProperties());
-        properties.remove("group.id");
-        properties.put("enable.auto.commit", "false");
-        properties.put("isolation.level", "read_committed");
-        properties.put("auto.offset.reset", "none");
-        properties.put("allow.auto.create.topics", "false");
-        properties.put("max.poll.records", Integer.toString(AHEAD));
-        return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     private void findRange() {
