@@ -2,7 +2,7 @@ package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.File;
+import io.plumbline.topology.ExternalProgram;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -10,9 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 
-/** Prometheus' own tool, as the machine has it. Where it has none its tests are left out. */
+/** Prometheus' own tool, as the machine has it. */
 record Promtool(Path program) {
 
     private static final int PATIENCE_SECONDS = 60;
@@ -21,15 +20,7 @@ record Promtool(Path program) {
     record Run(int exitCode, String output) {}
 
     static Promtool ofMachine() {
-        List<Path> found = Stream.of(System.getenv("PATH").split(File.pathSeparator))
-                .map(folder -> Path.of(folder, "promtool"))
-                .filter(Files::isExecutable)
-                .toList();
-        if (found.isEmpty()) {
-            Assumptions.abort(
-                    "promtool is not on the PATH: it comes with Prometheus, on Debian `apt-get install prometheus`");
-        }
-        return new Promtool(found.get(0));
+        return new Promtool(ExternalProgram.require("promtool", "prometheus"));
     }
 
     /** Runs it with {@code input} as its standard input. */
