@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.calibration.DriftJudge;
@@ -99,7 +100,7 @@ final class SiteJudge {
         SequentialWatch.Taken taken = sequential == null
                 ? new SequentialWatch.Taken(Map.of(), List.of())
                 : sequential.take(memory.sequential(), window, geometry);
-        SwapWatch swap = watch(memory.swap(), rows, head, active);
+        SwapWatch swap = watch(memory.swap(), head, active);
         Ask ask = ask(outcome, window, memory, swap, active);
         SiteMemory next =
                 switch (ask) {
@@ -154,14 +155,13 @@ final class SiteJudge {
                 : FaithfulnessGap.between(own.subspace(), window.subspace()).value();
     }
 
-    private SwapWatch watch(
-            SwapWatch before, List<SampledRow> rows, SampleRows head, ActiveDecoders.@Nullable Active active) {
+    private SwapWatch watch(SwapWatch before, SampleRows head, ActiveDecoders.@Nullable Active active) {
         DriftPolicy rule = site.settings().rollback();
         if (rule == null || active == null || !isAdapted(active)) {
             return SwapWatch.NONE;
         }
         PairedErrors errors =
-                PairedErrors.of(rows, head, active.decoder(), site.explainer().decoder());
+                PairedErrors.of(head, active.decoder(), site.explainer().decoder());
         return before.after(active.version(), errors, rule);
     }
 

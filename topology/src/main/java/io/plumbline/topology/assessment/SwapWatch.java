@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.calibration.DriftPolicy;
 
 /**
