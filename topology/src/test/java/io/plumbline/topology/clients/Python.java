@@ -1,0 +1,67 @@
+package io.plumbline.topology.clients;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.topology.ExternalProgram;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A Python that has what the clients import, and where the clients are. */
+record Python(String program, Path folder) {
+
+    static final Path CLIENTS =
+            Path.of("..", "clients", "python").toAbsolutePath().normalize();
+
+    private static final long PATIENCE_SECONDS = 120;
+
+    /** What a run came to. */
+    record Run(int exitCode, String out, String err) {}
+
+    /**
+     * {@code PLUMBLINE_PYTHON}, or else {@code python3} of the PATH.
+     *
+     * @param folder where it writes what it prints
+     */
+    static Python ofMachine(Path folder) throws Exception {
+        Python python = new Python(System.getenv().getOrDefault("PLUMBLINE_PYTHON", "python3"), folder);
+        Run imports;
+        try {
+            imports = python.run("-c", "import numpy, safetensors.numpy, confluent_kafka");
+        } catch (IOException notThere) {
+            imports = new Run(1, "", String.valueOf(notThere.getMessage()));
+        }
+        if (imports.exitCode() != 0) {
+            throw ExternalProgram.missing(
+                    """
+                    %s cannot run the clients (%s): `python3 -m venv venv && venv/bin/pip install numpy safetensors \
+                    confluent-kafka`, then set PLUMBLINE_PYTHON to venv/bin/python""".formatted(python.program(), imports.err().lines().reduce("", (before, line) -> line)));
+        }
+        return python;
+    }
+
+    Run run(Object... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(program, "-B"));
+        Arrays.stream(arguments).map(Object::toString).forEach(command::add);
+        Path out = Files.createTempFile(folder, "python", ".out");
+        Path err = Files.createTempFile(folder, "python", ".err");
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+        builder.environment().put("PYTHONPATH", CLIENTS.toString());
+        Process process = builder.start();
+        boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        process.destroyForcibly();
+        assertTrue(ended, () -> "does not end: " + command);
+        return new Run(process.exitValue(), Files.readString(out), Files.readString(err));
+    }
+
+    Run client(String name, Object... arguments) throws IOException, InterruptedException {
+        List<Object> words = new ArrayList<>(List.of(CLIENTS.resolve(name)));
+        words.addAll(List.of(arguments));
+        return run(words.toArray());
+    }
+}

@@ -1,0 +1,243 @@
+package io.plumbline.topology.clients;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.topology.emission.DecoderRecords;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The Python programs people start from, run as they are against a broker and a monitor. */
+class PythonClientIT {
+
+    private static final long T0 = 1_700_000_000_000L;
+    private static final int STEP_MS = 500;
+
+    /** Of a window of ten seconds. */
+    private static final int REQUESTS = 20;
+
+    private static final int TOKENS = 10;
+
+    /** Requests of ten tokens each, of which the first and the last are special, and so long that a window with them could not be aligned. */
+    private static final String MAKE_REQUESTS = """
+            import numpy as np, sys
+            g = np.random.default_rng(7)
+            scale = np.array([3, 2.5, 2, 1.5, .12, .1, .08, .06])
+            arrays = {}
+            for i in range(int(sys.argv[2])):
+                rows = g.standard_normal((int(sys.argv[3]), 8)) * scale
+                rows[0], rows[-1] = 1000 * np.eye(8)[7], 1000 * np.eye(8)[6]
+                special = np.zeros(len(rows), dtype=bool)
+                special[[0, -1]] = True
+                arrays[f"request-{i}"] = rows.astype(["float16", "float32", "float64"][i % 3])
+                arrays[f"request-{i}.special"] = special
+            np.savez(sys.argv[1], **arrays)
+            """;
+
+    @TempDir
+    private static Path folder;
+
+    private static Python python;
+    private static EmbeddedBroker broker;
+    private static BrokerClient client;
+
+    @BeforeAll
+    static void start() throws Exception {
+        python = Python.ofMachine(folder);
+        broker = EmbeddedBroker.start(folder.resolve("broker"));
+        client = new BrokerClient(broker.bootstrapServers());
+    }
+
+    @AfterAll
+    static void stop() {
+        if (broker != null) {
+            broker.close();
+        }
+    }
+
+    @Test
+    void whatPythonSendsIsAWindowWithEveryRowThatIsNotSpecial() throws Exception {
+        client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+        MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+        Path file = folder.resolve("requests.npz");
+        // One more than the window takes: it closes it.
+        assertFine(python.run("-c", MAKE_REQUESTS, file, REQUESTS + 1, TOKENS));
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            Python.Run sent = python.client(
+                    "send_activations.py",
+                    "--bootstrap-servers",
+                    broker.bootstrapServers(),
+                    "--site",
+                    WatchedFolder.SITE,
+                    "--start-ms",
+                    T0,
+                    "--step-ms",
+                    STEP_MS,
+                    file);
+            assertFine(sent);
+            assertEquals("21 requests, 0 of them not stored", sent.out().strip());
+            WindowReport report = client.await(config.topics().windowReports(), reports -> !reports.isEmpty()).stream()
+                    .map(record -> Json.read(record.value(), WindowReport.class))
+                    .findFirst()
+                    .orElseThrow();
+            assertEquals(T0, report.windowStartMs());
+            assertEquals(REQUESTS * (TOKENS - 2), report.geometry().rows());
+            assertEquals("aligned", report.verdict());
+            assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+        }
+        assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
+        ConsumerRecord<byte[], byte[]> third = client.readAll("activations").get(2);
+        assertEquals("request-2", text(third.key()));
+        assertEquals("request-2", text(third.headers().lastHeader("request").value()));
+        assertEquals(T0 + 2 * STEP_MS, third.timestamp());
+    }
+
+    @Test
+    void tokenIdsTravelWithTheRowsTheyBelongTo() throws Exception {
+        client.createTopic("tokens", 1, Map.of());
+        assertFine(python.run("-c", """
+                import sys
+                import numpy as np
+                from confluent_kafka import Producer
+                from send_activations import publish
+                producer = Producer({"bootstrap.servers": sys.argv[1]})
+                rows = np.arange(8, dtype="float32").reshape(2, 4).T  # not contiguous
+                publish(producer, "tokens", "a", "one", rows, token_ids=[101, 7, 8, 102])
+                publish(producer, "tokens", "a", "two", rows, special=[1, 0, 0, 1], token_ids=[101, 7, 8, 102])
+                publish(producer, "tokens", "a", "none", rows, special=[1, 1, 1, 1])
+                assert producer.flush(60) == 0
+                """, broker.bootstrapServers()));
+        List<ActivationBatch> batches = client.readAll("tokens").stream()
+                .sorted(Comparator.comparingLong(ConsumerRecord::offset))
+                .map(record -> ActivationBatch.parse(record.value()))
+                .toList();
+        assertEquals(2, batches.size(), "a request of special tokens only is not sent");
+        assertArrayEquals(new long[] {101, 7, 8, 102}, batches.get(0).tokenIds());
+        assertArrayEquals(new long[] {7, 8}, batches.get(1).tokenIds());
+        assertArrayEquals(
+                new double[] {1, 5, 2, 6}, batches.get(1).activations().values());
+    }
+
+    @Test
+    void aRecordThatIsNotStoredIsNamedAndEndsInFailure() throws Exception {
+        client.createTopic("small", 1, Map.of("max.message.bytes", "200"));
+        Path file = folder.resolve("one.npz");
+        assertFine(python.run("-c", MAKE_REQUESTS, file, 1, TOKENS));
+        Python.Run sent = python.client(
+                "send_activations.py",
+                "--bootstrap-servers",
+                broker.bootstrapServers(),
+                "--site",
+                "a",
+                "--topic",
+                "small",
+                file);
+        assertEquals(3, sent.exitCode(), sent.err());
+        assertTrue(sent.err().startsWith("not stored on small: "), sent.err());
+    }
+
+    @Test
+    void theNewestWholeDecoderOfTheOwnParentIsRead() throws Exception {
+        client.createTopic("decoders", 1, Map.of());
+        Decoder trained = decoder(1);
+        Path weights = folder.resolve("trained.safetensors");
+        SafetensorsWriter.create()
+                .add("W_dec", DType.F32, trained.weights())
+                .addVector("b_dec", DType.F32, trained.bias())
+                .writeTo(weights);
+        List<ProducerRecord<byte[], byte[]>> torn = versionOf(trained, 3, 4);
+        torn.get(1).value()[100] ^= 1;
+        try (Producer<byte[], byte[]> producer = client.producer(Map.of("transactional.id", "emitter"))) {
+            producer.initTransactions();
+            commit(producer, versionOf(trained, 1, 2), true);
+            commit(producer, versionOf(trained, 2, 3), true);
+            commit(producer, torn, true);
+            commit(producer, versionOf(trained, 4, 5), false);
+            commit(producer, DecoderRecords.of("decoders", "layer.b", 5, "0".repeat(64), decoder(6)), true);
+        }
+        Python.Run read = read("--parent", weights);
+        assertFine(read);
+        List<ProducerRecord<byte[], byte[]>> second = versionOf(trained, 2, 3);
+        String sha256 = Json.read(second.get(second.size() - 1).value(), Map.class)
+                .get("sha256")
+                .toString();
+        assertEquals(
+                "layer.b version 2 (adapted): 300 features x 512, float32, sha256 " + sha256,
+                read.out().strip());
+        assertTrue(read().out().startsWith("layer.b version 5 "), "without a parent the manifest's word is taken");
+        Path other = folder.resolve("other.safetensors");
+        SafetensorsWriter.create()
+                .add("W_dec", DType.F32, decoder(9).weights())
+                .addVector("b_dec", DType.F32, decoder(9).bias())
+                .writeTo(other);
+        Python.Run none = read("--parent", other);
+        assertEquals(3, none.exitCode(), none.out());
+    }
+
+    private static Python.Run read(Object... parent) throws Exception {
+        List<Object> words =
+                new ArrayList<>(List.of("--bootstrap-servers", broker.bootstrapServers(), "--site", "layer.b"));
+        words.addAll(List.of(parent));
+        return python.client("read_decoder.py", words.toArray());
+    }
+
+    /** Two chunks and a manifest. */
+    private static List<ProducerRecord<byte[], byte[]>> versionOf(Decoder trained, long version, long seed) {
+        return DecoderRecords.of("decoders", "layer.b", version, trained.sha256(), decoder(seed));
+    }
+
+    private static void commit(
+            Producer<byte[], byte[]> producer, List<ProducerRecord<byte[], byte[]>> records, boolean commits) {
+        producer.beginTransaction();
+        for (ProducerRecord<byte[], byte[]> record : records) {
+            Future<RecordMetadata> unused = producer.send(record);
+        }
+        producer.flush();
+        if (commits) {
+            producer.commitTransaction();
+        } else {
+            producer.abortTransaction();
+        }
+    }
+
+    private static Decoder decoder(long seed) {
+        return new Decoder(ActivationRecords.integerRows(seed, 300, 512), new double[512]);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private static void assertFine(Python.Run run) {
+        assertEquals(0, run.exitCode(), () -> run.out() + run.err());
+    }
+}
