@@ -69,6 +69,13 @@ public final class StreamsSettings {
                 Long.parseLong(String.valueOf(wait)) + config.getLong(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG));
     }
 
+    /** Whether the instance has a name of its own in its group ({@code group.instance.id}), under which it comes back to its tasks. */
+    public static boolean isStaticMember(Properties properties) {
+        return new StreamsConfig(properties)
+                .getMainConsumerConfigs("", "", 0)
+                .containsKey(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
+    }
+
     /** One sentence for each application whose properties Kafka Streams refuses; none: both can be made. Asks no broker. */
     public static List<String> problems(MonitorConfig config) {
         List<String> problems = new ArrayList<>();

@@ -202,15 +202,16 @@ final class TopicClient implements AutoCloseable {
 
     private StartException unreachable(Exception e) {
         String connection = BrokerRefusal.connection(config, e);
-        return new StartException(
-                connection != null
-                        ? connection
-                        : "no answer from the broker at kafka.bootstrap.servers = %s (kafka.\"security.protocol\" = %s) within %d s: %s"
-                                .formatted(
-                                        config.bootstrapServers(),
-                                        config.adminProperties().getOrDefault("security.protocol", "PLAINTEXT"),
-                                        WAIT_SECONDS,
-                                        config.withoutSecrets(message(e))));
+        if (connection != null) {
+            return new StartException(connection);
+        }
+        return StartException.passing(
+                "no answer from the broker at kafka.bootstrap.servers = %s (kafka.\"security.protocol\" = %s) within %d s: %s"
+                        .formatted(
+                                config.bootstrapServers(),
+                                config.adminProperties().getOrDefault("security.protocol", "PLAINTEXT"),
+                                WAIT_SECONDS,
+                                config.withoutSecrets(message(e))));
     }
 
     private static String message(Exception e) {

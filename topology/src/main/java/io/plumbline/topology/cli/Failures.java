@@ -29,7 +29,7 @@ final class Failures {
     private static int exitCode(Throwable failure) {
         boolean fixableByTyping = failure instanceof UsageException
                 || failure instanceof ConfigException
-                || failure instanceof StartException
+                || (failure instanceof StartException start && !start.mayPass())
                 || failure instanceof NoSuchFileException
                 || failure instanceof FileNotFoundException;
         return fixableByTyping ? ExitCodes.USAGE : ExitCodes.FAILURE;

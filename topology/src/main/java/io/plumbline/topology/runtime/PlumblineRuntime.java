@@ -69,6 +69,11 @@ public final class PlumblineRuntime implements AutoCloseable {
                     CloseOptions.GroupMembershipOperation.LEAVE_GROUP)
             .withTimeout(CLOSE_TIMEOUT);
 
+    /** One that has a name in its group comes back under it within the session: its tasks wait, and nothing moves. */
+    private static final CloseOptions BACK_SOON = CloseOptions.groupMembershipOperation(
+                    CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP)
+            .withTimeout(CLOSE_TIMEOUT);
+
     private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final CountDownLatch failed = new CountDownLatch(1);
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
@@ -249,7 +254,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             return response;
         });
         metrics.observe(streams);
-        started.push(() -> streams.close(GOOD_BYE));
+        started.push(() -> streams.close(StreamsSettings.isStaticMember(properties) ? BACK_SOON : GOOD_BYE));
         return inStateDirectory(config.stateDirectory(), () -> {
             streams.start();
             return streams;

@@ -2,6 +2,7 @@ package io.plumbline.topology.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,6 +14,7 @@ import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.StartException;
 import io.plumbline.topology.Topics;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -169,13 +171,15 @@ class PlumblineRuntimeIT {
                 .toBytes();
     }
 
+    /** Exit code 3 and not 2: nothing that was typed is wrong, and whoever restarts processes should try again. */
     @Test
-    void aBrokerThatDoesNotAnswerIsASentenceBeforeAnythingStarts() throws Exception {
-        MonitorConfig config =
-                WatchedFolder.create(folder.resolve("unreachable"), "127.0.0.1:" + EmbeddedBroker.freePort());
+    void aBrokerThatDoesNotAnswerIsASentenceAndAFailureBeforeAnythingStarts() throws Exception {
+        Path site = folder.resolve("unreachable");
+        MonitorConfig config = WatchedFolder.create(site, "127.0.0.1:" + EmbeddedBroker.freePort());
         long begin = System.nanoTime();
-        StartException refused = assertThrows(StartException.class, () -> PlumblineRuntime.start(config, Role.ALL));
-        assertTrue(refused.getMessage().contains(config.bootstrapServers()), refused.getMessage());
+        Shell refused = Shell.run("run", "--config", site.resolve(WatchedFolder.FILE));
+        assertEquals(3, refused.exitCode(), refused.err());
+        assertTrue(refused.err().contains(config.bootstrapServers()), refused.err());
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
         assertTrue(seconds < 30, "the sentence came after %d s".formatted(seconds));
     }
@@ -195,6 +199,7 @@ class PlumblineRuntimeIT {
             StartException refused =
                     assertThrows(StartException.class, () -> PlumblineRuntime.start(config, Role.MONITOR));
             assertTrue(refused.getMessage().contains("topic \"activations\" does not exist"), refused.getMessage());
+            assertFalse(refused.mayPass(), "somebody has to make it");
             BrokerClient there = new BrokerClient(empty.bootstrapServers());
             // Fails where the topic is there already.
             there.createTopic(config.topics().deadLetters(), 1, Map.of());

@@ -1,0 +1,52 @@
+# Read by both launchers, the checkout's and the distribution's: finds Java and hands over to it.
+#   JAVA_HOME             the Java to use (17 or newer); otherwise the first java on PATH
+#   PLUMBLINE_JAVA_OPTS   options for that Java, e.g. "-Xmx4g"
+#   TMPDIR                where temporary folders go, as everywhere; Java alone would not ask
+#   PLUMBLINE_LOG         log level on stderr: error, warn (default), info, debug
+# shellcheck shell=bash
+
+fail() {
+  echo "plumbline: $*" >&2
+  exit 3
+}
+
+# Sets java and java_major.
+find_java() {
+  if [ -n "${JAVA_HOME:-}" ]; then
+    java=$JAVA_HOME/bin/java
+    [ -x "$java" ] || fail "JAVA_HOME is $JAVA_HOME, which has no bin/java; point it at a Java 17 or newer, or unset it."
+  else
+    java=$(command -v java || true)
+    [ -n "$java" ] || fail "no Java found. Install Java 17 or newer (for example: apt install openjdk-17-${1}) or set JAVA_HOME."
+  fi
+  # 'openjdk version "17.0.15" 2025-04-15' -> 17; "1.8.0_402" -> 1, which is too old just the same.
+  java_major=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9][0-9]*\).*/\1/p' | head -n 1)
+  [ -n "$java_major" ] || fail "$java does not say its version; set JAVA_HOME to a Java 17 or newer."
+  [ "$java_major" -ge 17 ] || fail "$java is Java $java_major; Plumbline needs 17 or newer. Set JAVA_HOME to one."
+}
+
+# start CLASS_PATH ARGUMENTS...: becomes Java.
+start() {
+  class_path=$1
+  shift
+  # Java 24 warns about native access (RocksDB) and memory access (Kafka) that are meant; older ones do not know the options.
+  quiet_flags=
+  [ "$java_major" -lt 24 ] || quiet_flags='--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
+  # Sums of rows by the processor's vector instructions. Java says on stderr that the module is an incubating one: so only where
+  # rows are summed, and where the module is there.
+  vector_flag=
+  case ${1:-} in
+    run | demo | baseline | assess | adapt)
+      if "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector'; then vector_flag='--add-modules jdk.incubator.vector'; fi
+      ;;
+  esac
+  # Out of memory, a process would live on with some of its threads dead: it ends instead, with exit code 3.
+  memory_flag=-XX:+ExitOnOutOfMemoryError
+  # Progress bars are for people: only when what is printed goes to a terminal.
+  terminal=
+  if [ -t 1 ] && [ -t 2 ]; then terminal=-Dplumbline.terminal=true; fi
+  # These hold several options or none, separated by blanks on purpose.
+  # shellcheck disable=SC2086
+  exec "$java" $quiet_flags $vector_flag $memory_flag $terminal ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
+    io.plumbline.topology.cli.Plumbline "$@"
+}
