@@ -34,12 +34,22 @@ public final class JumpReluEncoder implements Encoder {
 
     @Override
     public SparseCodes encode(Matrix rows) {
-        return layer.encode(rows, (preActivations, offset, codes) -> {
-            for (int j = 0; j < threshold.length; j++) {
-                if (preActivations[offset + j] > threshold[j]) {
-                    codes.add(j, preActivations[offset + j]);
+        return layer.encode(rows, AboveThreshold::new);
+    }
+
+    private final class AboveThreshold extends CodeSelection {
+
+        AboveThreshold(int rows) {
+            super(rows, 64);
+        }
+
+        @Override
+        void take(int row, int first, double[] preActivations, int at, int count) {
+            for (int j = 0; j < count; j++) {
+                if (preActivations[at + j] > threshold[first + j]) {
+                    add(row, first + j, preActivations[at + j]);
                 }
             }
-        });
+        }
     }
 }

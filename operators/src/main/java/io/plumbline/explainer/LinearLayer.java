@@ -1,32 +1,49 @@
 package io.plumbline.explainer;
 
+import io.plumbline.linalg.Cores;
+import io.plumbline.linalg.FloatFactor;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Operand;
 import io.plumbline.linalg.RightFactor;
 import io.plumbline.linalg.UpdateKernels;
+import java.util.Arrays;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code W_enc x + b_enc} for blocks of rows, the part every encoder shares.
  *
- * <p>Weights are laid out once, as a {@link RightFactor}; pre-activations of a block of rows are made, read and overwritten by
- * those of the next, so that the dense codes of all rows are never in memory. Rows are independent to the last bit.
+ * <p>Weights are laid out once: as floats where they are floats, which is how nearly every file has them, else in float64. Blocks
+ * of rows are shared out among the cores; the pre-activations of floats are looked at a few columns at a time and never stored,
+ * those of float64 are held for one block. Rows are independent to the last bit.
  *
- * <p>{@code 2 inputs * features} flops a row.
+ * <p>{@code 2 inputs * features} flops a row. <b>Accuracy.</b> {@link FloatFactor}'s or {@link RightFactor}'s. With floats a
+ * pre-activation within that of the k-th largest, or of a threshold, may fall on its other side.
  */
 final class LinearLayer {
 
-    private static final int ROWS_PER_BLOCK = 64;
+    private static final int ROWS_PER_BLOCK = FloatFactor.BLOCK_ROWS;
 
-    private final RightFactor weights;
+    private final @Nullable FloatFactor floats;
+    private final @Nullable RightFactor doubles;
+    private final int inputWidth;
     private final double[] bias;
+    private final float[] floatBias;
 
     private LinearLayer(Operand inputByFeature, double[] bias) {
         if (inputByFeature.columns() != bias.length || bias.length == 0 || inputByFeature.rows() == 0) {
             throw new IllegalArgumentException("encoder weights for %d features of %d inputs, %d biases"
                     .formatted(inputByFeature.columns(), inputByFeature.rows(), bias.length));
         }
-        this.weights = UpdateKernels.kernel().rightFactor(inputByFeature);
+        boolean held = FloatFactor.holds(inputByFeature.values());
+        this.floats = held ? UpdateKernels.kernel().floatFactor(inputByFeature) : null;
+        this.doubles = held ? null : UpdateKernels.kernel().rightFactor(inputByFeature);
+        this.inputWidth = inputByFeature.rows();
         this.bias = bias.clone();
+        this.floatBias = new float[bias.length];
+        for (int j = 0; j < bias.length; j++) {
+            floatBias[j] = (float) bias[j];
+        }
     }
 
     /** From {@code inputWidth x features}; copied. */
@@ -40,44 +57,55 @@ final class LinearLayer {
     }
 
     int inputWidth() {
-        return weights.rows();
+        return inputWidth;
     }
 
     int features() {
         return bias.length;
     }
 
-    /** Which of one row's pre-activations become codes. */
-    @FunctionalInterface
-    interface RowActivation {
-        /** Reads {@code features} values from {@code offset} on and adds the codes in ascending order of feature. */
-        void activate(double[] preActivations, int offset, SparseCodes.Builder codes);
-    }
-
-    SparseCodes encode(Matrix rows, RowActivation activation) {
+    /** @param selection makes one for so many rows */
+    SparseCodes encode(Matrix rows, IntFunction<CodeSelection> selection) {
         if (rows.columns() != inputWidth()) {
             throw new IllegalArgumentException(
                     "rows of %d values, the encoder reads %d".formatted(rows.columns(), inputWidth()));
         }
-        int features = features();
-        SparseCodes.Builder codes = new SparseCodes.Builder(rows.rows(), features);
-        double[] block = new double[Math.multiplyExact(Math.min(ROWS_PER_BLOCK, rows.rows()), features)];
-        for (int start = 0; start < rows.rows(); start += ROWS_PER_BLOCK) {
+        int blocks = (rows.rows() + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK;
+        SparseCodes[] parts = new SparseCodes[blocks];
+        Cores.each(blocks, block -> {
+            int start = block * ROWS_PER_BLOCK;
             int count = Math.min(ROWS_PER_BLOCK, rows.rows() - start);
-            preActivations(rows, start, count, block);
-            for (int row = 0; row < count; row++) {
-                activation.activate(block, row * features, codes);
-                codes.endRow();
-            }
-        }
-        return codes.build();
+            Operand part = Operand.rowsOf(rows, start, start + count);
+            parts[block] = encode(part, selection.apply(count));
+        });
+        return SparseCodes.joined(features(), Arrays.asList(parts));
     }
 
-    private void preActivations(Matrix rows, int start, int count, double[] block) {
-        int features = features();
-        for (int row = 0; row < count; row++) {
-            System.arraycopy(bias, 0, block, row * features, features);
+    private SparseCodes encode(Operand rows, CodeSelection selection) {
+        FloatFactor single = floats;
+        if (single != null) {
+            double[] stretch = new double[features()];
+            single.multiply(rows, floatBias, (row, column, values, at, count) -> {
+                for (int j = 0; j < count; j++) {
+                    stretch[j] = values[at + j];
+                }
+                selection.take(row, column, stretch, 0, count);
+            });
+        } else if (doubles != null) {
+            int features = features();
+            double[] block = new double[Math.multiplyExact(rows.rows(), features)];
+            for (int row = 0; row < rows.rows(); row++) {
+                System.arraycopy(bias, 0, block, row * features, features);
+            }
+            doubles.addProduct(rows, block);
+            for (int row = 0; row < rows.rows(); row++) {
+                selection.take(row, 0, block, row * features, features);
+            }
         }
-        weights.addProduct(Operand.rowsOf(rows, start, start + count), block);
+        SparseCodes.Builder codes = new SparseCodes.Builder(rows.rows(), features());
+        for (int row = 0; row < rows.rows(); row++) {
+            selection.finish(row, codes);
+        }
+        return codes.build();
     }
 }

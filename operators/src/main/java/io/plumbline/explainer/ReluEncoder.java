@@ -28,13 +28,22 @@ public final class ReluEncoder implements Encoder {
 
     @Override
     public SparseCodes encode(Matrix rows) {
-        int features = features();
-        return layer.encode(rows, (preActivations, offset, codes) -> {
-            for (int j = 0; j < features; j++) {
-                if (preActivations[offset + j] > 0.0) {
-                    codes.add(j, preActivations[offset + j]);
+        return layer.encode(rows, Positive::new);
+    }
+
+    private static final class Positive extends CodeSelection {
+
+        Positive(int rows) {
+            super(rows, 64);
+        }
+
+        @Override
+        void take(int row, int first, double[] preActivations, int at, int count) {
+            for (int j = 0; j < count; j++) {
+                if (preActivations[at + j] > 0.0) {
+                    add(row, first + j, preActivations[at + j]);
                 }
             }
-        });
+        }
     }
 }

@@ -79,19 +79,35 @@ public record SparseCodes(int rows, int features, int[] rowStart, int[] feature,
 
     /** These rows and then the others'. */
     public SparseCodes and(SparseCodes others) {
-        if (others.features != features) {
-            throw new IllegalArgumentException("codes of %d features and of %d".formatted(features, others.features));
-        }
-        Builder builder = new Builder(rows + others.rows, features);
-        for (SparseCodes part : List.of(this, others)) {
-            for (int row = 0; row < part.rows; row++) {
-                for (int entry = part.rowStart[row]; entry < part.rowStart[row + 1]; entry++) {
-                    builder.add(part.feature[entry], part.value[entry]);
-                }
-                builder.endRow();
+        return joined(features, List.of(this, others));
+    }
+
+    /** The rows of all parts, one part after the other. */
+    static SparseCodes joined(int features, List<SparseCodes> parts) {
+        int rows = 0;
+        int entries = 0;
+        for (SparseCodes part : parts) {
+            if (part.features != features) {
+                throw new IllegalArgumentException("codes of %d features and of %d".formatted(features, part.features));
             }
+            rows += part.rows;
+            entries = Math.addExact(entries, part.nonZeros());
         }
-        return builder.build();
+        int[] rowStart = new int[rows + 1];
+        int[] feature = new int[entries];
+        double[] value = new double[entries];
+        int row = 0;
+        int entry = 0;
+        for (SparseCodes part : parts) {
+            System.arraycopy(part.feature, 0, feature, entry, part.nonZeros());
+            System.arraycopy(part.value, 0, value, entry, part.nonZeros());
+            for (int i = 1; i <= part.rows; i++) {
+                rowStart[row + i] = entry + part.rowStart[i];
+            }
+            row += part.rows;
+            entry += part.nonZeros();
+        }
+        return new SparseCodes(rows, features, rowStart, feature, value);
     }
 
     /** By content. */

@@ -1,17 +1,18 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import java.util.Arrays;
 
 /**
  * Keeps the k largest pre-activations {@code W_enc x + b_enc} of a row and clamps those at 0; equal ones go to the
  * lower feature index.
  *
  * <p>Clamping after the choice means a row has fewer than k codes when fewer than k pre-activations are positive, and
- * that a negative one never matters. So the k-th largest is found with a heap that starts full of zeros:
- * {@code O(features + k log k log features)} for values in random order, no sort of the whole row.
+ * that a negative one never matters. So a row is read once, and what is above the k-th largest so far is set aside
+ * and sorted out whenever it has become twice as much: {@code O(features + k log k log features)} for values in random order.
  */
 public final class TopKEncoder implements Encoder {
+
+    private static final int LEAST_SPARE = 96;
 
     private final LinearLayer layer;
     private final int k;
@@ -47,52 +48,40 @@ public final class TopKEncoder implements Encoder {
 
     @Override
     public SparseCodes encode(Matrix rows) {
-        double[] heap = new double[k];
-        return layer.encode(rows, (preActivations, offset, codes) -> keepLargest(preActivations, offset, heap, codes));
+        return layer.encode(rows, Largest::new);
     }
 
-    private void keepLargest(double[] preActivations, int offset, double[] heap, SparseCodes.Builder codes) {
-        int features = features();
-        Arrays.fill(heap, 0.0);
-        for (int j = 0; j < features; j++) {
-            if (preActivations[offset + j] > heap[0]) {
-                replaceSmallest(heap, preActivations[offset + j]);
-            }
-        }
-        double smallestKept = heap[0];
-        int above = 0;
-        for (double kept : heap) {
-            above += kept > smallestKept ? 1 : 0;
-        }
-        int equalsLeft = smallestKept > 0.0 ? k - above : 0;
-        for (int j = 0; j < features; j++) {
-            double value = preActivations[offset + j];
-            if (value > smallestKept) {
-                codes.add(j, value);
-            } else if (value == smallestKept && equalsLeft > 0) {
-                codes.add(j, value);
-                equalsLeft--;
-            }
-        }
-    }
+    /** Holds more than k codes of a row at a time, so that they are sorted out rarely; those below the last k-th are not taken. */
+    private final class Largest extends CodeSelection {
 
-    /** Puts {@code value} in the place of the heap's root, its smallest entry. */
-    private static void replaceSmallest(double[] heap, double value) {
-        int parent = 0;
-        while (true) {
-            int child = 2 * parent + 1;
-            if (child >= heap.length) {
-                break;
-            }
-            if (child + 1 < heap.length && heap[child + 1] < heap[child]) {
-                child++;
-            }
-            if (heap[child] >= value) {
-                break;
-            }
-            heap[parent] = heap[child];
-            parent = child;
+        private final int most = k + Math.max(k, LEAST_SPARE);
+        private final double[] smallestKept;
+
+        Largest(int rows) {
+            super(rows, k + Math.max(k, LEAST_SPARE));
+            smallestKept = new double[rows];
         }
-        heap[parent] = value;
+
+        @Override
+        void take(int row, int first, double[] preActivations, int at, int count) {
+            double smallest = smallestKept[row];
+            for (int j = 0; j < count; j++) {
+                if (preActivations[at + j] > smallest) {
+                    add(row, first + j, preActivations[at + j]);
+                    if (size(row) == most) {
+                        smallest = keepLargest(row, k);
+                    }
+                }
+            }
+            smallestKept[row] = smallest;
+        }
+
+        @Override
+        void finish(int row, SparseCodes.Builder codes) {
+            if (size(row) > k) {
+                keepLargest(row, k);
+            }
+            super.finish(row, codes);
+        }
     }
 }

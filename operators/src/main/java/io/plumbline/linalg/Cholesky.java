@@ -19,6 +19,9 @@ public final class Cholesky {
     /** Rows of the rest that are updated together: a product of so many starts at their diagonal. */
     private static final int REST_ROWS = 256;
 
+    /** Right-hand sides that are solved for together; each has its own sums, whatever stands beside it. */
+    private static final int COLUMNS = 192;
+
     /** R; what is below its diagonal is not looked at. */
     private final Matrix upper;
 
@@ -42,13 +45,15 @@ public final class Cholesky {
             double[][] rows = rowsFrom(upper, start, end, start);
             factorRows(rows, start, matrix);
             writeBack(rows, upper, start, start);
-            for (int row = end; row < n; row += REST_ROWS) {
+            int first = start;
+            Cores.each((n - end + REST_ROWS - 1) / REST_ROWS, part -> {
+                int row = end + part * REST_ROWS;
                 int last = Math.min(row + REST_ROWS, n);
                 RightFactor factor =
-                        UpdateKernels.kernel().rightFactor(Operand.of(negated(rows, row - start, n - row)));
+                        UpdateKernels.kernel().rightFactor(Operand.of(negated(rows, row - first, n - row)));
                 factor.addProduct(
-                        Operand.partOf(upper, start, end, row, last).transposed(), upper.values(), row * n + row, n);
-            }
+                        Operand.partOf(upper, first, end, row, last).transposed(), upper.values(), row * n + row, n);
+            });
         }
         return new Cholesky(upper);
     }
@@ -87,7 +92,25 @@ public final class Cholesky {
                     "a system of size %d cannot take right-hand sides of %d rows".formatted(n, rightHandSides.rows()));
         }
         int m = rightHandSides.columns();
-        Matrix solution = rightHandSides.copy();
+        Matrix solution = Matrix.zeros(n, m);
+        Cores.each((m + COLUMNS - 1) / COLUMNS, part -> {
+            int from = part * COLUMNS;
+            int count = Math.min(COLUMNS, m - from);
+            Matrix columns = Matrix.zeros(n, count);
+            for (int i = 0; i < n; i++) {
+                System.arraycopy(rightHandSides.values(), i * m + from, columns.values(), i * count, count);
+            }
+            solveInPlace(columns);
+            for (int i = 0; i < n; i++) {
+                System.arraycopy(columns.values(), i * count, solution.values(), i * m + from, count);
+            }
+        });
+        return solution;
+    }
+
+    private void solveInPlace(Matrix solution) {
+        int n = size();
+        int m = solution.columns();
         for (int start = 0; start < n; start += BLOCK) {
             int end = Math.min(start + BLOCK, n);
             double[][] rows = rowsFrom(solution, start, end, 0);
@@ -108,7 +131,6 @@ public final class Cholesky {
                 factorOf(rows, m).addProduct(Operand.partOf(upper, 0, start, start, end), solution.values(), 0, m);
             }
         }
-        return solution;
     }
 
     private void solveForwards(double[][] rows, int start, int m) {

@@ -95,7 +95,8 @@ final class KernelTrial {
             single.add(floats, row * DIMENSION);
             twice.add(rows, row * DIMENSION);
         }
-        double[] sums = new double[2 * length + DIMENSION * DIMENSION];
+        int products = DIMENSION * DIMENSION;
+        double[] sums = new double[2 * length + 2 * products];
         double[] part = new double[length];
         single.drainTo(part);
         System.arraycopy(part, 0, sums, 0, length);
@@ -103,9 +104,19 @@ final class KernelTrial {
         twice.drainTo(part);
         System.arraycopy(part, 0, sums, length, length);
         Matrix x = new Matrix(FloatPanel.ROWS, DIMENSION, rows);
-        double[] product = new double[DIMENSION * DIMENSION];
+        double[] product = new double[products];
         kernel.rightFactor(Operand.of(x)).addProduct(Operand.transposeOf(x), product);
-        System.arraycopy(product, 0, sums, 2 * length, product.length);
+        System.arraycopy(product, 0, sums, 2 * length, products);
+        FloatFactor factor = kernel.floatFactor(Operand.of(x));
+        for (int from = 0; from < DIMENSION; from += FloatFactor.BLOCK_ROWS) {
+            Operand columns = Operand.transposeOf(x).rowRange(from, Math.min(from + FloatFactor.BLOCK_ROWS, DIMENSION));
+            int first = 2 * length + products + from * DIMENSION;
+            factor.multiply(columns, new float[DIMENSION], (row, column, values, at, count) -> {
+                for (int j = 0; j < count; j++) {
+                    sums[first + row * DIMENSION + column + j] = values[at + j];
+                }
+            });
+        }
         return sums;
     }
 

@@ -26,6 +26,11 @@ public record Operand(double[] values, int offset, int rows, int columns, int ro
         return new Operand(matrix.values(), firstRow * columns + from, lastRow - firstRow, to - from, columns, 1);
     }
 
+    /** Rows {@code from .. to-1} of this. */
+    Operand rowRange(int from, int to) {
+        return new Operand(values, offset + from * rowStep, to - from, columns, rowStep, columnStep);
+    }
+
     Operand transposed() {
         return new Operand(values, offset, columns, rows, columnStep, rowStep);
     }

@@ -29,6 +29,11 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
+    public FloatFactor floatFactor(Operand b) {
+        return new PlainFloatFactor(b);
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.PLAIN;
     }

@@ -4,12 +4,21 @@ package io.plumbline.linalg;
  * The right-hand matrix B (m x p) of products {@code C += A B}, laid out once as an {@link UpdateKernel} wants it and then
  * multiplied any number of times, in float64.
  *
- * <p>Every entry is a sum over m in the same order whatever rows are multiplied together: rows are independent to the last bit.
+ * <p>Every entry is a sum over m in the same order whatever rows are multiplied together and by however many {@link Cores}: rows are
+ * independent to the last bit.
  *
  * <p><b>Size.</b> {@code 8 m p} bytes, {@code p} rounded up to a multiple of 24. <b>Accuracy.</b> An entry errs by at most
  * {@code (m + 1) 2^-53 Σ |a_h b_h|}. Immutable and thread-safe.
  */
 public abstract class RightFactor {
+
+    /** Some tenths of a millisecond; handing work over costs some hundredths. */
+    private static final double FLOPS_WORTH_SHARING = 1e7;
+
+    /** More than there are cores to share among, so that none waits long for another. */
+    private static final int SHARES = 16;
+
+    private static final int LEAST_ROWS = 32;
 
     private final int rows;
     private final int columns;
@@ -40,7 +49,16 @@ public abstract class RightFactor {
             throw new IllegalArgumentException("a product of %d x %d and %d x %d into %d numbers, from %d on, %d a row"
                     .formatted(a.rows(), a.columns(), rows, columns, c.length, offset, stride));
         }
-        multiply(a, c, offset, stride);
+        double flops = 2.0 * a.rows() * rows * columns;
+        if (flops < FLOPS_WORTH_SHARING) {
+            multiply(a, c, offset, stride);
+            return;
+        }
+        int share = Math.max(LEAST_ROWS, (a.rows() + SHARES - 1) / SHARES);
+        Cores.each((a.rows() + share - 1) / share, index -> {
+            int from = index * share;
+            multiply(a.rowRange(from, Math.min(from + share, a.rows())), c, offset + from * stride, stride);
+        });
     }
 
     abstract void multiply(Operand a, double[] c, int offset, int stride);

@@ -27,4 +27,7 @@ public interface UpdateKernel {
 
     /** Lays out the right-hand matrix of products. */
     RightFactor rightFactor(Operand b);
+
+    /** The same with a right-hand matrix of floats, see {@link FloatFactor#holds}. */
+    FloatFactor floatFactor(Operand b);
 }

@@ -29,6 +29,11 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
+    public FloatFactor floatFactor(Operand b) {
+        return new VectorFloatFactor(b);
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.VECTOR + ", " + VectorTiles.SHAPE;
     }

@@ -21,17 +21,28 @@ final class VectorRightFactor extends RightFactor {
     /** Entries of A that are laid out together: 512 KiB. */
     private static final int LEFT_ENTRIES = 1 << 16;
 
+    /** Entries of a strip from which on laying it out is worth another thread. */
+    private static final int ENTRIES_WORTH_SHARING = 1 << 13;
+
     private final double[] strips;
 
     VectorRightFactor(Operand b) {
         super(b);
         int m = b.rows();
         strips = new double[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, m)];
-        for (int column = 0; column < b.columns(); column += WIDTH) {
-            int count = Math.min(WIDTH, b.columns() - column);
-            for (int h = 0; h < m; h++) {
-                b.copyRow(h, column, strips, column * m + h * WIDTH, count);
+        int count = VectorTiles.strips(b.columns(), WIDTH);
+        int group = m * WIDTH < ENTRIES_WORTH_SHARING ? count : 1;
+        Cores.each((count + group - 1) / group, index -> {
+            for (int strip = index * group; strip < Math.min(count, (index + 1) * group); strip++) {
+                layOut(b, strip * WIDTH);
             }
+        });
+    }
+
+    private void layOut(Operand b, int column) {
+        int count = Math.min(WIDTH, b.columns() - column);
+        for (int h = 0; h < b.rows(); h++) {
+            b.copyRow(h, column, strips, column * b.rows() + h * WIDTH, count);
         }
     }
 

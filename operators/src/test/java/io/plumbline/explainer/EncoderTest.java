@@ -74,7 +74,8 @@ class EncoderTest {
     void topKOfManyTiesEqualsSorting() {
         SplittableRandom random = new SplittableRandom(SEED);
         for (int trial = 0; trial < 500; trial++) {
-            int features = random.nextInt(1, 40);
+            // Some have more codes than are set aside at a time.
+            int features = random.nextInt(1, trial % 10 == 0 ? 900 : 40);
             int k = random.nextInt(1, features + 1);
             Matrix weights = Matrix.zeros(features, 1);
             for (int j = 0; j < features; j++) {

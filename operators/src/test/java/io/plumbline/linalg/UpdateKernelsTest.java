@@ -120,6 +120,11 @@ class UpdateKernelsTest {
         }
 
         @Override
+        public FloatFactor floatFactor(Operand b) {
+            return plain.floatFactor(b);
+        }
+
+        @Override
         public DoublePanel doubles(int dimension, int capacity) {
             return new DoublePanel(dimension, capacity, dimension) {
                 private final double[] row = new double[dimension];
@@ -176,6 +181,11 @@ class UpdateKernelsTest {
         @Override
         public RightFactor rightFactor(Operand b) {
             return plain.rightFactor(b);
+        }
+
+        @Override
+        public FloatFactor floatFactor(Operand b) {
+            return plain.floatFactor(b);
         }
 
         @Override

@@ -1,0 +1,69 @@
+package io.plumbline.explainer;
+
+import java.util.Arrays;
+
+/**
+ * Which pre-activations of some rows become codes. Those of a row come in stretches, in ascending order of feature; stretches of
+ * other rows may come between. One owner.
+ */
+abstract class CodeSelection {
+
+    /** Codes found so far, by row; they grow as needed. */
+    private final int[][] feature;
+
+    private final double[][] value;
+    private final int[] size;
+
+    CodeSelection(int rows, int expected) {
+        feature = new int[rows][expected];
+        value = new double[rows][expected];
+        size = new int[rows];
+    }
+
+    /** Looks at features {@code first .. first + count - 1} of a row: {@code preActivations[at ..]}. */
+    abstract void take(int row, int first, double[] preActivations, int at, int count);
+
+    final void add(int row, int index, double activation) {
+        int entry = size[row]++;
+        if (entry == feature[row].length) {
+            int longer = Math.addExact(entry, Math.max(16, entry >> 1));
+            feature[row] = Arrays.copyOf(feature[row], longer);
+            value[row] = Arrays.copyOf(value[row], longer);
+        }
+        feature[row][entry] = index;
+        value[row][entry] = activation;
+    }
+
+    final int size(int row) {
+        return size[row];
+    }
+
+    /** Keeps the {@code k} largest codes of a row, of equal ones those of lower index; returns the smallest that is kept. */
+    final double keepLargest(int row, int k) {
+        double[] values = value[row];
+        double[] sorted = Arrays.copyOf(values, size[row]);
+        Arrays.sort(sorted);
+        double smallest = sorted[sorted.length - k];
+        int equal = 0;
+        for (int at = sorted.length - k; at < sorted.length && sorted[at] == smallest; at++) {
+            equal++;
+        }
+        int kept = 0;
+        for (int entry = 0; entry < sorted.length; entry++) {
+            if (values[entry] > smallest || (values[entry] == smallest && equal-- > 0)) {
+                feature[row][kept] = feature[row][entry];
+                values[kept++] = values[entry];
+            }
+        }
+        size[row] = kept;
+        return smallest;
+    }
+
+    /** Writes the codes of a row that is complete. */
+    void finish(int row, SparseCodes.Builder codes) {
+        for (int entry = 0; entry < size[row]; entry++) {
+            codes.add(feature[row][entry], value[row][entry]);
+        }
+        codes.endRow();
+    }
+}
