@@ -124,6 +124,16 @@ public final class RowSample {
         return capacity;
     }
 
+    /** Bytes of the values kept: four each, of activations and targets. */
+    public long bytes() {
+        if (byHash.isEmpty()) {
+            return 0;
+        }
+        SampledRow row = byHash.firstEntry().getValue();
+        float[] target = row.target();
+        return 4L * byHash.size() * (row.activation().length + (target == null ? 0 : target.length));
+    }
+
     /** Bytes of a part that becomes a Kafka record: with its key and headers it stays under 512 KiB. */
     public static final int RECORD_PART_BYTES = 500 * 1024;
 

@@ -28,6 +28,7 @@ class RowSampleTest {
                 sample.rows().stream().map(SampledRow::hash).toList());
         assertEquals(1L, sample.threshold());
         assertEquals(3, sample.size());
+        assertEquals(3 * 4, sample.bytes());
     }
 
     @Test

@@ -6,6 +6,9 @@ public interface AdaptationListener {
     /** A request was answered; the report is final. */
     void onAdaptation(AdaptationReport report);
 
+    /** {@code nanoseconds} were spent cutting a decoder into records and handing them to the producer. */
+    default void onEmitted(long nanoseconds) {}
+
     /** A record of the requests topic was not written by this program; it was skipped. */
     default void onForeign() {}
 }

@@ -24,6 +24,7 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.topology.ProgramVersion;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -360,7 +361,7 @@ final class AdaptCommand implements Callable<Integer> {
     /** What this decoder came from: goes into the metadata of the weights file. */
     private Map<String, String> lineage(Explainer trained, Answer answer) {
         Map<String, String> lineage = new LinkedHashMap<>();
-        lineage.put("plumbline_version", Version.number());
+        lineage.put("plumbline_version", ProgramVersion.number());
         lineage.put("parent_sha256", trained.decoder().sha256());
         Candidate candidate = candidate();
         lineage.put("profile", candidate == null ? ProfileName.AUTO.toString() : candidate.describe());

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.ProgramVersion;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version in the manifest of the jar, and the Java it runs on. */
@@ -7,11 +8,6 @@ final class Version implements IVersionProvider {
 
     @Override
     public String[] getVersion() {
-        return new String[] {"plumbline %s (Java %s)".formatted(number(), Runtime.version())};
-    }
-
-    static String number() {
-        String version = Version.class.getPackage().getImplementationVersion();
-        return version == null ? "unpackaged" : version;
+        return new String[] {"plumbline %s (Java %s)".formatted(ProgramVersion.number(), Runtime.version())};
     }
 }

@@ -96,7 +96,9 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         Publication publication = answer.publication();
         if (publication != null) {
             boolean waits = publication.kind().equals(AdapterAnswer.CANDIDATE);
+            long begin = System.nanoTime();
             publish(waits ? DecoderKey.candidatesOf(site) : site, publication, record);
+            listener.onEmitted(System.nanoTime() - begin);
         }
         SwapState state = answer.state();
         if (state != null) {

@@ -6,6 +6,9 @@ public interface IngestListener {
     /** A record of {@code rows} rows, masked ones among them, was accepted for {@code site}. */
     void onAccepted(String site, int rows);
 
+    /** {@code nanoseconds} were spent reading and checking a record, taken or refused. */
+    default void onRead(long nanoseconds) {}
+
     /** A record was refused; {@code reason} is one of a fixed set. */
     void onDeadLetter(DeadLetter.Reason reason);
 }

@@ -89,6 +89,7 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
     public void process(Record<byte @Nullable [], byte @Nullable []> record) {
         ProcessorContext<Object, Object> out = Objects.requireNonNull(context, "init was called");
         RecordMetadata metadata = out.recordMetadata().orElseThrow();
+        long begin = System.nanoTime();
         try {
             Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
             requireNotAhead(ingested.site(), record.timestamp(), out.currentSystemTimeMs());
@@ -97,10 +98,12 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
             if (refusal != null) {
                 throw new Refused(refusal);
             }
+            listener.onRead(System.nanoTime() - begin);
             listener.onAccepted(ingested.site(), ingested.rows());
             out.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
         } catch (Refused refused) {
             DeadLetter letter = refused.deadLetter();
+            listener.onRead(System.nanoTime() - begin);
             listener.onDeadLetter(letter.reason());
             out.forward(
                     letter.record(record, metadata.topic(), metadata.partition(), metadata.offset(), largestDeadLetter),

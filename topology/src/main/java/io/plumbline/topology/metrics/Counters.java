@@ -15,6 +15,7 @@ final class Counters {
             Counter publications,
             Counter reverts,
             Counter decoderRefusals,
+            Counter swaps,
             String label) {}
 
     private final MeterRegistry meters;
@@ -38,6 +39,11 @@ final class Counters {
                 counter(
                         "plumbline.decoder.refusals",
                         "Published decoders, or records of them, that this process did not take into service",
+                        "site",
+                        site),
+                counter(
+                        "plumbline.decoder.swaps",
+                        "Published decoders this process took into service since it started",
                         "site",
                         site),
                 site);

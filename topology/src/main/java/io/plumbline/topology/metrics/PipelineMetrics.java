@@ -9,14 +9,20 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.topology.windows.StateSize;
 import io.plumbline.topology.windows.WindowListener;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Tells {@link Metrics} what the monitor's stages report. Thread-safe; never throws, never blocks. */
 public final class PipelineMetrics implements IngestListener, WindowListener, DriftListener {
+    /** Of the two that speak of the faithfulness gap; the others go by their names. */
+    private static final Map<String, String> BOUND_LABELS =
+            Map.of("gap_lower_bound", "lower", "gap_upper_bound", "upper");
+
     private final Metrics metrics;
 
     /**
@@ -37,6 +43,11 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     @Override
     public void onAccepted(String site, int rows) {
         metrics.recordAccepted(site, rows);
+    }
+
+    @Override
+    public void onRead(long nanoseconds) {
+        metrics.took(Stage.INGEST, nanoseconds);
     }
 
     @Override
@@ -67,6 +78,26 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     @Override
     public void onAccumulated(String site, int rows, long nanoseconds) {
         metrics.took(Stage.ACCUMULATE, nanoseconds);
+    }
+
+    @Override
+    public void onComposed(long nanoseconds) {
+        metrics.took(Stage.COMPOSE, nanoseconds);
+    }
+
+    @Override
+    public void onStored(long nanoseconds) {
+        metrics.took(Stage.STORE, nanoseconds);
+    }
+
+    @Override
+    public void onState(String store, String task, StateSize size) {
+        metrics.stateHeld(store, task, size);
+    }
+
+    @Override
+    public void onStateReleased(String store, String task) {
+        metrics.forgetState(store, task);
     }
 
     @Override
@@ -116,9 +147,9 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.GAP_SHARE, geometry.gapShare())
                 .set(WindowMetric.CHANCE_NORMALISED_GAP, geometry.chanceNormalisedGap())
                 .set(WindowMetric.SUBSPACE_OVERLAP, geometry.subspaceOverlap())
-                .set(
-                        WindowMetric.LARGEST_PRINCIPAL_ANGLE,
-                        angles == null || angles.isEmpty() ? null : angles.get(angles.size() - 1))
+                .set(WindowMetric.PRINCIPAL_ANGLE, "smallest", angle(angles, 0.0))
+                .set(WindowMetric.PRINCIPAL_ANGLE, "median", angle(angles, 0.5))
+                .set(WindowMetric.PRINCIPAL_ANGLE, "largest", angle(angles, 1.0))
                 .set(WindowMetric.EIGENGAP, "baseline", geometry.eigengapBaseline())
                 .set(WindowMetric.EIGENGAP, "window", geometry.eigengapWindow())
                 .set(WindowMetric.SECOND_MOMENT_SHIFT, geometry.secondMomentShift())
@@ -133,30 +164,19 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.TOP_EIGENVALUE_SHARE, geometry.topEigenvalueShare())
                 .set(WindowMetric.MASKED, "token_id", report.maskedByToken() / rowsThatCame)
                 .set(WindowMetric.MASKED, "norm", report.maskedByNorm() / rowsThatCame)
-                .set(WindowMetric.ENERGY_CONCENTRATED, report.energyWarning() == null ? 0 : 1)
-                .set(WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed", geometry.davisKahanCertified());
+                .set(WindowMetric.ENERGY_CONCENTRATED, report.energyWarning() == null ? 0 : 1);
         for (StatisticReport statistic : report.statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
         }
         for (SequentialReport sequential : report.sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
-        bound(snapshot, geometry, "davis_kahan_as_printed", "davis_kahan_as_printed", geometry.davisKahanAsPrinted());
-        bound(snapshot, geometry, "davis_kahan_valid", "davis_kahan_valid", geometry.davisKahanValid());
-        bound(
-                snapshot,
-                geometry,
-                "davis_kahan_both_spectra",
-                "davis_kahan_both_spectra",
-                geometry.davisKahanBothSpectra());
-        bound(
-                snapshot,
-                geometry,
-                "davis_kahan_water_filling",
-                "davis_kahan_water_filling",
-                geometry.davisKahanWaterFilling());
-        bound(snapshot, geometry, "gap_lower_bound", "lower", geometry.gapLowerBound());
-        bound(snapshot, geometry, "gap_upper_bound", "upper", geometry.gapUpperBound());
+        bound(snapshot, geometry, "davis_kahan_as_printed", geometry.davisKahanAsPrinted());
+        bound(snapshot, geometry, "davis_kahan_valid", geometry.davisKahanValid());
+        bound(snapshot, geometry, "davis_kahan_both_spectra", geometry.davisKahanBothSpectra());
+        bound(snapshot, geometry, "davis_kahan_water_filling", geometry.davisKahanWaterFilling());
+        bound(snapshot, geometry, "gap_lower_bound", geometry.gapLowerBound());
+        bound(snapshot, geometry, "gap_upper_bound", geometry.gapUpperBound());
         return snapshot.build();
     }
 
@@ -172,9 +192,23 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         return report.warning().equals("drifted") ? 1 : 0;
     }
 
+    /** Ascending angles: the smallest, the middle one (of an even number the larger), the largest. */
+    private static @Nullable Double angle(@Nullable List<Double> ascending, double share) {
+        return ascending == null || ascending.isEmpty()
+                ? null
+                : ascending.get((int) Math.min(ascending.size() - 1L, Math.round(share * (ascending.size() - 1))));
+    }
+
+    /** Every bound but the printed one is a theorem in every window in which it exists. */
     private static void bound(
-            SiteSnapshot.Builder snapshot, GapAssessment geometry, String key, String label, @Nullable Double value) {
+            SiteSnapshot.Builder snapshot, GapAssessment geometry, String name, @Nullable Double value) {
+        String label = BOUND_LABELS.getOrDefault(name, name);
+        Boolean certified = value == null ? null : Boolean.TRUE;
         snapshot.set(WindowMetric.GAP_BOUND, label, value)
-                .set(WindowMetric.GAP_BOUND_VACUOUS, label, geometry.vacuous().get(key));
+                .set(WindowMetric.GAP_BOUND_VACUOUS, label, geometry.vacuous().get(name))
+                .set(
+                        WindowMetric.GAP_BOUND_CERTIFIED,
+                        label,
+                        name.equals("davis_kahan_as_printed") ? geometry.davisKahanCertified() : certified);
     }
 }

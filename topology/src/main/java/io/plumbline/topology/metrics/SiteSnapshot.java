@@ -15,6 +15,9 @@ public record SiteSnapshot(String site, List<Sample> samples) {
     /** The verdicts a site can be in, as the values of the label {@code verdict}. */
     static final List<String> VERDICTS = List.of("aligned", "drifted", "undecided");
 
+    /** A share that is 0 or 1 may come out this far beyond; what is farther off is no share and is not shown as one. */
+    private static final double ROUND_OFF = 1e-9;
+
     public SiteSnapshot {
         samples = List.copyOf(samples);
     }
@@ -81,8 +84,13 @@ public record SiteSnapshot(String site, List<Sample> samples) {
         }
 
         private Builder add(WindowMetric metric, @Nullable String labelValue, @Nullable Number value) {
-            if (value != null && Double.isFinite(value.doubleValue())) {
-                samples.add(new Sample(metric, labelValue, value.doubleValue()));
+            double number = value == null ? Double.NaN : value.doubleValue();
+            if (metric.isRatio()) {
+                double within = Math.min(1.0, Math.max(0.0, number));
+                number = Math.abs(within - number) <= ROUND_OFF ? within : Double.NaN;
+            }
+            if (Double.isFinite(number)) {
+                samples.add(new Sample(metric, labelValue, number));
             }
             return this;
         }

@@ -4,12 +4,20 @@ import java.util.Locale;
 
 /** A stage whose time is measured; the value of the label {@code stage}. */
 public enum Stage {
-    /** One activation record: decoding, checks, adding its rows to the pane. */
+    /** One activation record: decoding and checks. */
+    INGEST,
+    /** One activation record: adding its rows to the pane. */
     ACCUMULATE,
-    /** One closed window: composing its moment, spectra, gap, bounds, verdict. */
+    /** One commit of one task: writing what changed of its open panes. */
+    STORE,
+    /** One closed window: adding its panes together. */
+    COMPOSE,
+    /** One closed window: spectra, gap, bounds, verdict. */
     ASSESS,
     /** One adaptation request: candidates, fit, gate. */
-    ADAPT;
+    ADAPT,
+    /** One decoder: cut into records. */
+    EMIT;
 
     String label() {
         return name().toLowerCase(Locale.ROOT);

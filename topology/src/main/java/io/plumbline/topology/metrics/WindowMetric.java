@@ -44,9 +44,10 @@ public enum WindowMetric {
     SUBSPACE_OVERLAP(
             "plumbline_subspace_overlap_ratio",
             "Overlap of the active and the explainer subspace: 1 is the same subspace"),
-    LARGEST_PRINCIPAL_ANGLE(
-            "plumbline_largest_principal_angle_radians",
-            "Largest principal angle between the active and the explainer subspace"),
+    PRINCIPAL_ANGLE(
+            "plumbline_principal_angle_radians",
+            "Smallest, median and largest principal angle between the active and the explainer subspace",
+            "angle"),
     GAP_BOUND(
             "plumbline_gap_bound",
             "Bound on a gap; davis_kahan_* speak of the gap to the baseline, lower and upper of the faithfulness gap",
@@ -57,7 +58,7 @@ public enum WindowMetric {
             "bound"),
     GAP_BOUND_CERTIFIED(
             "plumbline_gap_bound_certified",
-            "1 when the shift is small enough for the bound to be a theorem; as printed it is not one otherwise",
+            "1 where the bound is a theorem in this window: as printed only where the shift is small enough, the others always",
             "bound"),
     THRESHOLD(
             "plumbline_threshold", "Level above which the statistic counts towards a drift or a warning", "statistic"),
@@ -138,6 +139,10 @@ public enum WindowMetric {
     /** The label beside {@code site}, or null when a site has one value only. */
     public @Nullable String label() {
         return label;
+    }
+
+    boolean isRatio() {
+        return metricName.endsWith("_ratio");
     }
 
     MetricFamilyDescriptor descriptor() {

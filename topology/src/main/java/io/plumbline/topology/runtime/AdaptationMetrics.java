@@ -14,6 +14,11 @@ record AdaptationMetrics(Metrics metrics) implements AdaptationListener {
     }
 
     @Override
+    public void onEmitted(long nanoseconds) {
+        metrics.took(Stage.EMIT, nanoseconds);
+    }
+
+    @Override
     public void onAdaptation(AdaptationReport report) {
         switch (report.outcome()) {
             case AdaptationReport.PUBLISHED, AdaptationReport.APPROVED -> metrics.decoderPublished(report.site());

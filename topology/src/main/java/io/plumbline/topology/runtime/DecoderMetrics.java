@@ -5,12 +5,27 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.metrics.Metrics;
 
-/** Tells {@link Metrics} what the subscriber of published decoders does not take into service, and where the adapter says it stands. */
-record DecoderMetrics(Metrics metrics) implements DecoderListener {
+/** Tells {@link Metrics} which decoders the subscriber takes into service and which not, and where the adapter says it stands. */
+final class DecoderMetrics implements DecoderListener {
 
-    /** The windows tell: each carries the version it was judged with. */
+    private final Metrics metrics;
+
+    /** Set and read on the subscriber's one thread. */
+    private boolean caughtUp;
+
+    DecoderMetrics(Metrics metrics) {
+        this.metrics = metrics;
+    }
+
     @Override
-    public void onDecoder(PublishedDecoder decoder) {}
+    public void onDecoder(PublishedDecoder decoder) {
+        metrics.decoderHeld(
+                decoder.site(),
+                decoder.version(),
+                decoder.manifest().kind(),
+                decoder.manifest().sha256(),
+                caughtUp);
+    }
 
     @Override
     public void onSwapState(String site, SwapState state) {
@@ -21,5 +36,20 @@ record DecoderMetrics(Metrics metrics) implements DecoderListener {
     @Override
     public void onRefused(String site, long version, String reason) {
         metrics.decoderRefused(site);
+    }
+
+    @Override
+    public void onCaughtUp() {
+        caughtUp = true;
+    }
+
+    @Override
+    public void onInterrupted(String reason) {
+        metrics.decodersInterrupted(true);
+    }
+
+    @Override
+    public void onResumed() {
+        metrics.decodersInterrupted(false);
     }
 }

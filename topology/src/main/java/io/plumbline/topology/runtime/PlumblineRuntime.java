@@ -150,6 +150,8 @@ public final class PlumblineRuntime implements AutoCloseable {
         config.swapRules()
                 .forEach((site, rules) ->
                         metrics.swapMode(site, rules.mode().name().toLowerCase(Locale.ROOT)));
+        sites.forEach((site, watched) -> metrics.decoderHeld(
+                site, 0, "trained", watched.explainer().decoder().sha256(), false));
         PublishedDecoders decoders =
                 own(PublishedDecoders.follow(config, sites, role.monitors(), new DecoderMetrics(metrics)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {

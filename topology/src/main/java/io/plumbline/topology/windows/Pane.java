@@ -132,6 +132,12 @@ final class Pane {
         masked = masked.plus(other.masked);
     }
 
+    /** What moment and sample hold. */
+    long bytes() {
+        long d = moment.dimension();
+        return 4 * d * (d + 3) + sample.bytes();
+    }
+
     /** Whether all tiles of every sender are in. */
     boolean isComplete() {
         return Arrays.stream(tileRows).allMatch(rows -> rows == tileRows[0]);

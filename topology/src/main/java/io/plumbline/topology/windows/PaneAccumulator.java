@@ -62,7 +62,8 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         PaneStore<SiteClock> panes = processorContext.getStateStore(storeName);
         panes.reset();
         store = panes;
-        changed = hook.beforeCommit(processorContext, panes::writeDirty);
+        changed = hook.beforeCommit(processorContext, () -> write(panes));
+        listener.onState(storeName, processorContext.taskId().toString(), panes.size());
         lastCheckMs = processorContext.currentSystemTimeMs();
         silence = new Silence(lastCheckMs);
         Duration idleClose = settings.idleClose();
@@ -105,6 +106,13 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         }
         panes.touch(site);
         signalCommitHook();
+    }
+
+    private void write(PaneStore<SiteClock> panes) {
+        long begin = System.nanoTime();
+        panes.writeDirty();
+        listener.onStored(System.nanoTime() - begin);
+        listener.onState(storeName, context().taskId().toString(), panes.size());
     }
 
     private LateReason reasonOf(SiteClock clock, long paneEndMs) {
@@ -220,6 +228,14 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
             return idleClose.toMillis();
         }
         return clock.eventTimeMs() == SiteClock.NEVER ? FIRST_RECORD_WAIT.toMillis() : Long.MAX_VALUE;
+    }
+
+    /** The task leaves this instance: what it showed here must not stay. */
+    @Override
+    public void close() {
+        if (context != null) {
+            listener.onStateReleased(storeName, context.taskId().toString());
+        }
     }
 
     private void signalCommitHook() {

@@ -156,6 +156,16 @@ final class PaneStore<S> implements StateStore {
         }
     }
 
+    StateSize size() {
+        StateSize size = StateSize.NOTHING;
+        for (TreeMap<Long, Pane> ofSite : panes.values()) {
+            for (Pane pane : ofSite.values()) {
+                size = size.plus(new StateSize(1, pane.bytes()));
+            }
+        }
+        return size;
+    }
+
     /** Writes what changed since the last call. Called from the commit hook; no input or output but the change-log. */
     void writeDirty() {
         for (Map.Entry<PaneId, Pane> dirty : dirtyPanes.entrySet()) {

@@ -52,7 +52,8 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         PaneStore<SiteProgress> panes = processorContext.getStateStore(storeName);
         panes.reset();
         store = panes;
-        changed = hook.beforeCommit(processorContext, panes::writeDirty);
+        changed = hook.beforeCommit(processorContext, () -> write(panes));
+        listener.onState(storeName, processorContext.taskId().toString(), panes.size());
         processorContext.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
         Duration maxHold = settings.maxHold();
         if (maxHold != null) {
@@ -260,11 +261,24 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         return Math.max(first, progress.windowsClosedUpToMs() - settings.sizeMs() + settings.advanceMs());
     }
 
+    private void write(PaneStore<SiteProgress> panes) {
+        long begin = System.nanoTime();
+        panes.writeDirty();
+        listener.onStored(System.nanoTime() - begin);
+        listener.onState(storeName, task(), panes.size());
+    }
+
+    private String task() {
+        return Objects.requireNonNull(context, "init was called").taskId().toString();
+    }
+
     private Pane compose(String site, long startMs, long endMs) {
+        long begin = System.nanoTime();
         Pane whole = panes().newPane(site);
         for (Pane pane : panes().panes(site).subMap(startMs, endMs).values()) {
             whole.merge(pane);
         }
+        listener.onComposed(System.nanoTime() - begin);
         return whole;
     }
 
@@ -308,6 +322,9 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     public void close() {
         accounted.forEach(listener::onAccountReleased);
         accounted.clear();
+        if (context != null) {
+            listener.onStateReleased(storeName, task());
+        }
     }
 
     private PaneStore<SiteProgress> panes() {

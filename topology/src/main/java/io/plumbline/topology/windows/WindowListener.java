@@ -21,6 +21,18 @@ public interface WindowListener {
     /** A record of the moments topic was not written by this program, or with other settings; it was skipped. */
     default void onForeign() {}
 
+    /** {@code nanoseconds} were spent adding the panes of a window together. */
+    default void onComposed(long nanoseconds) {}
+
+    /** What {@code task} holds open in the store now; {@code store} is {@link WindowStage#PANES_STORE} or {@link WindowStage#WINDOWS_STORE}. */
+    default void onState(String store, String task, StateSize size) {}
+
+    /** {@code nanoseconds} were spent writing what changed of a task's open panes before a commit. */
+    default void onStored(long nanoseconds) {}
+
+    /** The task left this instance: its state must not be shown here any more. */
+    default void onStateReleased(String store, String task) {}
+
     /** A window of {@code site} closed with {@code rows} rows. */
     void onWindowClosed(String site, long rows);
 }

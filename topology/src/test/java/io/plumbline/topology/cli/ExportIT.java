@@ -144,6 +144,18 @@ class ExportIT {
         assertEquals(0, check.exitCode());
     }
 
+    @Test
+    void everyRatioOfARunningMonitorIsAShare() {
+        List<String> ratios = scrape.lines()
+                .filter(line -> line.matches("[a-z_]+_ratio(\\{.*)? .*"))
+                .toList();
+        assertTrue(ratios.size() >= 6, ratios::toString);
+        for (String ratio : ratios) {
+            double value = Double.parseDouble(ratio.substring(ratio.lastIndexOf(' ') + 1));
+            assertTrue(value >= 0 && value <= 1, ratio);
+        }
+    }
+
     private static Shell export(Path file, Object... more) {
         List<Object> words = new ArrayList<>(List.of(
                 "export", "--config", folder.resolve("site").resolve(WatchedFolder.FILE), "--openmetrics", file));

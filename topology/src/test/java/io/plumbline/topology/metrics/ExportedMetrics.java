@@ -2,6 +2,7 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.topology.windows.StateSize;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -125,7 +126,10 @@ final class ExportedMetrics {
             metrics.decoderRefused(site);
             metrics.swapMode(site, "propose");
             metrics.swapsTold(site, true, 3);
+            metrics.decoderHeld(site, 0, "trained", "00ff00ff00ff00ff", false);
+            metrics.decoderHeld(site, 2, "adapted", "a1b2c3d4e5f60718", true);
         }
+        metrics.stateHeld("panes", "0_0", new StateSize(3, 12_000));
         metrics.expectPartitions(2);
         metrics.offsetsLost(1, 5);
         metrics.deadLettered("non_finite");
@@ -156,7 +160,7 @@ final class ExportedMetrics {
             case FVU -> List.of("trained", "active");
             case EIGENGAP -> List.of("baseline", "window");
             case THRESHOLD -> List.of("faithfulness_gap");
-            case GAP_BOUND_CERTIFIED -> List.of("davis_kahan_as_printed");
+            case PRINCIPAL_ANGLE -> List.of("smallest", "median", "largest");
             default ->
                 List.of("davis_kahan_as_printed", "davis_kahan_valid", "davis_kahan_water_filling", "lower", "upper");
         };

@@ -113,6 +113,36 @@ class MetricsTest {
     }
 
     @Test
+    void aShareMayMissItsRangeByRoundOffOnlyAndIsLeftOutBeyond() {
+        metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
+                .set(WindowMetric.ETA, -1e-12)
+                .set(WindowMetric.GAP_SHARE, 1 + 1e-12)
+                .set(WindowMetric.RESIDUAL_ENERGY, 1.5)
+                .set(WindowMetric.SECOND_MOMENT_RELATIVE_SHIFT, 1.5)
+                .build());
+        assertEquals(0.0, gauge("plumbline_eta_ratio"));
+        assertEquals(1.0, gauge("plumbline_gap_share_ratio"));
+        assertFalse(families().contains("plumbline_residual_energy_ratio"));
+        assertEquals(1.5, gauge("plumbline_second_moment_relative_shift"));
+    }
+
+    @Test
+    void theDecoderThisProcessHoldsFollowsTheSubscriberAndAnInterruptionShows() {
+        metrics.decoderHeld("a", 0, "trained", "00", false);
+        metrics.decoderHeld("a", 1, "adapted", "11", false);
+        assertEquals(1.0, gauge("plumbline_subscriber_decoder_version"));
+        assertEquals(0, counter("plumbline_decoder_swaps", "site", "a"), "found at the start, not swapped");
+        metrics.decoderHeld("a", 2, "trained", "22", true);
+        assertEquals(2.0, gauge("plumbline_subscriber_decoder_version"));
+        assertEquals(1, counter("plumbline_decoder_swaps", "site", "a"));
+        assertEquals(0.0, gauge("plumbline_subscriber_interrupted"));
+        metrics.decodersInterrupted(true);
+        assertEquals(1.0, gauge("plumbline_subscriber_interrupted"));
+        metrics.decodersInterrupted(false);
+        assertEquals(0.0, gauge("plumbline_subscriber_interrupted"));
+    }
+
+    @Test
     void sitesBeyondTheCapShareOneLabelAndAreCounted() {
         for (String site : new String[] {"a", "b", "c", "d", "e", "a"}) {
             metrics.recordAccepted(site, 10);
@@ -228,6 +258,17 @@ class MetricsTest {
         Set<String> names = new TreeSet<>();
         metrics.scrape().forEach(family -> names.add(family.getMetadata().getPrometheusName()));
         return names;
+    }
+
+    private double gauge(String name) {
+        for (MetricSnapshot family : metrics.scrape()) {
+            if (family instanceof GaugeSnapshot gauge
+                    && family.getMetadata().getPrometheusName().equals(name)) {
+                assertEquals(1, gauge.getDataPoints().size(), name);
+                return gauge.getDataPoints().get(0).getValue();
+            }
+        }
+        throw new AssertionError(name + " is not exported");
     }
 
     private double counter(String name, String label, String value) {

@@ -116,6 +116,12 @@ class MonitorServerTest {
                 () -> has(scrape, "plumbline_adaptations_total{outcome=\"refused\",site=\"blocks.7\"} 0.0"),
                 () -> has(scrape, "plumbline_stage_seconds_bucket{stage=\"assess\",le=\"0.1\"} 1"),
                 () -> has(scrape, "plumbline_stage_seconds_bucket{stage=\"assess\",le=\"0.025\"} 0"),
+                () -> has(scrape, "plumbline_decoder_swaps_total{site=\"blocks.7\"} 1.0"),
+                () -> has(scrape, "plumbline_subscriber_decoder_version{site=\"blocks.7\"} 2.0"),
+                () -> has(
+                        scrape,
+                        "plumbline_decoder_info{kind=\"adapted\",sha256=\"a1b2c3d4e5f6\",site=\"blocks.7\",version=\"2\"} 1"),
+                () -> has(scrape, "plumbline_build_info{java=\"" + Runtime.version() + "\",version=\"unpackaged\"} 1"),
                 () -> has(scrape, "plumbline_faithfulness_gap{site=\"blocks.7\"} 0.5"),
                 () -> has(scrape, "plumbline_verdict{site=\"blocks.7\",verdict=\"drifted\"} 1.0"),
                 () -> has(scrape, "plumbline_verdict{site=\"blocks.7\",verdict=\"aligned\"} 0.0"));

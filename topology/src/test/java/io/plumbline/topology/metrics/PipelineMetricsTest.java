@@ -10,6 +10,7 @@ import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.topology.windows.StateSize;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
@@ -46,13 +47,16 @@ class PipelineMetricsTest {
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
-        assertEquals(1.25, value(snapshot, WindowMetric.LARGEST_PRINCIPAL_ANGLE, ""));
+        assertEquals(0.25, value(snapshot, WindowMetric.PRINCIPAL_ANGLE, "smallest"));
+        assertEquals(0.5, value(snapshot, WindowMetric.PRINCIPAL_ANGLE, "median"));
+        assertEquals(1.25, value(snapshot, WindowMetric.PRINCIPAL_ANGLE, "largest"));
         assertEquals(100.0 / (150 + geometry.rows()), value(snapshot, WindowMetric.MASKED, "token_id"));
         assertEquals(50.0 / (150 + geometry.rows()), value(snapshot, WindowMetric.MASKED, "norm"));
         assertEquals(1.0, value(snapshot, WindowMetric.ENERGY_CONCENTRATED, ""));
         assertEquals(1.0, value(snapshot, WindowMetric.GAP_BOUND_VACUOUS, "upper"));
         assertEquals(0.0, value(snapshot, WindowMetric.GAP_BOUND_VACUOUS, "davis_kahan_valid"));
-        assertEquals(1.0, value(snapshot, WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed"));
+        assertEquals(0.0, value(snapshot, WindowMetric.GAP_BOUND_CERTIFIED, "davis_kahan_as_printed"));
+        assertEquals(1.0, value(snapshot, WindowMetric.GAP_BOUND_CERTIFIED, "upper"));
         Set<WindowMetric> families = new TreeSet<>();
         snapshot.samples().forEach(sample -> families.add(sample.metric()));
         assertEquals(Set.of(WindowMetric.values()), families);
@@ -74,7 +78,14 @@ class PipelineMetricsTest {
                     "blocks.7",
                     new RowAccount(
                             100, 70, 15, Map.of("after_grace", 5L, "after_idle", 6L), Map.of("token_id", 3L), 1));
+            pipeline.onRead(1_000_000);
             pipeline.onAccumulated("blocks.7", 128, 2_000_000);
+            pipeline.onComposed(3_000_000);
+            pipeline.onStored(4_000_000);
+            pipeline.onState("panes", "0_0", new StateSize(9, 9_000));
+            pipeline.onState("panes", "0_0", new StateSize(2, 3_000));
+            pipeline.onState("panes", "0_1", new StateSize(1, 1_000));
+            pipeline.onState("windows", "1_0", new StateSize(1, 500));
             pipeline.onWindowClosed("blocks.7", 128);
             pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
             pipeline.onReport(report(distinctNumbers()), 36_000_000);
@@ -91,13 +102,21 @@ class PipelineMetricsTest {
             has(after, "plumbline_site_rows{account=\"unaccounted\",site=\"blocks.7\"} 1.0");
             has(after, "plumbline_windows_total{site=\"blocks.7\"} 1.0");
             has(after, "plumbline_dead_letters_total{reason=\"non_finite\"} 1.0");
+            has(after, "plumbline_stage_seconds_sum{stage=\"ingest\"} 0.001");
             has(after, "plumbline_stage_seconds_sum{stage=\"accumulate\"} 0.002");
+            has(after, "plumbline_stage_seconds_sum{stage=\"compose\"} 0.003");
+            has(after, "plumbline_stage_seconds_sum{stage=\"store\"} 0.004");
+            has(after, "plumbline_open_panes{store=\"panes\"} 3.0");
+            has(after, "plumbline_state_bytes{store=\"panes\"} 4000.0");
+            has(after, "plumbline_state_bytes{store=\"windows\"} 500.0");
             has(after, "plumbline_stage_seconds_sum{stage=\"assess\"} 0.036");
             has(after, "plumbline_verdict{site=\"blocks.7\",verdict=\"drifted\"} 1.0");
             has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"faithfulness_gap\"} 4.0");
             has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"eta\"} 0.5");
             has(after, "plumbline_warning{site=\"blocks.7\"} 0.0");
             has(after, "plumbline_metrics_failures_total 0.0");
+            pipeline.onStateReleased("panes", "0_0");
+            has(scrape(metrics), "plumbline_open_panes{store=\"panes\"} 1.0");
             pipeline.onSiteReleased("blocks.7");
             assertTrue(!scrape(metrics).contains("plumbline_verdict{"), "a released site is still shown");
             pipeline.onAccountReleased("blocks.7");
@@ -155,15 +174,15 @@ class PipelineMetricsTest {
             } else if (type == int.class) {
                 arguments.add(number);
             } else if (type == Boolean.class) {
-                arguments.add(true);
+                arguments.add(false);
             } else if (type == List.class) {
-                arguments.add(List.of(0.5, 1.25));
+                arguments.add(List.of(0.25, 0.5, 1.25));
             } else if (component.getName().equals("vacuous")) {
                 arguments.add(vacuous());
             } else if (type == Map.class) {
                 arguments.add(Map.of());
             } else {
-                arguments.add(number + 0.5);
+                arguments.add(number / 10_000.0); // below 1, as shares are
             }
         }
         Constructor<GapAssessment> constructor =

@@ -55,6 +55,20 @@ class PaneStoreTest {
     }
 
     @Test
+    void itsSizeIsThatOfTheMomentsAndSampledRowsOfThePanesThatAreOpen() {
+        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        assertEquals(StateSize.NOTHING, store.size());
+        Matrix rows = write();
+        store.reset();
+        long moment = 4L * WIDTH * (WIDTH + 3);
+        assertEquals(new StateSize(1, moment + 4L * rows.rows() * WIDTH), store.size());
+        var unused = store.paneToChange(SITE, PANE_MS);
+        assertEquals(new StateSize(2, 2 * moment + 4L * rows.rows() * WIDTH), store.size());
+        store.remove(SITE, 0);
+        assertEquals(new StateSize(1, moment), store.size());
+    }
+
+    @Test
     void openPanesOfAnotherLengthAreRefused() {
         write();
         String message = assertThrows(IllegalStateException.class, () -> store(WIDTH, PANE_MS / 2)
