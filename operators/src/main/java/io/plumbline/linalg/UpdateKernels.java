@@ -9,17 +9,21 @@ import org.jspecify.annotations.Nullable;
  * Chooses the {@link UpdateKernel} of this process, once, when it is first asked for.
  *
  * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to the last
- * bit, and a trial ({@link KernelTrial}) shows it to be faster. The system property {@value #PROPERTY} forces one of the two.
+ * bit, and a trial ({@link KernelTrial}) shows it to be faster. The system property {@value #PROPERTY} forces one of the two,
+ * or a native library for what neither does well.
  */
 public final class UpdateKernels {
 
-    /** {@code plain} or {@code vector}; without it the faster one is chosen. */
+    /** {@code plain}, {@code vector} or {@code native}; without it the faster of the first two is chosen. */
     public static final String PROPERTY = "plumbline.kernel";
 
     static final String MODULE = "jdk.incubator.vector";
 
     static final String PLAIN = "plain";
     static final String VECTOR = "vector";
+
+    /** Full eigendecompositions by a native library ({@link SymmetricEigensolver}), everything else by the faster of the two. */
+    static final String NATIVE = "native";
 
     static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
 
@@ -63,9 +67,15 @@ public final class UpdateKernels {
         if (PLAIN.equals(wish)) {
             return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false);
         }
+        if (NATIVE.equals(wish)) {
+            SymmetricEigensolver eigensolver = Eigensolvers.choose(wish);
+            Choice faster = choose(null, vectorKernel, longestTrial);
+            String reason = faster.reason() + "; eigendecompositions by " + eigensolver.name();
+            return new Choice(faster.kernel(), reason, faster.lost());
+        }
         if (wish != null && !VECTOR.equals(wish)) {
-            throw new IllegalStateException("-D%s=%s: expected %s or %s, or nothing for the faster one"
-                    .formatted(PROPERTY, wish, PLAIN, VECTOR));
+            throw new IllegalStateException("-D%s=%s: expected %s, %s or %s, or nothing for the faster one"
+                    .formatted(PROPERTY, wish, PLAIN, VECTOR, NATIVE));
         }
         UpdateKernel vector;
         String unlike;

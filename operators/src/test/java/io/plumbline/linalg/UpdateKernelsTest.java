@@ -64,11 +64,16 @@ class UpdateKernelsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"native", "", "Vector"})
+    @ValueSource(strings = {"fast", "", "Vector"})
     void anUnknownKernelIsRefused(String wish) {
         assertEquals(
-                "-Dplumbline.kernel=" + wish + ": expected plain or vector, or nothing for the faster one",
+                "-Dplumbline.kernel=" + wish + ": expected plain, vector or native, or nothing for the faster one",
                 refusal(wish, UpdateKernels.VECTOR_KERNEL));
+    }
+
+    @Test
+    void nativeIsRefusedWhereNoLibraryIsOffered() {
+        assertTrue(refusal("native", UpdateKernels.VECTOR_KERNEL).contains("no provider of"));
     }
 
     @Test
