@@ -36,7 +36,7 @@ start() {
   # rows are summed, and where the module is there.
   vector_flag=
   case ${1:-} in
-    run | demo | baseline | assess | adapt)
+    run | demo | baseline | assess | adapt | bench)
       if "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector'; then vector_flag='--add-modules jdk.incubator.vector'; fi
       ;;
   esac

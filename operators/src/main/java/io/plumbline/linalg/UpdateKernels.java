@@ -57,6 +57,11 @@ public final class UpdateKernels {
         return known;
     }
 
+    /** The plain loops, which are there everywhere. */
+    public static UpdateKernel plain() {
+        return PLAIN_KERNEL;
+    }
+
     /** The kernel of this process. */
     public static UpdateKernel kernel() {
         return chosen().kernel();

@@ -1,19 +1,44 @@
 package io.plumbline.linalg;
 
+import java.util.Arrays;
 import java.util.Collection;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.CommandLineOptionException;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
 
-/** Runs the benchmarks with JMH's own options and prints the GFLOP/s of the best iteration, and how far the worst was from it. */
+/**
+ * Runs the benchmarks with JMH's own options and prints the GFLOP/s of the best iteration, and how far the worst was from it.
+ *
+ * <p>All of them take three minutes. With {@value #QUICK} as the first argument one short iteration each, in half a minute: whether
+ * they run, not how fast. One that cannot end is stopped after {@value #LONGEST_SECONDS} s.
+ */
 public final class Benchmarks {
+
+    private static final String QUICK = "--quick";
+    private static final int LONGEST_SECONDS = 60;
+    private static final TimeValue SHORT = TimeValue.milliseconds(200);
 
     private Benchmarks() {}
 
     public static void main(String[] arguments) throws RunnerException, CommandLineOptionException {
-        Collection<RunResult> results = new Runner(new CommandLineOptions(arguments)).run();
+        boolean quick = arguments.length > 0 && arguments[0].equals(QUICK);
+        String[] others = quick ? Arrays.copyOfRange(arguments, 1, arguments.length) : arguments;
+        ChainedOptionsBuilder options = new OptionsBuilder()
+                .parent(new CommandLineOptions(others))
+                .shouldFailOnError(true)
+                .timeout(TimeValue.seconds(LONGEST_SECONDS));
+        if (quick) {
+            options.warmupIterations(1)
+                    .warmupTime(SHORT)
+                    .measurementIterations(2)
+                    .measurementTime(SHORT);
+        }
+        Collection<RunResult> results = new Runner(options.build()).run();
         System.out.println("Java " + System.getProperty("java.version"));
         System.out.printf("%-48s %6s %12s %8s %10s%n", "variant", "d", "us", "spread", "GFLOP/s");
         for (RunResult result : results) {

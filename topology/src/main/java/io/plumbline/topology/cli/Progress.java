@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Progress implements AutoCloseable {
 
+    /** Set by the launcher. */
+    static final String TERMINAL = "plumbline.terminal";
+
     private static final int UPDATE_MS = 200;
 
     private final @Nullable ProgressBar bar;
@@ -25,7 +28,7 @@ final class Progress implements AutoCloseable {
     }
 
     static Progress of(String task, long count, String unit) {
-        if (!Boolean.getBoolean("plumbline.terminal")) {
+        if (!Boolean.getBoolean(TERMINAL)) {
             return new Progress(null);
         }
         return new Progress(new ProgressBarBuilder()

@@ -2,31 +2,28 @@ package io.plumbline.topology.demo;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
 
 /** A private temporary folder with the recorded data; nothing of it is left behind when it is closed. */
 final class DemoFolder implements AutoCloseable {
 
-    private final Path root;
+    private final TemporaryFolder folder;
 
-    private DemoFolder(Path root) {
-        this.root = root;
+    private DemoFolder(TemporaryFolder folder) {
+        this.folder = folder;
     }
 
     static DemoFolder unpack() throws IOException {
-        DemoFolder folder = new DemoFolder(Files.createTempDirectory("plumbline-demo-"));
+        DemoFolder folder = new DemoFolder(TemporaryFolder.create("plumbline-demo-"));
         try {
             Files.createDirectory(folder.explainer());
             folder.copy("cfg.json", folder.explainer());
             folder.copy("sae_weights.safetensors", folder.explainer());
-            folder.copy("baseline.safetensors", folder.root);
-            folder.copy("english.safetensors", folder.root);
-            folder.copy("german.safetensors", folder.root);
+            folder.copy("baseline.safetensors", folder.root());
+            folder.copy("english.safetensors", folder.root());
+            folder.copy("german.safetensors", folder.root());
             return folder;
         } catch (IOException e) {
             folder.close();
@@ -35,15 +32,15 @@ final class DemoFolder implements AutoCloseable {
     }
 
     Path root() {
-        return root;
+        return folder.root();
     }
 
     Path explainer() {
-        return root.resolve("explainer");
+        return root().resolve("explainer");
     }
 
     Path broker() {
-        return root.resolve("broker");
+        return root().resolve("broker");
     }
 
     /** The configuration with the places filled in that are only known now. */
@@ -71,18 +68,6 @@ final class DemoFolder implements AutoCloseable {
 
     @Override
     public void close() {
-        try (Stream<Path> files = Files.walk(root)) {
-            files.sorted(Comparator.reverseOrder()).forEach(DemoFolder::delete);
-        } catch (IOException e) {
-            throw new UncheckedIOException("the folder %s could not be removed".formatted(root), e);
-        }
-    }
-
-    private static void delete(Path path) {
-        try {
-            Files.deleteIfExists(path);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        folder.close();
     }
 }

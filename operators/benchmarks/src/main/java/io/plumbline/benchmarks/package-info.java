@@ -1,0 +1,2 @@
+/** Libraries that do what the kernels do, for {@code plumbline bench --rivals}. */
+package io.plumbline.benchmarks;

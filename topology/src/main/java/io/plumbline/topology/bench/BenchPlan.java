@@ -1,0 +1,32 @@
+package io.plumbline.topology.bench;
+
+import java.util.List;
+
+/**
+ * What to measure.
+ *
+ * @param rivals whether other ways of doing the same take turns with ours
+ * @param quick small sizes and few rounds: shows that everything runs, and not how fast
+ * @param widths of the rows: of the pipeline the first as often as it has shapes, the others in one
+ * @param topicRows rows of a topic of the first width; topics of other widths have as many bytes
+ * @param rounds of the pipeline
+ */
+public record BenchPlan(
+        boolean kernels,
+        boolean pipeline,
+        boolean scaling,
+        boolean rivals,
+        boolean quick,
+        List<Integer> widths,
+        long topicRows,
+        int rounds) {
+
+    /** Rows of so many floats fill a topic with so many rows of the first width. */
+    long rowsOfWidth(int width) {
+        return Math.max(1, topicRows * widths.get(0) / width);
+    }
+
+    List<KernelCase> kernelCases() {
+        return quick ? KernelCases.quick(widths) : KernelCases.full(widths);
+    }
+}

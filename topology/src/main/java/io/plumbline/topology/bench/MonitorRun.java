@@ -1,0 +1,62 @@
+package io.plumbline.topology.bench;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The monitor as it runs in production, from the beginning of a topic to its end, by its own count. */
+final class MonitorRun {
+
+    private static final String ROWS = "plumbline_rows_total{";
+    private static final long LOOK_EVERY_MS = 100;
+    private static final double GIVE_UP_SECONDS = 300;
+
+    private MonitorRun() {}
+
+    /** Rows a second, without warm-up. */
+    static double rate(MonitorConfig config, Map<String, WatchedSite> sites, long rows)
+            throws IOException, InterruptedException {
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR)) {
+            URL metrics = URI.create("http://127.0.0.1:%d/metrics"
+                            .formatted(runtime.httpAddress().getPort()))
+                    .toURL();
+            RateMeter meter = new RateMeter();
+            long begin = System.nanoTime();
+            double seen = 0.0;
+            while (seen < rows) {
+                String failure = runtime.awaitFailure(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
+                requireRunning(failure, begin, seen, rows);
+                seen = rowsOf(metrics);
+                meter.at(System.nanoTime(), seen);
+            }
+            return meter.hotRate();
+        }
+    }
+
+    private static void requireRunning(@Nullable String failure, long begin, double seen, long rows) {
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        if (failure != null || seconds > GIVE_UP_SECONDS) {
+            throw new IllegalStateException("the monitor read %,.0f of %,d rows in %.0f s: %s"
+                    .formatted(seen, rows, seconds, failure == null ? "given up" : failure));
+        }
+    }
+
+    private static double rowsOf(URL metrics) throws IOException {
+        try (InputStream in = metrics.openStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> line.startsWith(ROWS))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                    .sum();
+        }
+    }
+}

@@ -1,0 +1,256 @@
+package io.plumbline.topology.bench;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.bench.BenchSite.Windows;
+import io.plumbline.topology.demo.TemporaryFolder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The monitor reading a topic, and others reading the same one: they take turns, round after round.
+ *
+ * <p>Everything lies in one temporary folder, which is gone when this is closed; {@link #close} may be called by another thread.
+ */
+final class PipelineBench implements AutoCloseable {
+
+    private static final String ROWS_PER_SECOND = "rows/s";
+    private static final String MONITOR = "plumbline monitor";
+    private static final String TWO = "plumbline monitor, 2 partitions, 2 threads";
+    private static final String HOPPING = "plumbline monitor, hopping, 12 panes of 1 s";
+    private static final String TUMBLING = "plumbline monitor, tumbling 1 s, as many reports";
+    private static final String CONSUMER = "bare consumer, poll loop";
+    private static final String AGGREGATE = "DSL aggregate, plain loops";
+    private static final String AGGREGATE_OURS = "DSL aggregate, plumbline's kernel";
+    private static final String PYTHON = "Python, confluent-kafka and NumPy, 1 thread";
+    private static final String PYTHON_ALL = "Python, confluent-kafka and NumPy, all cores";
+
+    /** Of the first width. */
+    private static final int ROWS_A_RECORD = 64;
+
+    private static final int MORE_ROWS_A_RECORD = 256;
+
+    /** Slow rivals do not read to the end. */
+    private static final double RIVAL_SECONDS = 6.0;
+
+    private final BenchPlan plan;
+    private final Findings findings;
+    private final Deque<AutoCloseable> started = new ArrayDeque<>();
+    private final boolean python;
+    private @Nullable TemporaryFolder folder;
+    private String bootstrapServers = "";
+    private int runs;
+
+    PipelineBench(BenchPlan plan, Findings findings) {
+        this.plan = plan;
+        this.findings = findings;
+        String missing = plan.rivals() ? PythonRun.missing() : "";
+        if (missing != null && !missing.isEmpty()) {
+            findings.notes.add(missing);
+        }
+        this.python = missing == null;
+    }
+
+    /** One reader of a topic. */
+    @FunctionalInterface
+    interface Reader {
+        double rowsPerSecond() throws IOException, InterruptedException;
+    }
+
+    /** Starts the broker. */
+    void start() throws IOException {
+        findings.next("starting a Kafka broker in a process of its own");
+        folder = own(TemporaryFolder.create("plumbline-bench-"));
+        BrokerProcess broker = own(BrokerProcess.start(folder.root().resolve("broker")));
+        bootstrapServers = broker.bootstrapServers();
+    }
+
+    void run() throws IOException, InterruptedException {
+        int d = plan.widths().get(0);
+        BenchSite site = site(d);
+        firstShape(d, site);
+        if (!plan.quick()) {
+            secondShape(d, site);
+        }
+        for (int other : plan.widths().subList(1, plan.widths().size())) {
+            ActivationsTopic topic = fill(other, ROWS_A_RECORD, 1, 1);
+            Map<String, Reader> readers = new LinkedHashMap<>();
+            readers.put(MONITOR, monitor(site(other), topic, Windows.LONG));
+            if (plan.rivals()) {
+                readers.put(CONSUMER, () -> ConsumerRun.rate(bootstrapServers, topic));
+            }
+            compare(topic, readers);
+            topic.delete(bootstrapServers);
+        }
+        claims(d);
+    }
+
+    private void firstShape(int d, BenchSite site) throws IOException, InterruptedException {
+        ActivationsTopic topic = fill(d, ROWS_A_RECORD, 1, 1);
+        ActivationsTopic two = fill(d, ROWS_A_RECORD, 2, 1);
+        Map<String, Reader> readers = new LinkedHashMap<>();
+        readers.put(MONITOR, monitor(site, topic, Windows.LONG));
+        readers.put(TWO, monitor(site, two, Windows.LONG));
+        readers.put(HOPPING, monitor(site, topic, Windows.HOPPING));
+        readers.put(TUMBLING, monitor(site, topic, Windows.TUMBLING));
+        addRivals(readers, topic);
+        compare(topic, readers);
+        topic.delete(bootstrapServers);
+        two.delete(bootstrapServers);
+    }
+
+    private void secondShape(int d, BenchSite site) throws IOException, InterruptedException {
+        ActivationsTopic topic = fill(d, MORE_ROWS_A_RECORD, 1, 1);
+        Map<String, Reader> readers = new LinkedHashMap<>();
+        readers.put(MONITOR, monitor(site, topic, Windows.LONG));
+        addRivals(readers, topic);
+        compare(topic, readers);
+        topic.delete(bootstrapServers);
+    }
+
+    private void addRivals(Map<String, Reader> readers, ActivationsTopic topic) {
+        if (!plan.rivals()) {
+            return;
+        }
+        readers.put(CONSUMER, () -> ConsumerRun.rate(bootstrapServers, topic));
+        readers.put(AGGREGATE, () -> aggregate(topic, AggregateRun::plainLoops));
+        readers.put(AGGREGATE_OURS, () -> aggregate(topic, AggregateRun::ourKernel));
+        if (python) {
+            readers.put(PYTHON, () -> python(topic, true));
+            readers.put(PYTHON_ALL, () -> python(topic, false));
+        }
+    }
+
+    private double aggregate(ActivationsTopic topic, AggregateRun.Sums sums) throws InterruptedException {
+        String run = nextRun();
+        return AggregateRun.rate(bootstrapServers, topic, root().resolve("state-" + run), run, sums, RIVAL_SECONDS);
+    }
+
+    private double python(ActivationsTopic topic, boolean oneThread) throws IOException, InterruptedException {
+        return PythonRun.rate(bootstrapServers, topic, root(), oneThread, RIVAL_SECONDS);
+    }
+
+    String bootstrapServers() {
+        return bootstrapServers;
+    }
+
+    Reader monitor(BenchSite site, ActivationsTopic topic, Windows windows) {
+        return () -> {
+            MonitorConfig config = site.config(bootstrapServers, topic, nextRun(), windows);
+            return MonitorRun.rate(config, site.sites(config), topic.rows());
+        };
+    }
+
+    private void compare(ActivationsTopic topic, Map<String, Reader> readers) throws IOException, InterruptedException {
+        List<String> names = List.copyOf(readers.keySet());
+        double[][] rates = new double[names.size()][plan.rounds()];
+        for (int round = 0; round < plan.rounds(); round++) {
+            int reader = 0;
+            for (Reader one : readers.values()) {
+                findings.next(
+                        "%s: %s, round %d of %d".formatted(title(topic), names.get(reader), round + 1, plan.rounds()));
+                rates[reader++][round] = one.rowsPerSecond();
+            }
+        }
+        List<Measurement> variants = new ArrayList<>();
+        for (int reader = 0; reader < rates.length; reader++) {
+            variants.add(Measurement.of(title(topic), names.get(reader), ROWS_PER_SECOND, rates[reader]));
+        }
+        findings.add(variants);
+    }
+
+    private static String title(ActivationsTopic topic) {
+        return title(topic.d(), topic.rowsPerRecord());
+    }
+
+    private static String title(int d, int rowsPerRecord) {
+        return "pipeline, d = %,d, %d rows a record".formatted(d, rowsPerRecord);
+    }
+
+    private void claims(int d) {
+        String first = title(d, ROWS_A_RECORD);
+        String second = title(d, MORE_ROWS_A_RECORD);
+        againstRival(first, second, CONSUMER, "pipeline, beside a bare consumer", 0.45);
+        againstRival(first, second, AGGREGATE, "pipeline, beside the DSL aggregate", 15);
+        againstRival(first, second, PYTHON, "pipeline, beside a Python consumer of one thread", 1.5);
+        againstRival(first, second, PYTHON_ALL, "pipeline, beside a Python consumer on all cores", 1.5);
+        findings.claim("two partitions and threads, beside one", 1.6, List.of(inverse(findings.ahead(first, TWO))));
+        OptionalDouble hopping = findings.ahead(first, HOPPING);
+        OptionalDouble tumbling = findings.ahead(first, TUMBLING);
+        if (hopping.isPresent() && tumbling.isPresent()) {
+            double ratio = tumbling.getAsDouble() / hopping.getAsDouble();
+            findings.claims.add(
+                    new Claim("hopping over 12 panes, beside tumbling with as many reports", 1 / 1.1, ratio));
+        }
+        figure(first, 768, 100_000);
+        figure(second, 768, 100_000);
+        plan.widths().stream().filter(w -> w == 2048).forEach(w -> figure(title(w, ROWS_A_RECORD), w, 15_000));
+    }
+
+    private void againstRival(String first, String second, String rival, String what, double asked) {
+        findings.claim(what, asked, List.of(findings.ahead(first, rival), findings.ahead(second, rival)));
+    }
+
+    /** What was asked for in rows a second at this width. */
+    private void figure(String title, int d, double rowsPerSecond) {
+        if (title.contains("d = %,d,".formatted(d))) {
+            findings.measurements.stream()
+                    .filter(m -> m.what().equals(title) && m.variant().equals(MONITOR))
+                    .forEach(m -> findings.claims.add(new Claim(
+                            "%s, beside %,.0f rows/s".formatted(title, rowsPerSecond),
+                            1.0,
+                            m.median() / rowsPerSecond)));
+        }
+    }
+
+    private static OptionalDouble inverse(OptionalDouble ratio) {
+        return ratio.isPresent() ? OptionalDouble.of(1 / ratio.getAsDouble()) : ratio;
+    }
+
+    ActivationsTopic fill(int d, int rowsPerRecord, int partitions, int sites)
+            throws IOException, InterruptedException {
+        findings.next("%s: filling a topic of %d partitions".formatted(title(d, rowsPerRecord), partitions));
+        return ActivationsTopic.fill(bootstrapServers, d, rowsPerRecord, partitions, sites, plan.rowsOfWidth(d));
+    }
+
+    BenchSite site(int d) throws IOException {
+        findings.next("an explainer and a baseline of width %,d".formatted(d));
+        return BenchSite.write(Files.createDirectories(root().resolve("site-" + d)), d);
+    }
+
+    private String nextRun() {
+        return "bench-" + runs++;
+    }
+
+    private Path root() {
+        TemporaryFolder temporary = folder;
+        if (temporary == null) {
+            throw new IllegalStateException("not started");
+        }
+        return temporary.root();
+    }
+
+    private synchronized <T extends AutoCloseable> T own(T closeable) {
+        started.push(closeable);
+        return closeable;
+    }
+
+    @Override
+    public synchronized void close() {
+        while (!started.isEmpty()) {
+            try {
+                started.pop().close();
+            } catch (Exception e) {
+                findings.notes.add("while cleaning up: " + e.getMessage());
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.bench.Bench;
+import io.plumbline.topology.bench.BenchPlan;
+import io.plumbline.topology.bench.BenchReport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code plumbline bench}: how fast this machine does the work. */
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measures the kernels and the whole pipeline on this machine and prints ratios. Without --kernels, --pipeline and --scaling: the first two.",
+            "",
+            "The pipeline is the real monitor, exactly-once with a commit every 5 s, on a Kafka broker in a process of its own, which is started"
+                    + " for it; topics of 2 GB lie in the temporary folder while it runs. With --rivals other libraries and programs take turns with ours"
+                    + " on the same rows; the launcher builds what that needs. Use an idle machine, and read ratios rather than figures.",
+            ""
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  plumbline bench --rivals --json bench.json       everything beside its rivals, about ten minutes",
+            "  plumbline bench --scaling --svg scaling.svg      how costs grow with each size, some minutes",
+            "  plumbline bench --kernels --quick                whether it runs, in seconds",
+            "  PLUMBLINE_PYTHON=venv/bin/python plumbline bench --pipeline --rivals"
+        })
+final class BenchCommand implements Callable<Integer> {
+
+    private static final long TOPIC_ROWS = 600_000;
+    private static final long QUICK_TOPIC_ROWS = 60_000;
+    private static final int ROUNDS = 3;
+    private static final int WIDEST = 8_192;
+
+    @Option(names = "--kernels", description = "Linear algebra: updates, encoders, decompositions.")
+    boolean kernels;
+
+    @Option(names = "--pipeline", description = "Rows a second from a topic to the moments.")
+    boolean pipeline;
+
+    @Option(
+            names = "--scaling",
+            description = "How costs grow with d, k, N, r, sites and panes, with fitted exponents.")
+    boolean scaling;
+
+    @Option(names = "--rivals", description = "Beside other libraries and programs.")
+    boolean rivals;
+
+    @Option(names = "--quick", description = "Small sizes, one round: whether it runs, not how fast.")
+    boolean quick;
+
+    @Option(
+            names = "--widths",
+            split = ",",
+            paramLabel = "D",
+            defaultValue = "768,2048",
+            description = "Widths of the rows; most is measured at the first. Default: ${DEFAULT-VALUE}.")
+    List<Integer> widths;
+
+    @Option(
+            names = "--rows",
+            paramLabel = "N",
+            description = "Rows of a topic, at the first width. Default: 600000; with --quick 60000.")
+    @Nullable
+    Long rows;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Of the pipeline. Default: 3; with --quick 1.")
+    @Nullable
+    Integer rounds;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write everything to this file too.")
+    @Nullable
+    Path json;
+
+    @Option(
+            names = "--svg",
+            paramLabel = "FILE",
+            description = "Write the curves of --scaling to this file as a picture.")
+    @Nullable
+    Path svg;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        BenchPlan plan = plan();
+        BenchReport report = measure(plan);
+        report.print(spec.commandLine().getOut());
+        if (json != null) {
+            report.writeJson(json);
+        }
+        if (svg != null) {
+            report.writeSvg(svg);
+        }
+        return ExitCodes.FINE;
+    }
+
+    private BenchReport measure(BenchPlan plan) throws IOException, InterruptedException {
+        try (Narration narration = Narration.to(spec.commandLine().getErr());
+                Bench bench = new Bench(plan, narration::next)) {
+            // Ctrl-C: the broker and its topics must not outlive the process.
+            Thread stop = new Thread(bench::close, "stop-bench");
+            Runtime.getRuntime().addShutdownHook(stop);
+            BenchReport report = bench.run();
+            Runtime.getRuntime().removeShutdownHook(stop);
+            return report;
+        }
+    }
+
+    private BenchPlan plan() {
+        if (svg != null && !scaling) {
+            throw new UsageException("--svg = %s: there are curves only with --scaling".formatted(svg));
+        }
+        for (int width : widths) {
+            requireWithin("--widths", width, 8, WIDEST);
+        }
+        long topicRows = rows == null ? (quick ? QUICK_TOPIC_ROWS : TOPIC_ROWS) : rows;
+        requireWithin("--rows", topicRows, 1_000, 100_000_000);
+        int turns = rounds == null ? (quick ? 1 : ROUNDS) : rounds;
+        requireWithin("--rounds", turns, 1, 100);
+        boolean all = !kernels && !pipeline && !scaling;
+        return new BenchPlan(all || kernels, all || pipeline, scaling, rivals, quick, widths, topicRows, turns);
+    }
+
+    private static void requireWithin(String option, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new UsageException("%s = %d: expected %d to %d".formatted(option, value, least, most));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package io.plumbline.topology.cli;
+
+import java.io.PrintWriter;
+
+/** What is being done at the moment, on one line of standard error that is written over; for people only, as {@link Progress}. */
+final class Narration implements AutoCloseable {
+
+    private static final String CLEAR_LINE = "\r\033[K";
+
+    private final PrintWriter err;
+    private final boolean terminal;
+
+    private Narration(PrintWriter err, boolean terminal) {
+        this.err = err;
+        this.terminal = terminal;
+    }
+
+    static Narration to(PrintWriter err) {
+        return new Narration(err, Boolean.getBoolean(Progress.TERMINAL));
+    }
+
+    void next(String what) {
+        if (terminal) {
+            err.print(CLEAR_LINE + what + " ...");
+            err.flush();
+        }
+    }
+
+    /** Leaves an empty line to write on. Safe to call twice. */
+    @Override
+    public void close() {
+        if (terminal) {
+            err.print(CLEAR_LINE);
+            err.flush();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BenchIT {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void everythingIsMeasuredComparedAndCleanedUp() throws IOException {
+        Set<Path> before = leftovers();
+        Path json = folder.resolve("bench.json");
+        Shell shell = Shell.run("bench", "--quick", "--rivals", "--widths", "32", "--rows", "8000", "--json", json);
+        assertEquals(0, shell.exitCode(), shell.err());
+        for (String line : new String[] {
+            "update, d = 32, 128 rows",
+            "encoder with TopK, d = 32, 128 rows",
+            "pipeline, d = 32, 64 rows a record",
+            "plumbline monitor, hopping, 12 panes of 1 s",
+            "bare consumer, poll loop",
+            "DSL aggregate, plain loops",
+            "two partitions and threads, beside one"
+        }) {
+            assertTrue(shell.out().contains(line), line + " is not in\n" + shell.out());
+        }
+        JsonNode report = JsonMapper.builder().build().readTree(json.toFile());
+        assertTrue(report.at("/machine/cores").asInt() > 0, report.toString());
+        assertFalse(report.get("measurements").isEmpty());
+        for (JsonNode one : report.get("measurements")) {
+            for (String figure : new String[] {"median", "best", "ahead"}) {
+                double value = one.get(figure).asDouble(Double.NaN);
+                assertTrue(value > 0.0 && Double.isFinite(value), figure + " of " + one);
+            }
+        }
+        for (JsonNode claim : report.get("claims")) {
+            assertTrue(claim.get("measured").asDouble() > 0.0, claim.toString());
+        }
+        assertEquals(before, leftovers(), "folders left in the temporary one");
+    }
+
+    @Test
+    void sizesOutOfReachAreRefusedBeforeAnythingStarts() {
+        Shell shell = Shell.run("bench", "--widths", "768,9000");
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().contains("--widths = 9000: expected 8 to 8192"), shell.err());
+    }
+
+    private static Set<Path> leftovers() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("plumbline-bench-"))
+                    .collect(Collectors.toSet());
+        }
+    }
+}
