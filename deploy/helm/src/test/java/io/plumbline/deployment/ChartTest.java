@@ -1,0 +1,319 @@
+package io.plumbline.deployment;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.StreamsSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The Helm chart: what it renders is what Kubernetes and Plumbline take. */
+class ChartTest {
+
+    private static final Path PROMETHEUS = Path.of("..", "prometheus");
+    private static final Path GRAFANA = Path.of("..", "..", "grafana");
+
+    private static final String LEAST = """
+            config:
+              kafka: {bootstrap.servers: "kafka:9092"}
+              limits: {requests_per_window: 1000000}
+              sites:
+                encoder.layer.2: {explainer: /explainers/sae, baseline: /explainers/b.safetensors, rank: 32}
+            """;
+
+    private static final String EVERYTHING = LEAST + """
+            image: {repository: registry.example/plumbline, digest: "sha256:%s", pullSecrets: [{name: registry}]}
+            explainers: {volume: {persistentVolumeClaim: {claimName: explainers}}}
+            secrets: {env: [{name: KAFKA_PASSWORD, secret: kafka, key: password}], files: kafka-tls}
+            logLevel: info
+            monitor:
+              replicas: 3
+              javaOptions: -XX:MaxRAMPercentage=60
+              persistence: {storageClassName: fast}
+              podAnnotations: {team: interpretability}
+              nodeSelector: {disk: ssd}
+              tolerations: [{key: dedicated, operator: Equal, value: kafka, effect: NoSchedule}]
+            podMonitor: {enabled: true, labels: {release: prometheus}, endpoint: {honorLabels: true}}
+            prometheusRule: {enabled: true, runbookUrl: "https://example.org/RUNBOOK.md"}
+            dashboards: {enabled: true}
+            kafkaTopic: {enabled: true, cluster: events}
+            """.formatted("a".repeat(64));
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void helmFindsNothingWrongWithIt() {
+        assertEquals(List.of(), new Chart(Chart.OURS).lint());
+    }
+
+    @Test
+    void everyManifestHasOnlyFieldsThatItsTypeHas() throws IOException {
+        List<String> variants = List.of(
+                LEAST,
+                EVERYTHING,
+                EVERYTHING.replace("monitor:\n", "monitor:\n  kind: Deployment\n"),
+                LEAST + "probes: {tcp: true}\nadapter: {enabled: false}\nmonitor: {persistence: {enabled: false}}\n");
+        for (String values : variants) {
+            for (JsonNode manifest : render(values)) {
+                if (manifest.path("kind").asText().equals("KafkaTopic")) {
+                    continue; // see below
+                }
+                assertEquals(
+                        manifest.path("metadata").path("name").asText(),
+                        new YAMLMapper()
+                                .valueToTree(Chart.typed(manifest))
+                                .path("metadata")
+                                .path("name")
+                                .asText());
+            }
+        }
+        ObjectNode set = (ObjectNode) Chart.one(render(LEAST), "StatefulSet", "watch-monitor");
+        set.withObject("/spec/template/spec").put("terminationGracePeriod", 60);
+        assertThrows(IOException.class, () -> Chart.typed(set), "a misspelt field is seen");
+    }
+
+    @Test
+    void theConfigurationIsOneThatTheProgramTakes() throws IOException {
+        String yaml = config(render(EVERYTHING));
+        MonitorConfig config = parse(yaml);
+        assertEquals("0.0.0.0", config.httpBind());
+        assertEquals(Path.of("/var/lib/plumbline/state"), config.stateDirectory());
+        assertEquals(List.of("encoder.layer.2"), List.copyOf(config.sites().keySet()));
+        assertEquals(List.of(), StreamsSettings.problems(config));
+    }
+
+    @Test
+    void aStatefulSetIsAMemberWithANameAndADeploymentIsNot() throws IOException {
+        String named = config(render(LEAST));
+        assertTrue(named.contains("monitor.group.instance.id: ${env:POD_NAME}"), named);
+        assertTrue(StreamsSettings.isStaticMember(StreamsSettings.monitor(parse(named))));
+        assertFalse(StreamsSettings.isStaticMember(StreamsSettings.adapter(parse(named))), "an adapter has no name");
+        JsonNode environment = container(Chart.one(render(LEAST), "StatefulSet", "watch-monitor"))
+                .path("env");
+        assertEquals("POD_NAME", environment.path(0).path("name").asText());
+        assertEquals(
+                "metadata.name",
+                environment.path(0).at("/valueFrom/fieldRef/fieldPath").asText());
+        for (String without : List.of("monitor: {kind: Deployment}", "monitor: {staticMembership: false}")) {
+            MonitorConfig unnamed = MonitorConfig.parse(config(render(LEAST + without + "\n")), without, folder);
+            assertFalse(StreamsSettings.isStaticMember(StreamsSettings.monitor(unnamed)), without);
+        }
+    }
+
+    @Test
+    void podsRunAsNobodyInParticularOnARootTheyCannotWrite() throws IOException {
+        List<JsonNode> manifests = render(EVERYTHING);
+        for (JsonNode pods : List.of(
+                Chart.one(manifests, "StatefulSet", "watch-monitor"),
+                Chart.one(manifests, "Deployment", "watch-adapter"))) {
+            JsonNode container = container(pods);
+            assertTrue(
+                    pods.at("/spec/template/spec/securityContext/runAsNonRoot").asBoolean());
+            assertTrue(container.at("/securityContext/readOnlyRootFilesystem").asBoolean());
+            assertFalse(
+                    container.at("/securityContext/allowPrivilegeEscalation").asBoolean(true));
+            assertEquals(
+                    "registry.example/plumbline@sha256:" + "a".repeat(64),
+                    container.path("image").asText());
+            Map<String, String> mounts = new TreeMap<>();
+            container
+                    .path("volumeMounts")
+                    .forEach(mount -> mounts.put(
+                            mount.path("mountPath").asText(), mount.path("name").asText()));
+            assertEquals(
+                    Map.of(
+                            "/etc/plumbline", "config",
+                            "/var/lib/plumbline", "state",
+                            "/tmp", "tmp",
+                            "/explainers", "explainers",
+                            "/run/secrets/plumbline", "secrets"),
+                    mounts);
+            assertEquals("/healthz", container.at("/livenessProbe/httpGet/path").asText());
+            assertEquals("/healthz", container.at("/startupProbe/httpGet/path").asText());
+            assertEquals("/readyz", container.at("/readinessProbe/httpGet/path").asText());
+            assertEquals(
+                    pods.at("/spec/selector/matchLabels"),
+                    only(pods.at("/spec/template/metadata/labels"), pods.at("/spec/selector/matchLabels")));
+        }
+    }
+
+    @Test
+    void rulesAndDashboardsAreTheOnesOfThisRepository() throws IOException {
+        List<JsonNode> manifests = render(EVERYTHING);
+        YAMLMapper yaml = new YAMLMapper();
+        int rules = 0;
+        for (Path file : files(PROMETHEUS, "-rules.yml")) {
+            String name = file.getFileName().toString().replace(".yml", "");
+            String text = Files.readString(file);
+            JsonNode expected = yaml.readTree(text.replace("RUNBOOK.md#", "https://example.org/RUNBOOK.md#"));
+            assertEquals(
+                    expected,
+                    Chart.one(manifests, "PrometheusRule", "watch-" + name).path("spec"));
+            rules++;
+        }
+        assertTrue(rules > 0, "no rules in " + PROMETHEUS);
+        Map<String, String> expected = new TreeMap<>();
+        for (Path file : files(GRAFANA, ".json")) {
+            expected.put(file.getFileName().toString(), Files.readString(file).strip());
+        }
+        assertFalse(expected.isEmpty());
+        Map<String, String> rendered = new TreeMap<>();
+        Chart.one(manifests, "ConfigMap", "watch-dashboards")
+                .path("data")
+                .properties()
+                .forEach(entry ->
+                        rendered.put(entry.getKey(), entry.getValue().asText().strip()));
+        assertEquals(expected, rendered);
+    }
+
+    @Test
+    void theScraperFindsThePods() throws IOException {
+        List<JsonNode> manifests = render(EVERYTHING);
+        JsonNode monitor = Chart.one(manifests, "PodMonitor", "watch").path("spec");
+        JsonNode set = Chart.one(manifests, "StatefulSet", "watch-monitor");
+        JsonNode wanted = monitor.at("/selector/matchLabels");
+        assertEquals(wanted, only(set.at("/spec/template/metadata/labels"), wanted));
+        assertEquals(
+                container(set).at("/ports/0/name").asText(),
+                monitor.at("/podMetricsEndpoints/0/port").asText());
+        assertEquals("plumbline", wanted.path(monitor.path("jobLabel").asText()).asText());
+    }
+
+    @Test
+    void severalMonitorsAreSpreadAndGoOneAtATime() throws IOException {
+        List<JsonNode> several = render(EVERYTHING);
+        JsonNode budget = Chart.one(several, "PodDisruptionBudget", "watch-monitor");
+        JsonNode set = Chart.one(several, "StatefulSet", "watch-monitor");
+        assertEquals(set.at("/spec/selector"), budget.at("/spec/selector"));
+        JsonNode spread = set.at("/spec/template/spec/topologySpreadConstraints");
+        assertEquals(2, spread.size());
+        spread.forEach(one -> assertEquals(set.at("/spec/selector"), one.path("labelSelector")));
+        assertTrue(render(LEAST).stream()
+                .noneMatch(manifest -> manifest.path("kind").asText().equals("PodDisruptionBudget")));
+    }
+
+    @Test
+    void theTopicIsTheOneTheConfigurationNames() throws IOException {
+        JsonNode topic = Chart.one(
+                render(EVERYTHING.replace("  sites:", "  topics: {activations: hidden-states}\n  sites:")),
+                "KafkaTopic",
+                "watch-activations");
+        assertEquals("hidden-states", topic.at("/spec/topicName").asText());
+        assertEquals(
+                "events",
+                topic.path("metadata").path("labels").path("strimzi.io/cluster").asText());
+        assertTrue(topic.at("/spec/config/retention.ms").isIntegralNumber(), topic.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "monitr: {replicas: 2}",
+                "monitor: {replica: 2}",
+                "monitor: {kind: DaemonSet}",
+                "monitor: {replicas: 0}",
+                "image: {digest: latest}",
+                "config: {http: {bind: 127.0.0.1}}",
+                "config: {state: {directory: /elsewhere}}",
+                "secrets: {env: [{name: A, secret: b}]}",
+                "config: {sites: null}"
+            })
+    void valuesThatMeanNothingAreRefused(String values) {
+        Exception refused = assertThrows(Exception.class, () -> render(merged(values)));
+        assertTrue(refused.getMessage().contains("don't meet the specifications of the schema"), refused.getMessage());
+    }
+
+    @Test
+    void aReleaseWithoutSitesIsASentence() {
+        Exception refused = assertThrows(
+                Exception.class, () -> render("config: {kafka: {bootstrap.servers: \"kafka:9092\"}, sites: {}}\n"));
+        assertTrue(refused.getMessage().contains("config.sites is empty: expected at least one"), refused.getMessage());
+    }
+
+    @Test
+    void aBrokenTemplateFails() throws IOException {
+        Path copy = folder.resolve("chart");
+        try (Stream<Path> files = Files.walk(Chart.OURS)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Path target = copy.resolve(Chart.OURS.relativize(file).toString());
+                Files.createDirectories(target.getParent());
+                Files.copy(file, target);
+            }
+        }
+        Chart chart = new Chart(copy);
+        assertFalse(chart.render(folder, LEAST).isEmpty());
+        Path template = copy.resolve("templates").resolve("adapter.yaml");
+        Files.writeString(template, Files.readString(template).replace("{{- end }}", ""));
+        assertThrows(Exception.class, () -> chart.render(folder, LEAST));
+        assertFalse(chart.lint().isEmpty());
+    }
+
+    private List<JsonNode> render(String values) throws IOException {
+        return new Chart(Chart.OURS).render(folder, values);
+    }
+
+    /** {@link #LEAST} with one more key, which may lie in {@code config} too. */
+    private static String merged(String values) throws IOException {
+        YAMLMapper yaml = new YAMLMapper();
+        JsonNode least = yaml.readTree(LEAST);
+        return yaml.writeValueAsString(merge((ObjectNode) least, (ObjectNode) yaml.readTree(values)));
+    }
+
+    private static ObjectNode merge(ObjectNode into, ObjectNode more) {
+        more.properties().forEach(entry -> {
+            JsonNode there = into.get(entry.getKey());
+            if (there instanceof ObjectNode object && entry.getValue() instanceof ObjectNode its) {
+                merge(object, its);
+            } else {
+                into.set(entry.getKey(), entry.getValue());
+            }
+        });
+        return into;
+    }
+
+    private MonitorConfig parse(String yaml) {
+        return MonitorConfig.parse(yaml.replace("${env:POD_NAME}", "watch-monitor-0"), "plumbline.yaml", folder);
+    }
+
+    private static String config(List<JsonNode> manifests) {
+        return Chart.one(manifests, "ConfigMap", "watch")
+                .at("/data/plumbline.yaml")
+                .asText();
+    }
+
+    private static JsonNode container(JsonNode pods) {
+        return pods.at("/spec/template/spec/containers/0");
+    }
+
+    /** Those labels of {@code labels} that {@code wanted} asks for. */
+    private static JsonNode only(JsonNode labels, JsonNode wanted) {
+        ObjectNode found = ((ObjectNode) labels).deepCopy();
+        List<String> names = new ArrayList<>();
+        wanted.fieldNames().forEachRemaining(names::add);
+        return found.retain(names);
+    }
+
+    private static List<Path> files(Path directory, String end) throws IOException {
+        try (var stream = Files.newDirectoryStream(directory, "*" + end)) {
+            return StreamSupport.stream(stream.spliterator(), false).sorted().toList();
+        }
+    }
+}
