@@ -84,24 +84,14 @@ public abstract class FloatPanel {
      */
     public final void drainTo(double[] state) {
         if (rows > 0) {
-            addSums(state);
+            addSums(state, rows);
             addProducts(state, dimension, rows);
             rows = 0;
         }
     }
 
-    private void addSums(double[] sums) {
-        for (int column = 0; column < dimension; column += stretch) {
-            int length = Math.min(stretch, dimension - column);
-            for (int row = 0; row < rows; row++) {
-                float[] values = array(row);
-                int at = index(row, column);
-                for (int j = 0; j < length; j++) {
-                    sums[column + j] += values[at + j];
-                }
-            }
-        }
-    }
+    /** {@code sums[j] += x_j} of the first {@code count} rows, one row after the other: twins agree to the last bit. */
+    abstract void addSums(double[] sums, int count);
 
     /** {@code packed[offset ..] += X^T X} of the first {@code count} rows: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}. */
     abstract void addProducts(double[] packed, int offset, int count);

@@ -60,6 +60,16 @@ final class PlainKernel implements UpdateKernel {
         }
 
         @Override
+        void addSums(double[] sums, int count) {
+            for (int row = 0; row < count; row++) {
+                float[] values = x[row];
+                for (int j = 0; j < values.length; j++) {
+                    sums[j] += values[j];
+                }
+            }
+        }
+
+        @Override
         void addProducts(double[] packed, int offset, int count) {
             int at = offset;
             for (int i = 0; i < dimension(); i++) {

@@ -3,7 +3,7 @@ package io.plumbline.linalg;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** {@link VectorFloatPanel} in float64. */
+/** {@link VectorFloatPanel} in float64; that class says why the two are not one. */
 final class VectorDoublePanel extends DoublePanel {
 
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;

@@ -1,6 +1,9 @@
 package io.plumbline.linalg;
 
+import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -8,7 +11,11 @@ import jdk.incubator.vector.VectorSpecies;
  * all rows of the panel.
  *
  * <p>The loops are kept small on purpose: with the conversion to double inside, the JVM's first compiler gives up on the method
- * and it is interpreted for good.
+ * and it is interpreted for good. So tiles are folded into the moment by a loop of their own, which converts with the vector
+ * instruction: JDK 17 does not find it by itself in a plain loop, and the fold is what is left when the products are fast.
+ *
+ * <p>{@link VectorDoublePanel} is the same text with doubles, and {@link VectorRightFactor} a third of its kind: the vector classes
+ * have no common type with lanes of any kind, and a detour through one would put objects where registers should be.
  */
 final class VectorFloatPanel extends FloatPanel {
 
@@ -17,6 +24,13 @@ final class VectorFloatPanel extends FloatPanel {
     private static final int WIDTH = 3 * LANES;
     private static final int TILE_ROWS = VectorTiles.ROWS;
     private static final int STRIP = ROWS * WIDTH;
+
+    /** Doubles as wide as the floats, and half as many floats as that: what one conversion takes. */
+    private static final VectorSpecies<Double> DOUBLES = DoubleVector.SPECIES_PREFERRED;
+
+    private static final VectorSpecies<Float> HALF =
+            VectorSpecies.of(float.class, VectorShape.forBitSize(DOUBLES.vectorBitSize() / 2));
+    private static final int HALF_LANES = DOUBLES.length();
 
     private final float[] values;
     private final float[] tile = new float[TILE_ROWS * WIDTH];
@@ -52,9 +66,12 @@ final class VectorFloatPanel extends FloatPanel {
                         four(values, left, j / WIDTH * STRIP, count, tile);
                     }
                     for (int row = i; row < last; row++) {
-                        int length = Math.min(WIDTH, row + 1 - j);
-                        if (length > 0) {
-                            fold(tile, (row - i) * WIDTH, packed, offset + VectorTiles.startOfRow(row) + j, length);
+                        int from = (row - i) * WIDTH;
+                        int at = offset + VectorTiles.startOfRow(row) + j;
+                        if (row + 1 - j >= WIDTH) {
+                            fold(tile, from, packed, at);
+                        } else {
+                            foldFirst(row + 1 - j, tile, from, packed, at);
                         }
                     }
                 }
@@ -62,10 +79,47 @@ final class VectorFloatPanel extends FloatPanel {
         }
     }
 
-    private static void fold(float[] tile, int from, double[] packed, int at, int length) {
-        for (int j = 0; j < length; j++) {
+    /** A whole row of a tile. */
+    private static void fold(float[] tile, int from, double[] packed, int at) {
+        for (int j = 0; j < WIDTH; j += HALF_LANES) {
+            DoubleVector.fromArray(DOUBLES, packed, at + j)
+                    .add(widened(tile, from + j))
+                    .intoArray(packed, at + j);
+        }
+    }
+
+    /** The first {@code count} entries of a row of a tile on the diagonal; none if it is negative. */
+    private static void foldFirst(int count, float[] tile, int from, double[] packed, int at) {
+        for (int j = 0; j < count; j++) {
             packed[at + j] += tile[from + j];
         }
+    }
+
+    private static DoubleVector widened(float[] values, int at) {
+        return (DoubleVector) FloatVector.fromArray(HALF, values, at).convertShape(VectorOperators.F2D, DOUBLES, 0);
+    }
+
+    @Override
+    void addSums(double[] sums, int count) {
+        int column = 0;
+        for (; column + HALF_LANES <= dimension(); column += HALF_LANES) {
+            addSums(values, index(0, column / WIDTH * WIDTH) + column % WIDTH, count, sums, column);
+        }
+        for (; column < dimension(); column++) {
+            int at = index(0, column / WIDTH * WIDTH) + column % WIDTH;
+            for (int row = 0; row < count; row++) {
+                sums[column] += values[at + row * WIDTH];
+            }
+        }
+    }
+
+    /** As many columns as a vector has doubles. */
+    private static void addSums(float[] values, int from, int count, double[] sums, int column) {
+        DoubleVector sum = DoubleVector.fromArray(DOUBLES, sums, column);
+        for (int row = 0; row < count; row++) {
+            sum = sum.add(widened(values, from + row * WIDTH));
+        }
+        sum.intoArray(sums, column);
     }
 
     /** {@code tile = A^T B}: the 8 columns from {@code left} against the three vectors from {@code right}. */

@@ -10,10 +10,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The plain and the vector kernel against the definition, over sizes that fill no tile, strip or group of strips. */
 class PanelTwinsTest {
@@ -71,6 +73,46 @@ class PanelTwinsTest {
         panel.drainTo(state);
         // The definition is summed in double too: its own error counts as much.
         assertClose(x, d, n, state, 2 * (n + 2) * 0x1p-53, "%s, d = %d, n = %d".formatted(kernel, d, n));
+    }
+
+    /**
+     * Odd widths, and any number of rows over several panels. The twins round differently, each within the bound of {@link
+     * #floatsAgreeWithTheDefinitionWithinTheirRounding}: at most {@code (n + 1) 2^-24} of the sum of sizes within a panel of n rows,
+     * so twice that apart; a float sum of {@value FloatPanel#ROWS} is folded into double before the next begins.
+     */
+    @ParameterizedTest(name = "d = {0}")
+    @ValueSource(ints = {1, 7, 33, 100, 769})
+    void theTwinsAgreeOnAnyNumberOfRows(int d) {
+        List<UpdateKernel> kernels = kernels().toList();
+        Assumptions.assumeTrue(kernels.size() == 2, "without the vector module there is one kernel");
+        for (int n = 1; n <= 300; n += d > 500 ? 23 : 1) {
+            float[] x = floats(d, n);
+            double[] sizes = new double[d + d * (d + 1) / 2];
+            define(Arrays.stream(widened(x)).map(Math::abs).toArray(), d, n, sizes);
+            double unit = 2 * (Math.min(n, FloatPanel.ROWS) + 1) * 0x1p-24;
+            double[] plain = summed(kernels.get(0), x, d, n);
+            double[] vector = summed(kernels.get(1), x, d, n);
+            for (int i = 0; i < plain.length; i++) {
+                assertEquals(
+                        plain[i],
+                        vector[i],
+                        i < d ? 0.0 : unit * sizes[i],
+                        "d = %d, n = %d, entry %d".formatted(d, n, i));
+            }
+        }
+    }
+
+    private static double[] summed(UpdateKernel kernel, float[] x, int d, int n) {
+        double[] state = new double[d + d * (d + 1) / 2];
+        FloatPanel panel = kernel.floats(d);
+        for (int row = 0; row < n; row++) {
+            panel.add(x, row * d);
+            if (panel.isFull()) {
+                panel.drainTo(state);
+            }
+        }
+        panel.drainTo(state);
+        return state;
     }
 
     /** Full panels of the largest size that is promised: each partial sum is a whole number below 2^24. */

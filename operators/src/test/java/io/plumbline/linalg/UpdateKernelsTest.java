@@ -174,6 +174,11 @@ class UpdateKernelsTest {
                 }
 
                 @Override
+                void addSums(double[] sums, int count) {
+                    twin.addSums(sums, count);
+                }
+
+                @Override
                 void addProducts(double[] packed, int offset, int count) {
                     double[] elsewhere = new double[packed.length];
                     twin.addProducts(elsewhere, offset, count);
