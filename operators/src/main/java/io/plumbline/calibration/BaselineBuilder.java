@@ -102,7 +102,7 @@ public final class BaselineBuilder {
 
     /** Takes the norms of one request, where {@link #needsNorms}. */
     public BaselineBuilder addNorms(ActivationBatch batch) {
-        addNormsOf(RowMask.of(rules.withoutNormCap(), null).apply(batch).batch());
+        addNormsOf(RowMask.of(rules.withoutNormCap(), null).apply(batch).rows());
         return this;
     }
 
@@ -134,8 +134,8 @@ public final class BaselineBuilder {
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
      */
     public BaselineBuilder add(ActivationBatch batch) {
-        RowMask.Kept kept = mask().apply(batch);
-        ActivationBatch rows = kept.batch();
+        RowMask.Kept<ActivationBatch> kept = mask().apply(batch);
+        ActivationBatch rows = kept.rows();
         if (rows != null) {
             RequestSums request = RequestSums.of(explainer, rows);
             sample.add(rows);

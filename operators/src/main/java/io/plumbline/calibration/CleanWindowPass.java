@@ -51,7 +51,7 @@ public final class CleanWindowPass {
 
     /** Adds the next request, the same and in the same order as in the first pass. */
     public CleanWindowPass add(ActivationBatch batch) {
-        ActivationBatch kept = mask.apply(batch).batch();
+        ActivationBatch kept = mask.apply(batch).rows();
         if (kept == null) {
             return this;
         }

@@ -2,7 +2,11 @@ package io.plumbline.moments;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationBlob;
+import io.plumbline.wire.EncodedRows;
 import java.util.Arrays;
+import java.util.function.Function;
+import java.util.function.IntToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +49,12 @@ public final class RowMask {
                 cap == null || medianNorm == null ? Double.POSITIVE_INFINITY : cap * medianNorm);
     }
 
-    /** What is left of a batch; {@code batch} is null where no row is. */
-    public record Kept(@Nullable ActivationBatch batch, MaskedRows masked) {}
+    /**
+     * What is left of a batch, decoded or not; {@code rows} is null where no row is.
+     *
+     * @param <T> {@link ActivationBatch} or {@link ActivationBlob}
+     */
+    public record Kept<T>(@Nullable T rows, MaskedRows masked) {}
 
     /** Whether a batch without token ids cannot be masked. */
     public boolean needsTokenIds() {
@@ -58,69 +66,73 @@ public final class RowMask {
      *
      * @throws IllegalArgumentException if token ids are masked and the batch has none
      */
-    public Kept apply(ActivationBatch batch) {
-        long[] ids = batch.tokenIds();
+    public Kept<ActivationBatch> apply(ActivationBatch batch) {
+        return apply(batch, batch.rows(), batch.tokenIds(), row -> norm(batch.targetRows(), row), batch::keep);
+    }
+
+    /**
+     * The same of rows that are not decoded. With a cap on norms each row is, one after the other, into one array of {@code 8 d}
+     * bytes.
+     */
+    public Kept<ActivationBlob> apply(ActivationBlob blob) {
+        EncodedRows rows = blob.targetRows();
+        double[] one = new double[largestNorm == Double.POSITIVE_INFINITY ? 0 : rows.columns()];
+        return apply(
+                blob,
+                blob.rows(),
+                blob.tokenIds(),
+                row -> {
+                    rows.copy(row, one, 0);
+                    return norm(one, 0, one.length);
+                },
+                blob::keep);
+    }
+
+    private <T> Kept<T> apply(
+            T all, int rows, long @Nullable [] ids, IntToDoubleFunction norm, Function<int[], T> keep) {
+        if (tokenIds.length == 0 && largestNorm == Double.POSITIVE_INFINITY) {
+            return new Kept<>(all, MaskedRows.NONE);
+        }
         if (needsTokenIds() && ids == null) {
             throw new IllegalArgumentException(
                     "the batch has no tensor \"token_ids\" [%d], and token ids %s are masked; no row of it was added"
-                            .formatted(batch.rows(), Arrays.toString(tokenIds)));
+                            .formatted(rows, Arrays.toString(tokenIds)));
         }
-        int[] kept = new int[batch.rows()];
+        int[] kept = new int[rows];
         int count = 0;
         long byToken = 0;
         long byNorm = 0;
-        for (int row = 0; row < batch.rows(); row++) {
+        for (int row = 0; row < rows; row++) {
             if (ids != null && Arrays.binarySearch(tokenIds, ids[row]) >= 0) {
                 byToken++;
-            } else if (isTooLong(batch.targetRows(), row)) {
+            } else if (largestNorm != Double.POSITIVE_INFINITY && isTooLong(norm.applyAsDouble(row))) {
                 byNorm++;
             } else {
                 kept[count++] = row;
             }
         }
-        if (count == batch.rows()) {
-            return new Kept(batch, MaskedRows.NONE);
+        if (count == rows) {
+            return new Kept<>(all, MaskedRows.NONE);
         }
         MaskedRows masked = new MaskedRows(byToken, byNorm);
-        return new Kept(count == 0 ? null : select(batch, Arrays.copyOf(kept, count)), masked);
+        return new Kept<>(count == 0 ? null : keep.apply(Arrays.copyOf(kept, count)), masked);
     }
 
     /** A row that is not finite is not masked: whoever sums it refuses it and says where it is. */
-    private boolean isTooLong(Matrix rows, int row) {
-        if (largestNorm == Double.POSITIVE_INFINITY) {
-            return false;
-        }
-        double norm = norm(rows, row);
+    private boolean isTooLong(double norm) {
         return norm > largestNorm && norm < Double.POSITIVE_INFINITY;
     }
 
     /** {@code |y|} of one row, for values whose squares stay in float64. */
     static double norm(Matrix rows, int row) {
+        return norm(rows.values(), row * rows.columns(), rows.columns());
+    }
+
+    private static double norm(double[] values, int from, int count) {
         double sum = 0.0;
-        int from = row * rows.columns();
-        for (int i = from; i < from + rows.columns(); i++) {
-            sum += rows.values()[i] * rows.values()[i];
+        for (int i = from; i < from + count; i++) {
+            sum += values[i] * values[i];
         }
         return Math.sqrt(sum);
-    }
-
-    private static ActivationBatch select(ActivationBatch batch, int[] kept) {
-        long[] ids = batch.tokenIds();
-        Matrix targets = batch.targets();
-        return new ActivationBatch(
-                select(batch.activations(), kept),
-                targets == null ? null : select(targets, kept),
-                ids == null
-                        ? null
-                        : Arrays.stream(kept).mapToLong(row -> ids[row]).toArray());
-    }
-
-    private static Matrix select(Matrix rows, int[] kept) {
-        Matrix selected = Matrix.zeros(kept.length, rows.columns());
-        for (int i = 0; i < kept.length; i++) {
-            System.arraycopy(
-                    rows.values(), kept[i] * rows.columns(), selected.values(), i * rows.columns(), rows.columns());
-        }
-        return selected;
     }
 }

@@ -1,7 +1,6 @@
 package io.plumbline.wire;
 
 import io.plumbline.linalg.Matrix;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -52,12 +51,7 @@ public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long
      * @throws ActivationBatchException when it is sound and no batch
      */
     public static ActivationBatch parse(byte[] blob) {
-        return parse(ByteBuffer.wrap(blob));
-    }
-
-    /** As {@link #parse(byte[])}, of the buffer's remaining bytes. */
-    public static ActivationBatch parse(ByteBuffer blob) {
-        return ActivationBlob.parse(blob).batch();
+        return ActivationBlob.parse(blob, new KnownHeaders()).batch();
     }
 
     public int rows() {
@@ -67,6 +61,27 @@ public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long
     /** The rows the decoder should reproduce: the targets, or the activations themselves for an autoencoder. */
     public Matrix targetRows() {
         return targets == null ? activations : targets;
+    }
+
+    /** These rows alone, at least one, in this order; copied. */
+    public ActivationBatch keep(int[] rows) {
+        return new ActivationBatch(
+                select(activations, rows),
+                targets == null ? null : select(targets, rows),
+                tokenIds == null ? null : select(tokenIds, rows));
+    }
+
+    private static Matrix select(Matrix matrix, int[] rows) {
+        int columns = matrix.columns();
+        Matrix selected = Matrix.zeros(rows.length, columns);
+        for (int i = 0; i < rows.length; i++) {
+            System.arraycopy(matrix.values(), rows[i] * columns, selected.values(), i * columns, columns);
+        }
+        return selected;
+    }
+
+    static long[] select(long[] values, int[] rows) {
+        return Arrays.stream(rows).mapToLong(row -> values[row]).toArray();
     }
 
     /** By content. */

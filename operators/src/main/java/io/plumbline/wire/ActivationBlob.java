@@ -1,13 +1,15 @@
 package io.plumbline.wire;
 
-import java.nio.ByteBuffer;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The activation tensors of one record, checked against each other; no value was converted yet. Whoever takes records of
- * others looks at rows and widths here, before {@link #batch} makes doubles of them.
+ * The activation tensors of one record, checked against each other; no value was decoded yet. Whoever takes records of others
+ * looks at rows and widths here first, and adds the rows to a moment as they lie in the record's bytes ({@link EncodedRows}).
  *
- * <p><b>Size.</b> The header is at most {@value #LONGEST_HEADER} bytes, and its entries take some ten times that for as long
- * as this object lives. A {@link #batch} takes up to four times the tensors' bytes (16-bit floats become doubles).
+ * <p><b>Size.</b> Some hundred bytes beside the record's own, whatever its rows, where its header is one of the {@link
+ * KnownHeaders}; otherwise the header is at most {@value #LONGEST_HEADER} bytes, and its entries take some ten times that for as
+ * long as this object lives. A {@link #batch} takes up to four times the tensors' bytes (16-bit floats become doubles).
  *
  * <p>Immutable and thread-safe; the bytes are not copied and must not be changed.
  */
@@ -16,49 +18,69 @@ public final class ActivationBlob {
     /** A record has a handful of tensors: more than this is an attack, or not a record. */
     static final int LONGEST_HEADER = 1 << 20;
 
-    private final ActivationTensors tensors;
+    private final EncodedRows activations;
+    private final @Nullable EncodedRows targets;
+    private final long @Nullable [] tokenIds;
 
-    private ActivationBlob(ActivationTensors tensors) {
-        this.tensors = tensors;
+    private ActivationBlob(EncodedRows activations, @Nullable EncodedRows targets, long @Nullable [] tokenIds) {
+        this.activations = activations;
+        this.targets = targets;
+        this.tokenIds = tokenIds;
     }
 
     /**
      * Reads the header of a safetensors blob.
      *
+     * @param known headers of the records before, of which this one is likely to be
      * @throws SafetensorsException when the blob itself is wrong
      * @throws ActivationBatchException when it is sound and no batch
      */
-    public static ActivationBlob parse(ByteBuffer blob) {
+    public static ActivationBlob parse(byte[] blob, KnownHeaders known) {
         // Nothing to close: the blob is in memory.
-        return new ActivationBlob(ActivationTensors.of(Safetensors.parse(blob, LONGEST_HEADER)));
+        ActivationTensors tensors = ActivationTensors.of(Safetensors.parse(blob, LONGEST_HEADER, known));
+        Tensor targets = tensors.targets();
+        Tensor tokenIds = tensors.tokenIds();
+        return new ActivationBlob(
+                EncodedRows.of(tensors.activations()),
+                targets == null ? null : EncodedRows.of(targets),
+                tokenIds == null ? null : tokenIds.toLongs());
     }
 
     /** At least 1. */
     public int rows() {
-        return tensors.rowCount();
+        return activations.rows();
     }
 
-    /** Columns of the activations, at least 1. */
-    public int inputWidth() {
-        return tensors.activations().size(1);
+    /** What the encoder reads. */
+    public EncodedRows activations() {
+        return activations;
     }
 
-    public boolean hasTargets() {
-        return tensors.targets() != null;
+    /** Of transcoders: what the decoder should say. */
+    public @Nullable EncodedRows targets() {
+        return targets;
     }
 
-    /** Columns of the targets; 0 where there are none. */
-    public int targetWidth() {
-        Tensor targets = tensors.targets();
-        return targets == null ? 0 : targets.size(1);
+    /** The rows the decoder should reproduce: the targets, or the activations themselves for an autoencoder. */
+    public EncodedRows targetRows() {
+        return Objects.requireNonNullElse(targets, activations);
     }
 
-    public boolean hasTokenIds() {
-        return tensors.tokenIds() != null;
+    /** One for each row, or null; the array is shared and must not be changed. */
+    public long @Nullable [] tokenIds() {
+        return tokenIds;
     }
 
-    /** Converts every row. */
+    /** These rows alone, at least one, in this order; still nothing is decoded. */
+    public ActivationBlob keep(int[] rows) {
+        return new ActivationBlob(
+                activations.keep(rows),
+                targets == null ? null : targets.keep(rows),
+                tokenIds == null ? null : ActivationBatch.select(tokenIds, rows));
+    }
+
+    /** Decodes every row. */
     public ActivationBatch batch() {
-        return tensors.all();
+        return new ActivationBatch(activations.toMatrix(), targets == null ? null : targets.toMatrix(), tokenIds);
     }
 }

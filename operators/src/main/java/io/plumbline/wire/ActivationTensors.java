@@ -33,10 +33,6 @@ record ActivationTensors(
         return activations.size(0);
     }
 
-    ActivationBatch all() {
-        return rows(0, rowCount());
-    }
-
     ActivationBatch rows(int from, int to) {
         return new ActivationBatch(
                 activations.rows(from, to),

@@ -62,12 +62,9 @@ public record MomentTile(int dimension, long rows, int index, int count, double[
 
     /** Cuts one tile out of a state: at d = 4096 all of them together would be a second copy of 67 MB. */
     public static MomentTile cut(int dimension, long rows, double[] state, int index) {
-        if (state.length != stateLength(dimension)) {
-            throw new IllegalArgumentException("a state of dimension %d has %d values, got %d"
-                    .formatted(dimension, stateLength(dimension), state.length));
-        }
+        requireState(dimension, state);
         int from = index * VALUES_PER_TILE;
-        double[] values = new double[Math.min(VALUES_PER_TILE, state.length - from)];
+        double[] values = new double[lengthOf(state.length, index)];
         System.arraycopy(state, from, values, 0, values.length);
         return new MomentTile(dimension, rows, index, tilesOf(dimension), values);
     }
@@ -78,11 +75,45 @@ public record MomentTile(int dimension, long rows, int index, int count, double[
     }
 
     public byte[] encode() {
-        ByteBuffer buffer =
-                ByteBuffer.allocate(HEADER_BYTES + values.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        buffer.put(VERSION).putInt(dimension).putLong(rows).putInt(index).putInt(count);
-        buffer.asDoubleBuffer().put(values);
-        return buffer.array();
+        return encodeTo(ByteBuffer.allocate(encodedBytes())).array();
+    }
+
+    /** Length of the encoded tile. */
+    public int encodedBytes() {
+        return HEADER_BYTES + values.length * Double.BYTES;
+    }
+
+    /** Appends the encoded tile to a message that holds more than it, and returns the message. */
+    public ByteBuffer encodeTo(ByteBuffer message) {
+        return encode(dimension, rows, index, values, 0, values.length, message);
+    }
+
+    /** Cuts a tile out of a state and encodes it; the values are copied once. */
+    public static byte[] encoded(int dimension, long rows, double[] state, int index) {
+        requireState(dimension, state);
+        int length = lengthOf(state.length, index);
+        ByteBuffer tile = ByteBuffer.allocate(HEADER_BYTES + length * Double.BYTES);
+        return encode(dimension, rows, index, state, index * VALUES_PER_TILE, length, tile)
+                .array();
+    }
+
+    private static ByteBuffer encode(
+            int dimension, long rows, int index, double[] from, int offset, int length, ByteBuffer target) {
+        ByteBuffer buffer = target.slice().order(ByteOrder.LITTLE_ENDIAN);
+        buffer.put(VERSION).putInt(dimension).putLong(rows).putInt(index).putInt(tilesOf(dimension));
+        buffer.asDoubleBuffer().put(from, offset, length);
+        return target.position(target.position() + HEADER_BYTES + length * Double.BYTES);
+    }
+
+    private static void requireState(int dimension, double[] state) {
+        if (state.length != stateLength(dimension)) {
+            throw new IllegalArgumentException("a state of dimension %d has %d values, got %d"
+                    .formatted(dimension, stateLength(dimension), state.length));
+        }
+    }
+
+    private static int lengthOf(int stateLength, int index) {
+        return Math.min(VALUES_PER_TILE, stateLength - index * VALUES_PER_TILE);
     }
 
     /**
@@ -108,7 +139,7 @@ public record MomentTile(int dimension, long rows, int index, int count, double[
                         "moment tile %d of %d with %d rows: a state of dimension %d has %d tiles"
                                 .formatted(index, count, rows, dimension, tilesOf(dimension)));
             }
-            int expected = Math.min(VALUES_PER_TILE, stateLength - index * VALUES_PER_TILE);
+            int expected = lengthOf(stateLength, index);
             if (buffer.remaining() != (long) expected * Double.BYTES) {
                 throw new IllegalArgumentException("moment tile %d of %d: expected %d bytes of values, got %d"
                         .formatted(index, count, (long) expected * Double.BYTES, buffer.remaining()));

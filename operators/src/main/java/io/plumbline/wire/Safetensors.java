@@ -49,17 +49,26 @@ public final class Safetensors implements Closeable {
 
     /** Reads the buffer's remaining bytes; its position does not move. */
     public static Safetensors parse(ByteBuffer blob) {
-        return parse(blob, SafetensorsHeader.LONGEST_HEADER);
-    }
-
-    /** The same with a cap of the caller's on the header, whose entries take some ten times their bytes. */
-    static Safetensors parse(ByteBuffer blob, long longestHeader) {
         ByteBuffer bytes = blob.slice().order(ByteOrder.LITTLE_ENDIAN);
         SafetensorsHeader.requireLengthField(bytes.capacity());
-        byte[] json = new byte[SafetensorsHeader.checkedLength(bytes.getLong(0), bytes.capacity(), longestHeader)];
+        byte[] json = new byte
+                [SafetensorsHeader.checkedLength(bytes.getLong(0), bytes.capacity(), SafetensorsHeader.LONGEST_HEADER)];
         bytes.get(SafetensorsHeader.LENGTH_BYTES, json);
         int dataStart = SafetensorsHeader.LENGTH_BYTES + json.length;
         return new Safetensors(SafetensorsHeader.parse(json, bytes.capacity() - dataStart), dataStart, bytes, null);
+    }
+
+    /**
+     * Reads one of many blobs in memory.
+     *
+     * @param longestHeader a cap on the header, whose entries take some ten times their bytes
+     */
+    static Safetensors parse(byte[] blob, long longestHeader, KnownHeaders known) {
+        ByteBuffer bytes = ByteBuffer.wrap(blob).order(ByteOrder.LITTLE_ENDIAN);
+        SafetensorsHeader.requireLengthField(blob.length);
+        int headerBytes = SafetensorsHeader.checkedLength(bytes.getLong(0), blob.length, longestHeader);
+        return new Safetensors(
+                known.header(blob, headerBytes), SafetensorsHeader.LENGTH_BYTES + headerBytes, bytes, null);
     }
 
     /**

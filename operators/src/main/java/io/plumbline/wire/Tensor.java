@@ -25,7 +25,7 @@ public final class Tensor {
 
     Tensor(TensorEntry entry, ByteBuffer bytes) {
         this.entry = entry;
-        this.bytes = bytes.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        this.bytes = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
     }
 
     public String name() {
@@ -42,7 +42,12 @@ public final class Tensor {
 
     /** A fresh little-endian, read-only view of the bytes, at position 0. */
     public ByteBuffer bytes() {
-        return bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        return bytes.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** The bytes where they lie, little-endian: of a blob in memory, a part of its array. Not for changing. */
+    ByteBuffer memory() {
+        return bytes;
     }
 
     /** The whole tensor as doubles. A 1-D tensor is one row. */
@@ -65,7 +70,9 @@ public final class Tensor {
     public ByteBuffer rowBytes(int from, int to) {
         long stride = entry.shape().size() == 1 ? dtype().bytes() : (long) columns() * dtype().bytes();
         requireRows(from, to);
-        return bytes.slice((int) (from * stride), (int) ((to - from) * stride)).order(ByteOrder.LITTLE_ENDIAN);
+        return bytes.slice((int) (from * stride), (int) ((to - from) * stride))
+                .asReadOnlyBuffer()
+                .order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** All elements in storage order as doubles; I64 beyond 2^53 rounds. */

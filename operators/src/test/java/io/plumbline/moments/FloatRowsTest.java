@@ -8,10 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.ActivationBlob;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.EncodedRows;
+import io.plumbline.wire.KnownHeaders;
+import io.plumbline.wire.SafetensorsWriter;
 import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@link SecondMomentAccumulator#addFloats}: the faster way to the same moment. */
@@ -96,23 +103,82 @@ class FloatRowsTest {
         assertTrue(error > 0 && error < 1e-8, "relative error " + error);
     }
 
+    /** The way of the monitor and the way of files: the same bits whatever the numbers, types and splits. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.EXCLUDE,
+            names = {"I64", "I32"})
+    void rowsInTheirRecordsGiveTheBitsOfDecodedOnes(DType type) {
+        for (long seed = 1; seed <= 8; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            SecondMomentAccumulator asTheyLie = SecondMomentAccumulator.ofDimension(D);
+            SecondMomentAccumulator decoded = SecondMomentAccumulator.ofDimension(D);
+            for (int record = 0; record < 12; record++) {
+                Matrix rows = Matrix.zeros(random.nextInt(1, 90), D);
+                for (int i = 0; i < rows.values().length; i++) {
+                    rows.values()[i] = random.nextDouble(-3, 5);
+                }
+                if (record % 4 == 3) {
+                    rows.values()[random.nextInt(rows.values().length)] = type == DType.F16 ? 6e4 : 0x1p61;
+                }
+                EncodedRows encoded = encoded(rows, type);
+                asTheyLie.addFloats(encoded);
+                decoded.addFloats(encoded.toMatrix());
+            }
+            assertEquals(decoded.rows(), asTheyLie.rows());
+            assertArrayEquals(decoded.state(), asTheyLie.state(), "seed " + seed);
+        }
+    }
+
+    @Test
+    void rowsInTheirRecordsAreRefusedAsDecodedOnesAre() {
+        SecondMomentAccumulator accumulator = SecondMomentAccumulator.ofDimension(D);
+        Matrix rows = integers(new SplittableRandom(4), 3, 9);
+        rows.set(2, 7, Double.NaN);
+        NonFiniteRowException refusal =
+                assertThrows(NonFiniteRowException.class, () -> accumulator.addFloats(encoded(rows, DType.F32)));
+        assertEquals(2, refusal.row());
+        assertEquals(7, refusal.column());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> accumulator.addFloats(encoded(Matrix.zeros(1, D + 1), DType.F32)));
+        assertEquals(0, accumulator.rows());
+    }
+
     /** The collector of garbage has nothing to do with the hot path: its pauses would be ours. */
+    @ParameterizedTest
+    @EnumSource(names = {"F32", "F16", "BF16"})
+    void addingRowsInTheirRecordsAllocatesNothing(DType type) {
+        EncodedRows rows = encoded(integers(new SplittableRandom(8), 60, 9), type);
+        SecondMomentAccumulator accumulator = SecondMomentAccumulator.ofDimension(D);
+        assertEquals(0, leastAllocated(() -> accumulator.addFloats(rows)), "bytes for 20 records");
+    }
+
     @Test
     void addingRowsAllocatesNothing() {
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Matrix rows = integers(new SplittableRandom(8), 60, 9);
         SecondMomentAccumulator accumulator = SecondMomentAccumulator.ofDimension(D);
+        assertEquals(0, leastAllocated(() -> accumulator.addFloats(rows)), "bytes for 20 records");
+    }
+
+    /** Of 20 records, once the vectors stay in registers: before that the interpreter makes objects of them. */
+    private static long leastAllocated(Runnable record) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long least = Long.MAX_VALUE;
         long deadline = System.nanoTime() + 60_000_000_000L;
-        // Until the vectors stay in registers: before that the interpreter makes objects of them.
         while (least > 0 && System.nanoTime() - deadline < 0) {
             long before = threads.getCurrentThreadAllocatedBytes();
-            for (int record = 0; record < 20; record++) {
-                accumulator.addFloats(rows);
+            for (int i = 0; i < 20; i++) {
+                record.run();
             }
             least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
         }
-        assertEquals(0, least, "bytes for 20 records");
+        return least;
+    }
+
+    private static EncodedRows encoded(Matrix rows, DType type) {
+        byte[] blob = SafetensorsWriter.create().add("activations", type, rows).toBytes();
+        return ActivationBlob.parse(blob, new KnownHeaders()).activations();
     }
 
     private static SecondMomentAccumulator waiting(Matrix rows) {

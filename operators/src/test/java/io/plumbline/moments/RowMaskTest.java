@@ -23,27 +23,26 @@ class RowMaskTest {
     @Test
     void rowsOfMaskedTokensAndRowsAboveTheCapGoAndTheOthersStayInOrder() {
         RowMask mask = RowMask.of(new MaskRules(List.of(102L, 101L), 4.0), 5.0);
-        RowMask.Kept kept = mask.apply(new ActivationBatch(ROWS, null, new long[] {7, 101, 8, 9}));
+        RowMask.Kept<ActivationBatch> kept = mask.apply(new ActivationBatch(ROWS, null, new long[] {7, 101, 8, 9}));
         assertEquals(new MaskedRows(1, 1), kept.masked());
         assertEquals(
-                new ActivationBatch(new Matrix(2, 2, new double[] {3, 4, 1, 0}), null, new long[] {7, 9}),
-                kept.batch());
+                new ActivationBatch(new Matrix(2, 2, new double[] {3, 4, 1, 0}), null, new long[] {7, 9}), kept.rows());
     }
 
     @Test
     void aRowThatBothRulesNameCountsOnce() {
         RowMask mask = RowMask.of(new MaskRules(List.of(8L), 4.0), 5.0);
-        RowMask.Kept kept = mask.apply(new ActivationBatch(ROWS, null, new long[] {7, 7, 8, 9}));
+        RowMask.Kept<ActivationBatch> kept = mask.apply(new ActivationBatch(ROWS, null, new long[] {7, 7, 8, 9}));
         assertEquals(new MaskedRows(1, 0), kept.masked());
     }
 
     @Test
     void theNormIsThatOfTheTargetsAndBothSidesGo() {
         RowMask mask = RowMask.of(new MaskRules(List.of(), 4.0), 2.0);
-        RowMask.Kept kept = mask.apply(new ActivationBatch(ROWS, TARGETS, null));
+        RowMask.Kept<ActivationBatch> kept = mask.apply(new ActivationBatch(ROWS, TARGETS, null));
         assertEquals(
                 new ActivationBatch(ROWS.rowRange(0, 3), TARGETS.rowRange(0, 3), null),
-                kept.batch(),
+                kept.rows(),
                 "the long activation stays, the long target goes");
         assertEquals(new MaskedRows(0, 1), kept.masked());
     }
@@ -59,17 +58,17 @@ class RowMaskTest {
     @Test
     void aBatchThatLosesNothingIsNotCopied() {
         ActivationBatch batch = new ActivationBatch(ROWS, null, null);
-        assertSame(batch, RowMask.NONE.apply(batch).batch());
+        assertSame(batch, RowMask.NONE.apply(batch).rows());
         assertSame(
                 batch,
-                RowMask.of(new MaskRules(List.of(), 1e9), 1.0).apply(batch).batch());
+                RowMask.of(new MaskRules(List.of(), 1e9), 1.0).apply(batch).rows());
     }
 
     @Test
     void aBatchOfMaskedRowsAloneLeavesNone() {
-        RowMask.Kept kept = RowMask.of(new MaskRules(List.of(1L), null), null)
+        RowMask.Kept<ActivationBatch> kept = RowMask.of(new MaskRules(List.of(1L), null), null)
                 .apply(new ActivationBatch(ROWS, null, new long[] {1, 1, 1, 1}));
-        assertNull(kept.batch());
+        assertNull(kept.rows());
         assertEquals(new MaskedRows(4, 0), kept.masked());
     }
 

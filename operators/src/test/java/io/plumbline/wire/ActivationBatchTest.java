@@ -29,10 +29,10 @@ class ActivationBatchTest {
 
     @Test
     void targetsAndTokenIdsComeAlong() {
-        ActivationBatch batch = ActivationBatch.parse(ByteBuffer.wrap(blob().add("activations", DType.F32, ROWS)
+        ActivationBatch batch = ActivationBatch.parse(blob().add("activations", DType.F32, ROWS)
                 .add("targets", DType.BF16, TARGETS)
                 .addLongs("token_ids", 101, 102)
-                .toBytes()));
+                .toBytes());
         assertEquals(TARGETS, batch.targets());
         assertEquals(TARGETS, batch.targetRows());
         assertArrayEquals(new long[] {101, 102}, batch.tokenIds());

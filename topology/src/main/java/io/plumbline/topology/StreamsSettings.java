@@ -28,6 +28,9 @@ public final class StreamsSettings {
         // gigabyte per partition after an outage.
         properties.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, "32");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "64");
+        // No task reads two partitions whose order could matter; told so, Kafka Streams does not look for it at every
+        // record.
+        properties.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, "-1");
         properties.putAll(config.monitorProperties());
         return properties;
     }

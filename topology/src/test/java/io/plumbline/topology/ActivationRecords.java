@@ -1,7 +1,9 @@
 package io.plumbline.topology;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.SafetensorsWriter;
 import java.util.SplittableRandom;
 
@@ -28,6 +30,11 @@ public final class ActivationRecords {
                 .add("activations", DType.F32, activations)
                 .add("targets", DType.F32, targets)
                 .toBytes();
+    }
+
+    /** What {@code ingest} hands on of these rows. */
+    public static ActivationBlob undecoded(Matrix activations) {
+        return ActivationBlob.parse(blob(activations), new KnownHeaders());
     }
 
     /** Integer-valued rows: their float64 moments are exact in any order. */

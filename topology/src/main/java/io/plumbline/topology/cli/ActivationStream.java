@@ -135,11 +135,11 @@ final class ActivationStream implements Closeable {
             for (Dump dump : dumps) {
                 for (int i = 0; i < dump.file().requests(); i++) {
                     ActivationBatch request = dump.file().request(i);
-                    RowMask.Kept kept = mask.apply(request);
+                    RowMask.Kept<ActivationBatch> kept = mask.apply(request);
                     masked = masked.plus(kept.masked());
                     try {
-                        if (kept.batch() != null) {
-                            reader.read(kept.batch());
+                        if (kept.rows() != null) {
+                            reader.read(kept.rows());
                         }
                     } catch (NonFiniteRowException refused) {
                         throw new IllegalArgumentException(

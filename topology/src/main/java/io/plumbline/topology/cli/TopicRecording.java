@@ -6,7 +6,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.RecordReader;
 import io.plumbline.topology.ingest.SiteShape;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationBlob;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
@@ -193,12 +193,12 @@ final class TopicRecording implements Closeable {
         }
         try {
             Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
-            ActivationBatch batch = ingested.batch();
-            if (batch == null || (mask.needsTokenIds() && batch.tokenIds() == null)) {
+            ActivationBlob kept = ingested.kept();
+            if (kept == null || (mask.needsTokenIds() && kept.tokenIds() == null)) {
                 leftOut.merge(DeadLetter.Reason.MISSING_TOKEN_IDS.label(), 1L, Long::sum);
                 return;
             }
-            requestReader.read(batch);
+            requestReader.read(kept.batch());
             requests++;
         } catch (RecordReader.Refused refused) {
             leftOut.merge(refused.deadLetter().reason().label(), 1L, Long::sum);

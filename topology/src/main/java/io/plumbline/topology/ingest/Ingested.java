@@ -1,21 +1,21 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.moments.MaskedRows;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationBlob;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A checked batch: known site, right widths, every value finite.
+ * A checked record: known site, right widths, every value finite.
  *
  * @param request hash of the request the rows belong to; rows of one request are not independent
- * @param batch the rows that are not masked; null where all are
+ * @param kept the rows that are not masked, as they lie in the record; null where all are
  * @param masked how many rows of the record were taken out; with those of the batch at least one
  * @param record identity of the record by what was sent, see {@link io.plumbline.moments.RowSample#recordHash}
  */
-public record Ingested(String site, long request, @Nullable ActivationBatch batch, MaskedRows masked, long record) {
+public record Ingested(String site, long request, @Nullable ActivationBlob kept, MaskedRows masked, long record) {
 
     /** Rows of the record, masked ones among them. */
     public int rows() {
-        return Math.toIntExact(masked.total()) + (batch == null ? 0 : batch.rows());
+        return Math.toIntExact(masked.total()) + (kept == null ? 0 : kept.rows());
     }
 }

@@ -1,12 +1,12 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationBlob;
+import io.plumbline.wire.EncodedRows;
 import io.plumbline.wire.MomentTile;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -46,42 +46,33 @@ final class Pane {
     /** Adds every row of a record of this event time, once; masked ones are only counted. */
     void add(Ingested record, long timestampMs) {
         masked = masked.plus(record.masked());
-        ActivationBatch batch = record.batch();
-        if (batch == null) {
+        ActivationBlob kept = record.kept();
+        if (kept == null) {
             return;
         }
-        Matrix targets = batch.targetRows();
-        moment.addFloats(targets);
+        moment.addFloats(kept.targetRows());
         for (int tile = 0; tile < tileRows.length; tile++) {
-            tileRows[tile] += targets.rows();
+            tileRows[tile] += kept.rows();
         }
         changedTiles.set(0, tileRows.length);
         requests++;
-        offerToSample(record, batch, timestampMs);
+        offerToSample(record, kept, timestampMs);
     }
 
-    private void offerToSample(Ingested record, ActivationBatch batch, long timestampMs) {
-        Matrix activations = batch.activations();
-        Matrix targets = batch.targets();
-        for (int row = 0; row < activations.rows(); row++) {
+    /** Of the rows that do not enter nothing but a hash is computed. */
+    private void offerToSample(Ingested record, ActivationBlob kept, long timestampMs) {
+        EncodedRows targets = kept.targets();
+        for (int row = 0; row < kept.rows(); row++) {
             long hash = RowSample.hash(record.record(), row);
             if (hash <= sample.threshold()) {
                 sample.offer(
                         hash,
                         record.request(),
                         timestampMs,
-                        floats(activations, row),
-                        targets == null ? null : floats(targets, row));
+                        kept.activations().row(row),
+                        targets == null ? null : targets.row(row));
             }
         }
-    }
-
-    private static float[] floats(Matrix rows, int row) {
-        float[] values = new float[rows.columns()];
-        for (int j = 0; j < values.length; j++) {
-            values[j] = (float) rows.get(row, j);
-        }
-        return values;
     }
 
     void addTile(MomentTile tile) {
@@ -151,6 +142,11 @@ final class Pane {
     MomentTile tile(int index) {
         MomentTile cut = MomentTile.cut(moment.dimension(), moment.rows(), moment.state(), index);
         return new MomentTile(cut.dimension(), tileRows[index], index, cut.count(), cut.values());
+    }
+
+    /** One tile as it is stored; its values are copied once. */
+    byte[] encodedTile(int index) {
+        return MomentTile.encoded(moment.dimension(), tileRows[index], moment.state(), index);
     }
 
     /** Indices of the tiles that changed since the last {@link #stored}. */

@@ -49,12 +49,10 @@ sealed interface PaneMessage {
     record Tile(int partition, long paneStartMs, long paneMs, long requests, MomentTile tile) implements PaneMessage {
         @Override
         public byte[] encode(long application) {
-            byte[] body = tile.encode();
-            return header(TILE, application, partition, 24 + body.length)
-                    .putLong(paneStartMs)
-                    .putLong(paneMs)
-                    .putLong(requests)
-                    .put(body)
+            return tile.encodeTo(header(TILE, application, partition, 24 + tile.encodedBytes())
+                            .putLong(paneStartMs)
+                            .putLong(paneMs)
+                            .putLong(requests))
                     .array();
         }
     }

@@ -180,9 +180,7 @@ final class PaneStore<S> implements StateStore {
                             .putLong(pane.masked().byNorm())
                             .array());
             for (int index : pane.changedTiles()) {
-                inner.put(
-                        PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, index),
-                        pane.tile(index).encode());
+                inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, index), pane.encodedTile(index));
             }
             storedSampleParts.put(id, writeSample(id, pane));
             pane.stored();

@@ -90,7 +90,7 @@ public final class IngestTargets {
         }
         try {
             Ingested taken = READER.read(key, value, headers, 5);
-            if (taken.batch().rows() < 1) {
+            if (taken.kept().rows() < 1) {
                 throw new AssertionError("a batch without rows");
             }
         } catch (Refused refused) {

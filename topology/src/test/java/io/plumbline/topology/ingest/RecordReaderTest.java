@@ -52,7 +52,7 @@ class RecordReaderTest {
         headers.add("site", SAE);
         Ingested read = reader.read(bytes("any key"), value, headers, TIME);
         assertEquals("sae", read.site());
-        assertEquals(2, read.batch().rows());
+        assertEquals(2, read.kept().rows());
     }
 
     @Test
@@ -74,7 +74,8 @@ class RecordReaderTest {
         Matrix rows = new Matrix(4, 3, new double[] {1, 0, 0, 2, 0, 0, 90, 0, 0, 3, 0, 0});
         Ingested read = masking.read(SAE, ActivationRecords.blob(rows, 101, 7, 7, 102), new RecordHeaders(), TIME);
         assertEquals(new MaskedRows(2, 1), read.masked());
-        assertEquals(new Matrix(1, 3, new double[] {2, 0, 0}), read.batch().activations());
+        assertEquals(
+                new Matrix(1, 3, new double[] {2, 0, 0}), read.kept().batch().activations());
         assertEquals(4, read.rows());
     }
 
@@ -82,7 +83,7 @@ class RecordReaderTest {
     void aRecordOfMaskedRowsAloneIsTakenAndHasNoBatch() throws Refused {
         byte[] value = ActivationRecords.blob(Matrix.zeros(2, 3), 101, 102);
         Ingested read = masking.read(SAE, value, new RecordHeaders(), TIME);
-        assertNull(read.batch());
+        assertNull(read.kept());
         assertEquals(2, read.rows());
     }
 
@@ -149,7 +150,7 @@ class RecordReaderTest {
                 ActivationRecords.blob(rows, poisoned));
         Ingested read =
                 reader.read(TRANSCODER, ActivationRecords.blob(rows, Matrix.zeros(2, 2)), new RecordHeaders(), TIME);
-        assertEquals(2, read.batch().targetRows().columns());
+        assertEquals(2, read.kept().targetRows().columns());
     }
 
     @Test

@@ -6,7 +6,6 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.ActivationBatch;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -122,7 +121,7 @@ class HoppingWindowsTest {
             context()
                     .forward(new Record<>(
                             SITE,
-                            new Ingested(SITE, number, new ActivationBatch(rows, null, null), MaskedRows.NONE, number),
+                            new Ingested(SITE, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
                             record.timestamp()));
         }
     }

@@ -11,7 +11,6 @@ import io.plumbline.topology.CapacityEstimate.Part;
 import io.plumbline.topology.HeapUse;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.ActivationBatch;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -72,11 +71,7 @@ class PaneMemoryTest {
                     store.paneToChange(site, pane * config.window().paneMs())
                             .add(
                                     new Ingested(
-                                            site,
-                                            number,
-                                            new ActivationBatch(rows, null, null),
-                                            MaskedRows.NONE,
-                                            number),
+                                            site, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
                                     number);
                 }
             }

@@ -14,7 +14,7 @@ import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.MomentTile;
 import java.util.Arrays;
 import java.util.List;
@@ -122,7 +122,7 @@ class PaneStoreTest {
             Matrix rows = ActivationRecords.integerRows(commit, 40, WIDTH);
             store.paneToChange(SITE, 0)
                     .add(
-                            new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit),
+                            new Ingested(SITE, commit, ActivationRecords.undecoded(rows), MaskedRows.NONE, commit),
                             commit);
             store.writeDirty();
             int stored = storedParts(PaneKeys.SAMPLE).values().stream()
@@ -153,7 +153,7 @@ class PaneStoreTest {
             owner.reset();
             owner.paneToChange(SITE, 0)
                     .add(
-                            new Ingested(SITE, commit, new ActivationBatch(rows, null, null), MaskedRows.NONE, commit),
+                            new Ingested(SITE, commit, ActivationRecords.undecoded(rows), MaskedRows.NONE, commit),
                             commit);
             owner.writeDirty();
             for (int row = 0; row < rows.rows(); row++) {
@@ -194,7 +194,7 @@ class PaneStoreTest {
     void maskedRowsComeBackWithTheirPane() {
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
         store.paneToChange(SITE, 0).add(new Ingested(SITE, 1, null, new MaskedRows(2, 0), 1), 0);
-        ActivationBatch batch = new ActivationBatch(ActivationRecords.integerRows(1, 4, WIDTH), null, null);
+        ActivationBlob batch = ActivationRecords.undecoded(ActivationRecords.integerRows(1, 4, WIDTH));
         store.paneToChange(SITE, 0).add(new Ingested(SITE, 2, batch, new MaskedRows(3, 1), 2), 0);
         store.writeDirty();
         PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
@@ -233,7 +233,7 @@ class PaneStoreTest {
         Matrix rows = ActivationRecords.integerRows(1, 4, WIDTH);
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
         store.paneToChange(SITE, 0)
-                .add(new Ingested(SITE, 1, new ActivationBatch(rows, null, null), MaskedRows.NONE, 7), 0);
+                .add(new Ingested(SITE, 1, ActivationRecords.undecoded(rows), MaskedRows.NONE, 7), 0);
         store.writeDirty();
         return rows;
     }
