@@ -2,6 +2,7 @@ package io.plumbline.topology;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.calibration.Provenance;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.assessment.SiteSettings;
@@ -12,6 +13,7 @@ import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,7 @@ public final class WatchedFolder {
 
     public static final String WINDOW = "size: 10s, advance: 10s, grace: 0s, idle_close: off";
 
+    private static final Instant MADE = Instant.parse("2026-11-01T00:00:00Z");
     private static final double[] LOUD = {3.0, 2.5, 2.0, 1.5};
     private static final double[] FAINT = {0.12, 0.10, 0.08, 0.06};
 
@@ -76,7 +79,7 @@ public final class WatchedFolder {
         for (int record = 0; record < 4 * RECORDS; record++) {
             baseline.add(new ActivationBatch(quiet(-1 - record), null, null));
         }
-        Baseline built = baseline.build();
+        Baseline built = baseline.build().with(Provenance.first(MADE, "quiet rows"));
         built.write(folder.resolve("baseline.safetensors"));
         StringBuilder yaml = new StringBuilder("""
                 application_id: small

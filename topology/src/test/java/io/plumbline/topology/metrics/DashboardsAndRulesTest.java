@@ -2,14 +2,16 @@ package io.plumbline.topology.metrics;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -24,46 +26,79 @@ import org.junit.jupiter.api.Test;
 class DashboardsAndRulesTest {
     private static final Pattern SELECTOR =
             Pattern.compile("((?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+)\\{([^}]*)}");
+    private static final Pattern RECORDED = Pattern.compile("\\b[a-z]+:plumbline_[a-z0-9_]+:[a-z0-9_]+");
+    private static final Set<String> RECORDED_NAMES = recordedNames();
+    private static final Set<String> SCRAPE_LABELS = Set.of("instance", "job");
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)\\s*(?:=~|!=|!~|=)");
 
     @Test
-    void everyPanelQueriesOnlyExportedMetricsByTheirLabelsAndHasATitleADescriptionAndAnIdOfItsOwn() throws IOException {
-        JsonNode dashboard = new ObjectMapper().readTree(ExportedMetrics.read("grafana/plumbline-site.json"));
-        Set<Integer> ids = new HashSet<>();
-        for (JsonNode panel : dashboard.get("panels")) {
-            String title = panel.get("title").asText();
-            assertTrue(ids.add(panel.get("id").asInt()), "the id of panel \"" + title + "\" is taken");
-            assertFalse(panel.get("description").asText().isBlank(), title + " has no description");
-            assertFalse(panel.get("targets").isEmpty(), title + " has no query");
-            for (JsonNode target : panel.get("targets")) {
-                String query = target.get("expr").asText();
-                assertTrue(query.contains("site=\"$site\""), title + " is not of the chosen site: " + query);
-                checkQuery(title, query);
-            }
+    void everyDashboardIsWellFormedAndQueriesOnlyExportedMetricsByTheirLabels() throws IOException {
+        List<Dashboard> dashboards = Dashboard.all();
+        assertEquals(
+                List.of("plumbline-fleet.json", "plumbline-pipeline.json", "plumbline-site.json"),
+                dashboards.stream().map(Dashboard::file).toList());
+        for (Dashboard dashboard : dashboards) {
+            assertEquals(List.of(), problems(dashboard), dashboard.file());
+            dashboard.panelQueries().forEach(query -> checkQuery(query.where(), query.expression()));
+            dashboard.annotations().forEach(query -> checkQuery(query.where(), query.expression()));
+            dashboard.variableQueries().forEach((name, query) -> checkQuery("variable " + name, query));
         }
-        assertTrue(ids.size() >= 10, "panels: " + ids.size());
-        dashboard
-                .get("annotations")
-                .get("list")
-                .forEach(note -> checkQuery("annotation", note.get("expr").asText()));
-        Set<String> variables = new TreeSet<>(Set.of("__rate_interval"));
-        for (JsonNode variable : dashboard.get("templating").get("list")) {
-            variables.add(variable.get("name").asText());
-            if (variable.get("type").asText().equals("query")) {
-                checkQuery("variable", variable.get("definition").asText());
-            }
+        for (Dashboard.Query query : dashboards.get(2).panelQueries()) {
+            assertTrue(
+                    query.expression().contains("site=\"$site\""),
+                    query.where() + " is not of the chosen site: " + query.expression());
         }
-        Matcher used = Pattern.compile("\\$\\{?([a-zA-Z_]+)").matcher(dashboard.toString());
-        while (used.find()) {
-            assertTrue(variables.contains(used.group(1)), "unknown variable $" + used.group(1));
+    }
+
+    @Test
+    void whatIsWrongWithADashboardIsSaid() throws IOException {
+        String text = ExportedMetrics.read("grafana/plumbline-fleet.json");
+        Map<String, String> mutations = new LinkedHashMap<>();
+        mutations.put("\"id\": 2,|\"id\": 1,", "its id is taken");
+        mutations.put("\"x\": 4,|\"x\": 3,", "overlaps \"Sites that are drifted\"");
+        mutations.put("\"x\": 20,|\"x\": 21,", "outside of the grid");
+        mutations.put("\\$site|\\$sites", "unknown variable $sites");
+        mutations.put("\"\\$\\{datasource}\"|\"P1809F7CD0C75ACF3\"", "a data source that is not the variable");
+        mutations.put("How many sites are drifted now.|", "no description");
+        mutations.put("#plumblinenowindows|#plumblinenowindow", "neither an alert of the runbook");
+        mutations.put("/d/plumbline-site|/d/plumbline-sites", "nor a dashboard");
+        mutations.put("\"unit\": \"percentunit\",|", "no unit");
+        mutations.forEach((mutation, sentence) -> {
+            int cut = mutation.indexOf('|');
+            String mutated = text.replaceFirst(mutation.substring(0, cut), mutation.substring(cut + 1));
+            assertNotEquals(text, mutated, mutation);
+            List<String> problems = problemsOf(mutated);
+            assertTrue(
+                    problems.stream().anyMatch(problem -> problem.contains(sentence)),
+                    () -> mutation + ": " + problems);
+        });
+    }
+
+    private static List<String> problemsOf(String text) {
+        try {
+            return problems(Dashboard.parse("mutated", text));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
+    }
+
+    private static List<String> problems(Dashboard dashboard) throws IOException {
+        Set<String> alerts = new TreeSet<>();
+        for (JsonNode alert : alerts()) {
+            alerts.add(alert.get("alert").asText().toLowerCase(Locale.ROOT));
+        }
+        Set<String> uids = new TreeSet<>();
+        for (Dashboard one : Dashboard.all()) {
+            uids.add(one.json().get("uid").asText());
+        }
+        return dashboard.problems(alerts, uids);
     }
 
     @Test
     void everyRuleQueriesOnlyExportedMetricsByTheirLabels() throws IOException {
         for (JsonNode rule : rules()) {
-            checkQuery(rule.get("alert").asText(), rule.get("expr").asText());
-            rule.get("annotations").forEach(annotation -> checkQuery("annotation", annotation.asText()));
+            checkQuery(nameOf(rule), rule.get("expr").asText());
+            rule.path("annotations").forEach(annotation -> checkQuery("annotation", annotation.asText()));
         }
     }
 
@@ -72,7 +107,7 @@ class DashboardsAndRulesTest {
         String runbook = ExportedMetrics.read("deploy/RUNBOOK.md");
         JsonNode tests = yaml("deploy/prometheus/plumbline-rules-test.yml");
         Set<String> alerts = new TreeSet<>();
-        for (JsonNode rule : rules()) {
+        for (JsonNode rule : alerts()) {
             String alert = rule.get("alert").asText();
             alerts.add(alert);
             assertTrue(runbook.contains("\n## " + alert + "\n"), alert + " has no paragraph in deploy/RUNBOOK.md");
@@ -96,6 +131,20 @@ class DashboardsAndRulesTest {
             assertTrue(
                     alerts.contains(heading.group(1)),
                     "the runbook speaks of " + heading.group(1) + ", which is no alert");
+        }
+    }
+
+    @Test
+    void alertmanagerNamesOnlyAlertsThatExist() throws IOException {
+        Set<String> alerts = new TreeSet<>();
+        for (JsonNode alert : alerts()) {
+            alerts.add(alert.get("alert").asText());
+        }
+        JsonNode rules = yaml("deploy/prometheus/alertmanager.yml").get("inhibit_rules");
+        assertTrue(rules.size() >= 5, "inhibitions: " + rules.size());
+        Matcher name = Pattern.compile("Plumbline\\w+").matcher(rules.toString());
+        while (name.find()) {
+            assertTrue(alerts.contains(name.group()), name.group() + " is no alert");
         }
     }
 
@@ -130,6 +179,10 @@ class DashboardsAndRulesTest {
         for (String name : ExportedMetrics.namesIn(query)) {
             assertTrue(exported.contains(name), where + ": " + name + " is not in deploy/METRICS.md");
         }
+        Matcher recorded = RECORDED.matcher(query);
+        while (recorded.find()) {
+            assertTrue(RECORDED_NAMES.contains(recorded.group()), where + ": no rule records " + recorded.group());
+        }
         Map<String, ExportedMetrics.Documented> table = ExportedMetrics.table();
         Matcher selector = SELECTOR.matcher(query);
         while (selector.find()) {
@@ -139,13 +192,36 @@ class DashboardsAndRulesTest {
             Matcher label = LABEL.matcher(selector.group(2));
             while (label.find()) {
                 assertTrue(
-                        label.group(1).equals("instance") // of the scrape, not of the metric
+                        SCRAPE_LABELS.contains(label.group(1))
+                                || (label.group(1).equals("le") && !family.equals(selector.group(1)))
                                 || Objects.requireNonNull(table.get(family), family)
                                         .labels()
                                         .contains(label.group(1)),
                         where + ": " + family + " has no label " + label.group(1));
             }
         }
+    }
+
+    private static String nameOf(JsonNode rule) {
+        return rule.path("alert").asText(rule.path("record").asText());
+    }
+
+    private static Set<String> recordedNames() {
+        try {
+            Set<String> names = new TreeSet<>();
+            for (JsonNode rule : rules()) {
+                if (rule.has("record")) {
+                    names.add(rule.get("record").asText());
+                }
+            }
+            return names;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<JsonNode> alerts() throws IOException {
+        return rules().stream().filter(rule -> rule.has("alert")).toList();
     }
 
     private static List<JsonNode> rules() throws IOException {

@@ -24,7 +24,8 @@ final class ExportedMetrics {
     static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
 
     private static final Pattern ROW = Pattern.compile("^\\| `([a-z0-9_]+)` \\| ([^|]*) \\| ([^|]*) \\| (.*) \\|$");
-    private static final Pattern METRIC = Pattern.compile("\\b(?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+");
+    private static final Pattern METRIC =
+            Pattern.compile("(?<![\\w:])(?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+");
 
     private ExportedMetrics() {}
 

@@ -1,0 +1,111 @@
+package io.plumbline.topology;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A real Prometheus on loopback that scrapes every second and evaluates the deployed rules. */
+public final class PrometheusServer implements AutoCloseable {
+
+    private static final Path DEPLOYED = Path.of("..", "deploy", "prometheus");
+
+    private final LoopbackProgram program;
+
+    private PrometheusServer(LoopbackProgram program) {
+        this.program = program;
+    }
+
+    /**
+     * Starts it and waits until it answers.
+     *
+     * @param alertmanager where alerts go, or null for nowhere
+     * @param targets what is scraped
+     */
+    public static PrometheusServer start(
+            Path folder, @Nullable InetSocketAddress alertmanager, InetSocketAddress... targets) throws Exception {
+        Path own = Files.createDirectories(folder);
+        Files.copy(DEPLOYED.resolve("plumbline-rules.yml"), own.resolve("plumbline-rules.yml"));
+        List<String> addresses = new ArrayList<>();
+        for (InetSocketAddress target : targets) {
+            addresses.add("127.0.0.1:" + target.getPort());
+        }
+        Files.writeString(own.resolve("prometheus.yml"), """
+                global: {scrape_interval: 1s, evaluation_interval: 1s}
+                rule_files: [plumbline-rules.yml]
+                alerting: {alertmanagers: [{static_configs: [{targets: %s}]}]}
+                scrape_configs: [{job_name: plumbline, static_configs: [{targets: %s}]}]
+                """.formatted(
+                        alertmanager == null ? "[]" : "[\"127.0.0.1:%d\"]".formatted(alertmanager.getPort()),
+                        new ObjectMapper().writeValueAsString(addresses)));
+        int port = EmbeddedBroker.freePort();
+        return new PrometheusServer(LoopbackProgram.start(
+                own,
+                port,
+                ExternalProgram.require("prometheus", "prometheus").toString(),
+                "--config.file=prometheus.yml",
+                "--storage.tsdb.path=data",
+                "--web.listen-address=127.0.0.1:" + port,
+                "--log.level=warn"));
+    }
+
+    /** One series of an answer: its labels, and its newest value. */
+    public record Series(Map<String, String> labels, double value) {}
+
+    /** What an instant query gives now. */
+    public List<Series> query(String expression) throws IOException, InterruptedException {
+        return series(program.get("/api/v1/query", Map.of("query", expression)));
+    }
+
+    /** What a range query gives, second by second, as a panel asks it. */
+    public List<Series> range(String expression, Instant from, Instant to) throws IOException, InterruptedException {
+        Map<String, String> parameters = new LinkedHashMap<>();
+        parameters.put("query", expression);
+        parameters.put("start", from.toString());
+        parameters.put("end", to.toString());
+        parameters.put("step", "1");
+        return series(program.get("/api/v1/query_range", parameters));
+    }
+
+    /** The values of a label among the series that match. */
+    public List<String> labelValues(String label, String selector) throws IOException, InterruptedException {
+        List<String> values = new ArrayList<>();
+        program.get("/api/v1/label/" + label + "/values", Map.of("match[]", selector))
+                .get("data")
+                .forEach(value -> values.add(value.asText()));
+        return values;
+    }
+
+    private static List<Series> series(JsonNode answer) {
+        if (!answer.path("status").asText().equals("success")) {
+            throw new IllegalArgumentException(answer.toString());
+        }
+        List<Series> all = new ArrayList<>();
+        for (JsonNode one : answer.get("data").get("result")) {
+            Map<String, String> labels = new TreeMap<>();
+            one.get("metric")
+                    .fields()
+                    .forEachRemaining(
+                            label -> labels.put(label.getKey(), label.getValue().asText()));
+            JsonNode values = one.path("values");
+            JsonNode newest = one.has("value") ? one.get("value") : values.get(values.size() - 1);
+            all.add(new Series(labels, Double.parseDouble(newest.get(1).asText().replace("Inf", "Infinity"))));
+        }
+        return all;
+    }
+
+    @Override
+    public void close() {
+        program.close();
+    }
+}

@@ -1,0 +1,202 @@
+package io.plumbline.topology.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.PrometheusServer;
+import io.plumbline.topology.PrometheusServer.Series;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every query of every dashboard, asked of a real Prometheus that scrapes the application while a site drifts and is swapped. */
+class DashboardIT {
+
+    private static final long T0 = 1_700_000_000_000L;
+    private static final Map<String, String> VARIABLES =
+            Map.of("$__rate_interval", "5s", "$site", WatchedFolder.SITE, "$instance", ".*");
+    private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.+), (\\w+)\\)");
+
+    @TempDir
+    private static Path folder;
+
+    private static final Deque<AutoCloseable> started = new ArrayDeque<>();
+    private static PrometheusServer prometheus;
+    private static Instant begin;
+
+    /** What was asked before: the mutations change one name of a dashboard, and all its other queries stay. */
+    private static final Map<String, List<Series>> answers = new HashMap<>();
+
+    @BeforeAll
+    static void runTheApplicationUntilADecoderIsSwapped() throws Exception {
+        EmbeddedBroker broker = own(EmbeddedBroker.start(folder.resolve("broker")));
+        BrokerClient client = new BrokerClient(broker.bootstrapServers());
+        client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+        MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+        PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
+        begin = Instant.now();
+        prometheus = own(PrometheusServer.start(folder.resolve("prometheus"), null, runtime.httpAddress()));
+        awaitAnswer("plumbline_dead_letters_total");
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+        records.add(record("no safetensors".getBytes(StandardCharsets.UTF_8), T0));
+        List<LongFunction<Matrix>> traffic =
+                List.of(WatchedFolder::quiet, WatchedFolder::quiet, WatchedFolder::drifted, WatchedFolder::drifted);
+        for (int window = 0; window < traffic.size(); window++) {
+            for (int i = 0; i < WatchedFolder.RECORDS; i++) {
+                long time = T0 + window * 10_000L + i * 100L;
+                records.add(record(ActivationRecords.blob(traffic.get(window).apply(time)), time));
+            }
+        }
+        client.sendAll(records);
+        awaitAnswer("plumbline_subscriber_decoder_version == 1");
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        while (!started.isEmpty()) {
+            started.pop().close();
+        }
+    }
+
+    @Test
+    void everyQueryHasAnAnswerAndEveryLabelOfALegendExistsAndARenamedMetricIsNoticed() throws Exception {
+        for (Dashboard dashboard : Dashboard.all()) {
+            BrokerClient.awaitThat(
+                    () -> failures(dashboard, true).isEmpty(), () -> String.join("\n", failures(dashboard, true)));
+            assertEquals(List.of(), failures(dashboard, false), "the answers that are kept");
+            String text = dashboard.json().toString();
+            Set<String> names = ExportedMetrics.namesIn(text);
+            assertTrue(names.size() > 10, names::toString);
+            for (String name : names) {
+                Dashboard renamed = Dashboard.parse("renamed", text.replaceAll(name + "\\b", name + "_renamed"));
+                assertTrue(
+                        !failures(renamed, false).isEmpty(),
+                        () -> dashboard.file() + " is as good with " + name + " renamed");
+            }
+        }
+    }
+
+    @Test
+    void aLegendThatNamesAMissingLabelIsNoticed() throws Exception {
+        String text = ExportedMetrics.read("grafana/plumbline-fleet.json");
+        Dashboard mutated = Dashboard.parse("mutated", text.replace("\"{{site}}\"", "\"{{sites}}\""));
+        assertTrue(
+                failures(mutated, true).stream().anyMatch(failure -> failure.contains("no label [sites]")),
+                () -> failures(mutated, false).toString());
+    }
+
+    private static List<String> failures(Dashboard dashboard, boolean anew) {
+        try {
+            if (anew) {
+                answers.clear();
+            }
+            List<String> failures = new ArrayList<>();
+            List<Dashboard.Query> queries = new ArrayList<>(dashboard.panelQueries());
+            queries.addAll(dashboard.annotations());
+            for (Dashboard.Query query : queries) {
+                String missing = missing(query);
+                if (!missing.isEmpty()) {
+                    failures.add(query.where() + ": " + missing + ": " + query.expression());
+                }
+            }
+            for (Map.Entry<String, String> variable :
+                    dashboard.variableQueries().entrySet()) {
+                Matcher call = LABEL_VALUES.matcher(variable.getValue());
+                assertTrue(call.matches(), variable::getValue);
+                if (prometheus.labelValues(call.group(2), call.group(1)).isEmpty()) {
+                    failures.add("variable %s has no value: %s".formatted(variable.getKey(), variable.getValue()));
+                }
+            }
+            return failures;
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What is wrong with a query's answer, or nothing. A metric that is not there may hide behind {@code or vector(0)}. */
+    private static String missing(Dashboard.Query query) throws IOException, InterruptedException {
+        String expression = query.expression();
+        for (Map.Entry<String, String> variable : VARIABLES.entrySet()) {
+            expression = expression.replace(variable.getKey(), variable.getValue());
+        }
+        List<Series> answer = ask(expression);
+        if (answer.isEmpty()) {
+            return "no data";
+        }
+        for (String name : ExportedMetrics.namesIn(expression)) {
+            if (ask("count(" + name + ")").isEmpty()) {
+                return name + " does not exist";
+            }
+        }
+        for (Series series : answer) {
+            Set<String> labels = new TreeSet<>(query.labels());
+            labels.removeAll(series.labels().keySet());
+            if (!labels.isEmpty()) {
+                return "no label " + labels + " in " + series.labels();
+            }
+        }
+        return "";
+    }
+
+    private static List<Series> ask(String expression) throws IOException, InterruptedException {
+        List<Series> known = answers.get(expression);
+        if (known == null) {
+            known = prometheus.range(expression, begin, Instant.now());
+            answers.put(expression, known);
+        }
+        return known;
+    }
+
+    private static void awaitAnswer(String expression) throws InterruptedException {
+        BrokerClient.awaitThat(
+                () -> {
+                    try {
+                        return !prometheus.query(expression).isEmpty();
+                    } catch (IOException e) {
+                        throw new IllegalStateException(e);
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                        throw new IllegalStateException(e);
+                    }
+                },
+                () -> "no answer to " + expression);
+    }
+
+    private static ProducerRecord<byte[], byte[]> record(byte[] value, long timestampMs) {
+        return new ProducerRecord<>(
+                "activations", 0, timestampMs, WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8), value);
+    }
+
+    private static <T extends AutoCloseable> T own(T closeable) {
+        started.push(closeable);
+        return closeable;
+    }
+}
