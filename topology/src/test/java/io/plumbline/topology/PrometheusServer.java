@@ -94,8 +94,8 @@ public final class PrometheusServer implements AutoCloseable {
         for (JsonNode one : answer.get("data").get("result")) {
             Map<String, String> labels = new TreeMap<>();
             one.get("metric")
-                    .fields()
-                    .forEachRemaining(
+                    .properties()
+                    .forEach(
                             label -> labels.put(label.getKey(), label.getValue().asText()));
             JsonNode values = one.path("values");
             JsonNode newest = one.has("value") ? one.get("value") : values.get(values.size() - 1);
