@@ -3,6 +3,8 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,33 +28,34 @@ public record AdaptationRows(
         @Nullable SampleRows check) {
 
     /**
-     * Encodes what a split and a baseline give. The requests of the baseline stand in the order of their hashes, so that either
-     * half is a sample of the recording; where there is only one request it is for the check.
+     * Encodes what a split gives, every row once, though it may be in several parts.
      *
      * @param width d, of the target space
      */
-    public static AdaptationRows of(Encoder encoder, SampleSplit split, List<SampledRow> baselineRows, int width) {
-        SampleRows fit = SampleRows.of(encoder, split.fit(), width);
-        SampleRows judge = SampleRows.of(encoder, split.judge(), width);
+    public static AdaptationRows of(Encoder encoder, SampleSplit split, BaselineRows baseline, int width) {
+        IdentityHashMap<SampledRow, Integer> places = new IdentityHashMap<>();
+        List<SampledRow> distinct = new ArrayList<>();
+        for (List<SampledRow> part : List.of(split.fit(), split.choose(), split.refit(), split.judge())) {
+            for (SampledRow row : part) {
+                if (places.putIfAbsent(row, distinct.size()) == null) {
+                    distinct.add(row);
+                }
+            }
+        }
+        SampleRows all = SampleRows.of(encoder, distinct, width);
+        SampleRows fit = part(all, places, split.fit());
+        SampleRows judge = part(all, places, split.judge());
         boolean three = split.judgeIsIndependent();
-        int cut = middle(baselineRows);
         return new AdaptationRows(
                 fit,
-                three ? SampleRows.of(encoder, split.choose(), width) : judge,
-                three ? SampleRows.of(encoder, split.refit(), width) : fit,
+                three ? part(all, places, split.choose()) : judge,
+                three ? part(all, places, split.refit()) : fit,
                 judge,
-                cut == 0 ? null : SampleRows.of(encoder, baselineRows.subList(0, cut), width),
-                baselineRows.isEmpty()
-                        ? null
-                        : SampleRows.of(encoder, baselineRows.subList(cut, baselineRows.size()), width));
+                baseline.anchor(),
+                baseline.check());
     }
 
-    /** Where the request begins that the middle row belongs to. */
-    private static int middle(List<SampledRow> rows) {
-        int cut = rows.size() / 2;
-        while (cut > 0 && rows.get(cut - 1).request() == rows.get(cut).request()) {
-            cut--;
-        }
-        return cut;
+    private static SampleRows part(SampleRows all, IdentityHashMap<SampledRow, Integer> places, List<SampledRow> rows) {
+        return all.select(rows.stream().mapToInt(places::get).toArray());
     }
 }

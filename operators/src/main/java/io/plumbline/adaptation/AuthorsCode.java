@@ -46,12 +46,11 @@ public final class AuthorsCode {
         }
         ActiveSubspace active =
                 ActiveSubspace.topEigenspace(SecondMoment.of(targets).covariance(), rank);
-        String reason = GeometryAdapter.undecided(trained, trainedSubspace, active.eigenvalues(), rank, codes.rows());
+        String reason = GeometryAdapter.undecided(trained, trainedSubspace, active, codes.rows());
         if (reason != null) {
             return new Adaptation.Undecided(reason);
         }
-        Matrix vectors = active.eigenvectors();
-        Matrix window = vectors.leadingColumns(rank);
+        Matrix window = active.subspace().basis();
         Matrix dictionary = trainedSubspace.leftVectors().leadingColumns(rank);
         Svd alignment = Svd.of(Kernels.transposeMultiply(window, dictionary));
         // W~^T = D U_dec R Q^T U_OOD^T, with weights D as on file.
@@ -65,16 +64,10 @@ public final class AuthorsCode {
             return new Adaptation.Adapted(stepOne, stepOne, active, alignment.values(), perRow);
         }
         // The prior lies in the window's subspace, so turning it onto that subspace leaves it as it is.
-        StepOne inPlace = new StepOne(window, alignment.values());
+        StepOne inPlace = new StepOne(window, window, null, alignment.values());
         RidgeLevels levels = new RidgeLevels(codes, targets, SparseProducts.multiply(codes, rotated));
-        SettingsFit fit = SettingsFit.of(
-                inPlace,
-                rank,
-                settings.alpha(),
-                perRow,
-                lambda -> Kernels.multiply(levels.at(lambda).targets(), vectors),
-                lambda -> Kernels.multiply(levels.at(lambda).trained(), window));
-        Decoder decoder = GeometryAdapter.withBias(fit.weights(rotated, codes, vectors), codes, targets);
+        SettingsFit fit = SettingsFit.of(inPlace, settings.alpha(), perRow, levels);
+        Decoder decoder = GeometryAdapter.withBias(fit.weights(rotated, codes), codes, targets);
         return new Adaptation.Adapted(decoder, stepOne, active, alignment.values(), perRow);
     }
 

@@ -2,12 +2,13 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.linalg.SymmetricEigen;
-import io.plumbline.moments.SecondMoment;
+import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,9 @@ import org.jspecify.annotations.Nullable;
  * TopK-32. Immutable; any number of threads.
  */
 public final class CandidateSearch {
+
+    /** Types whose rounding moves a dictionary's leading directions by less than 1e-6. */
+    private static final Set<DType> ROUNDS_TO_THE_SAME_SPACE = EnumSet.of(DType.F32, DType.F64);
 
     private final List<Candidate> candidates;
 
@@ -102,22 +106,26 @@ public final class CandidateSearch {
         SearchRun run = run(trained, trainedSubspace, rows.fit(), rows);
         List<SearchReport.Figures> all = new ArrayList<>();
         all.add(run.figures(new Candidate.KeepCurrent(), current));
+        SampleRows check = candidates.size() == 1 ? null : rows.check();
+        Reconstruction inDistribution =
+                check == null ? null : Reconstruction.of(trained, check.codes(), check.targets());
         for (Candidate candidate : candidates) {
-            all.add(withinCost(run.evaluate(candidate), trained, rows.check(), gate));
+            all.add(withinCost(run.evaluate(candidate), inDistribution, gate));
         }
         SearchRun again = rows.refit().equals(rows.fit()) ? run : run(trained, trainedSubspace, rows.refit(), rows);
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
             Decoder decoder = Rounding.of(again.decoder(figures.candidate()), figures.candidate(), travelling);
             FeatureChange change = gate.change(trained, decoder);
             if (candidates.size() == 1 || gate.allows(change)) {
-                return new SearchReport(all, figures, decoder);
+                Matrix gram = ROUNDS_TO_THE_SAME_SPACE.contains(travelling) ? again.gram(figures.candidate()) : null;
+                return new SearchReport(all, figures, decoder, gram);
             }
             all.set(
                     all.indexOf(figures),
                     figures.passedOver("%d of %d features would change beyond the limits"
                             .formatted(change.beyond(), change.features())));
         }
-        return new SearchReport(all, all.get(0), current);
+        return new SearchReport(all, all.get(0), current, null);
     }
 
     private void requireRanks(Decoder trained) {
@@ -140,7 +148,7 @@ public final class CandidateSearch {
         return new SearchRun(
                 trained,
                 trainedSubspace,
-                SymmetricEigen.of(SecondMoment.of(window.targets()).matrix()),
+                new SearchRun.Window(window.targets()),
                 anchor == null ? window : window.and(anchor.answeredBy(trained)),
                 rows.choose(),
                 rows.check());
@@ -148,13 +156,11 @@ public final class CandidateSearch {
 
     /** A single candidate was asked for by name: whatever is wrong with it is for the gate to say. */
     private SearchReport.Figures withinCost(
-            SearchReport.Figures figures, Decoder trained, @Nullable SampleRows check, SwapGate gate) {
-        if (candidates.size() == 1 || check == null || figures.inDistribution() == null) {
+            SearchReport.Figures figures, @Nullable Reconstruction trained, SwapGate gate) {
+        if (trained == null || figures.inDistribution() == null) {
             return figures;
         }
-        double cost = figures.inDistribution().fvu()
-                - Reconstruction.of(trained, check.codes(), check.targets()).fvu();
-        return cost <= gate.limits().maximumIdCost()
+        return figures.inDistribution().fvu() - trained.fvu() <= gate.limits().maximumIdCost()
                 ? figures
                 : figures.passedOver("costs more than %s of FVU in distribution"
                         .formatted(gate.limits().maximumIdCost()));

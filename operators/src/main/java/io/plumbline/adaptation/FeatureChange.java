@@ -1,5 +1,6 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 
@@ -19,13 +20,38 @@ import io.plumbline.linalg.Matrix;
 public record FeatureChange(
         double smallestCosine, double smallestNormRatio, double largestNormRatio, int beyond, int features) {
 
+    private static final FeatureChange NONE = new FeatureChange(1.0, 1.0, 1.0, 0, 0);
+
+    /** Features that one thread takes at a time. */
+    private static final int PART = 512;
+
     /** {@code 6 k d} flops. */
     static FeatureChange between(Matrix trained, Matrix proposed, double minimumCosine, double maximumNormRatio) {
+        FeatureChange[] parts = new FeatureChange[(trained.rows() + PART - 1) / PART];
+        Cores.each(parts.length, part -> {
+            int from = part * PART;
+            int to = Math.min(trained.rows(), from + PART);
+            parts[part] = between(trained, proposed, minimumCosine, maximumNormRatio, from, to);
+        });
+        FeatureChange all = NONE;
+        for (FeatureChange part : parts) {
+            all = new FeatureChange(
+                    Math.min(all.smallestCosine, part.smallestCosine),
+                    Math.min(all.smallestNormRatio, part.smallestNormRatio),
+                    Math.max(all.largestNormRatio, part.largestNormRatio),
+                    all.beyond + part.beyond,
+                    all.features + part.features);
+        }
+        return all;
+    }
+
+    private static FeatureChange between(
+            Matrix trained, Matrix proposed, double minimumCosine, double maximumNormRatio, int from, int to) {
         double smallestCosine = 1.0;
         double smallestRatio = 1.0;
         double largestRatio = 1.0;
         int beyond = 0;
-        for (int feature = 0; feature < trained.rows(); feature++) {
+        for (int feature = from; feature < to; feature++) {
             double before = norm(trained, feature);
             double after = norm(proposed, feature);
             if (before == 0.0) {
@@ -41,7 +67,7 @@ public record FeatureChange(
             boolean within = cosine >= minimumCosine && ratio <= maximumNormRatio && ratio >= 1.0 / maximumNormRatio;
             beyond += within ? 0 : 1;
         }
-        return new FeatureChange(smallestCosine, smallestRatio, largestRatio, beyond, trained.rows());
+        return new FeatureChange(smallestCosine, smallestRatio, largestRatio, beyond, to - from);
     }
 
     /** Length of the column of one feature, a row on file. */

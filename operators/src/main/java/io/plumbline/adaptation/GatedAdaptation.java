@@ -34,7 +34,15 @@ public record GatedAdaptation(SearchReport search, GateDecision decision) {
         SearchReport search = profile.search(rank, trained.dimension())
                 .search(trained, trainedSubspace, current, used, gate, travelling);
         return new GatedAdaptation(
-                search, gate.judge(trained, current, search.decoder(), rows.judge(), rows.check(), rank));
+                search,
+                gate.judge(
+                        trained,
+                        trainedSubspace,
+                        current,
+                        new SwapGate.Proposal(search.decoder(), search.gram()),
+                        rows.judge(),
+                        rows.check(),
+                        rank));
     }
 
     /** Whether there is a decoder to publish. */

@@ -51,26 +51,19 @@ public final class GeometryAdapter {
             RidgeLevels.requireRowsForNoRidge(codes);
         }
         ActiveSubspace active = ActiveSubspace.topEigenspace(SecondMoment.of(targets), rank);
-        String reason = undecided(trained, trainedSubspace, active.eigenvalues(), rank, codes.rows());
+        String reason = undecided(trained, trainedSubspace, active, codes.rows());
         if (reason != null) {
             return new Adaptation.Undecided(reason);
         }
-        Matrix vectors = active.eigenvectors();
-        StepOne stepOne = StepOne.of(trainedSubspace, vectors, rank, settings.rotation());
-        Decoder rotated = withBias(stepOne.rotate(trained.weights(), vectors), codes, targets);
+        StepOne stepOne = StepOne.of(trainedSubspace, active, settings.rotation());
+        Decoder rotated = withBias(stepOne.rotate(trained.weights(), 1.0), codes, targets);
         if (!settings.refits()) {
             return new Adaptation.Adapted(rotated, rotated, active, stepOne.alignment(), absolute);
         }
         RidgeLevels levels = new RidgeLevels(codes, targets, SparseProducts.multiply(codes, trained.weights()));
         try {
-            SettingsFit fit = SettingsFit.of(
-                    stepOne,
-                    rank,
-                    settings.alpha(),
-                    absolute,
-                    lambda -> Kernels.multiply(levels.at(lambda).targets(), vectors),
-                    lambda -> Kernels.multiply(levels.at(lambda).trained(), stepOne.turn()));
-            Decoder decoder = withBias(fit.weights(trained.weights(), codes, vectors), codes, targets);
+            SettingsFit fit = SettingsFit.of(stepOne, settings.alpha(), absolute, levels);
+            Decoder decoder = withBias(fit.weights(trained.weights(), codes), codes, targets);
             return new Adaptation.Adapted(decoder, rotated, active, stepOne.alignment(), absolute);
         } catch (ArithmeticException e) {
             return new Adaptation.Undecided(singular(absolute, e));
@@ -83,20 +76,25 @@ public final class GeometryAdapter {
     }
 
     /** Why a rank-r rotation is not determined, or null when it is. */
-    static @Nullable String undecided(
-            Decoder trained, ExplainerSubspace subspace, double[] windowEigenvalues, int rank, int rows) {
-        int dimension = windowEigenvalues.length;
+    static @Nullable String undecided(Decoder trained, ExplainerSubspace subspace, ActiveSubspace window, int rows) {
+        int rank = window.rank();
+        String reason = undecided(trained, subspace, rank);
+        return reason != null || window.isIdentified()
+                ? reason
+                : "eigenvalues %d and %d of the window (%d rows) are equal: its rank-%d subspace is not identified"
+                        .formatted(rank, rank + 1, rows, rank);
+    }
+
+    /** Why the dictionary's part of a rank-r rotation is not determined, or null when it is; all there is to know at r = d. */
+    static @Nullable String undecided(Decoder trained, ExplainerSubspace subspace, int rank) {
         if (subspace.decoderRank() < rank) {
             return "the decoder has rank %d, below the rank %d of the subspace asked for"
                     .formatted(subspace.decoderRank(), rank);
         }
-        if (!Identification.separated(subspace.singularValues(), rank, Math.max(trained.features(), dimension))) {
+        if (!Identification.separated(
+                subspace.singularValues(), rank, Math.max(trained.features(), trained.dimension()))) {
             return "singular values %d and %d of the decoder are equal: its rank-%d subspace is not identified"
                     .formatted(rank, rank + 1, rank);
-        }
-        if (!Identification.separated(windowEigenvalues, rank, dimension)) {
-            return "eigenvalues %d and %d of the window (%d rows) are equal: its rank-%d subspace is not identified"
-                    .formatted(rank, rank + 1, rows, rank);
         }
         return null;
     }

@@ -36,29 +36,68 @@ final class RidgeLevels {
         this.centredTrained = SparseProducts.centred(trainedProduct);
     }
 
-    /** Solutions at one lambda, n x d each, computed when first asked for. */
+    /** Solutions at one lambda, computed when first asked for. */
     final class Level {
 
         private final Inverse inverse;
         private @Nullable Matrix targets;
         private @Nullable Matrix trained;
+        private @Nullable Matrix residual;
 
         private Level(Inverse inverse) {
             this.inverse = inverse;
         }
 
+        /** Of the targets, n x d. */
         Matrix targets() {
-            if (targets == null) {
-                targets = inverse.applyTo(centredTargets);
+            Matrix known = targets;
+            if (known == null) {
+                known = residual != null && trained != null
+                        ? residual.plus(1.0, trained)
+                        : inverse.applyTo(centredTargets);
+                targets = known;
             }
-            return targets;
+            return known;
         }
 
+        /** Of the reconstructions by the trained weights, n x d. */
         Matrix trained() {
-            if (trained == null) {
-                trained = inverse.applyTo(centredTrained);
+            Matrix known = trained;
+            if (known == null) {
+                known = residual != null && targets != null ? targets.minus(residual) : inverse.applyTo(centredTrained);
+                trained = known;
             }
-            return trained;
+            return known;
+        }
+
+        /** Of what the trained weights leave, n x d: {@code targets - trained}; any two give the third. */
+        Matrix residual() {
+            Matrix known = residual;
+            if (known == null) {
+                known = targets != null && trained != null
+                        ? targets.minus(trained)
+                        : inverse.applyTo(centredTargets.minus(centredTrained));
+                residual = known;
+            }
+            return known;
+        }
+
+        /** {@code targets() X}, without the whole solution where X is narrow and nobody needed it so far. */
+        Matrix targetsTimes(Matrix x) {
+            return targets == null && isNarrow(x)
+                    ? inverse.applyTo(Kernels.multiply(centredTargets, x))
+                    : Kernels.multiply(targets(), x);
+        }
+
+        /** {@code trained() X}, likewise. */
+        Matrix trainedTimes(Matrix x) {
+            return trained == null && isNarrow(x)
+                    ? inverse.applyTo(Kernels.multiply(centredTrained, x))
+                    : Kernels.multiply(trained(), x);
+        }
+
+        private static boolean isNarrow(Matrix x) {
+            return 2 * x.columns() < x.rows();
         }
     }
 
@@ -81,14 +120,21 @@ final class RidgeLevels {
     }
 
     private Inverse ridge(double lambda) {
-        if (gram == null) {
-            gram = SparseProducts.centredGram(codes);
-        }
-        Matrix system = gram.copy();
+        Matrix system = gram().copy();
         for (int i = 0; i < system.rows(); i++) {
             system.set(i, i, system.get(i, i) + system.rows() * lambda);
         }
         return Cholesky.of(system)::solve;
+    }
+
+    /** K, n x n. */
+    Matrix gram() {
+        Matrix known = gram;
+        if (known == null) {
+            known = SparseProducts.centredGram(codes);
+            gram = known;
+        }
+        return known;
     }
 
     private Inverse withoutRidge() {

@@ -37,6 +37,22 @@ public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
         return new SampleRows(encoder.encode(activations), targets, requests);
     }
 
+    /** The given rows in the given order. */
+    SampleRows select(int... chosen) {
+        Matrix selected = Matrix.zeros(chosen.length, targets.columns());
+        long[] theirs = new long[chosen.length];
+        for (int i = 0; i < chosen.length; i++) {
+            System.arraycopy(
+                    targets.values(),
+                    chosen[i] * targets.columns(),
+                    selected.values(),
+                    i * targets.columns(),
+                    targets.columns());
+            theirs[i] = requests[chosen[i]];
+        }
+        return new SampleRows(codes.select(chosen), selected, theirs);
+    }
+
     /** The rows of both, these first; only their codes and targets are asked for where rows are fitted on. */
     SampleRows and(SampleRows others) {
         Matrix both = Matrix.zeros(rows() + others.rows(), targets.columns());

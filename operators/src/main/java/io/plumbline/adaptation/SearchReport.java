@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Matrix;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -10,8 +11,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param decoder what {@code best} amounts to, fitted anew on all rows but those to judge on; the decoder in service when that
  *     is to keep it
+ * @param gram {@code W W^T} of that decoder, d x d; null where it is not known without a pass over the weights
  */
-public record SearchReport(List<Figures> candidates, Figures best, Decoder decoder) {
+public record SearchReport(
+        List<Figures> candidates,
+        Figures best,
+        Decoder decoder,
+        @Nullable Matrix gram) {
 
     public SearchReport {
         candidates = List.copyOf(candidates);

@@ -1,41 +1,66 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.SymmetricEigen;
+import io.plumbline.moments.SecondMoment;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the settings of one search share. Everything is compared in the window's own coordinates, where an FVU is the same
- * number: {@code W^T V = D turn + Z^T dual} needs no k x d product for each setting.
- */
+/** What the settings of one search share. No candidate needs a k x d product before it is the one to publish. */
 final class SearchRun {
 
     private final Decoder trained;
     private final ExplainerSubspace trainedSubspace;
-    private final SymmetricEigen window;
-    private final SampleRows fit;
-    private final Matrix fitTargets;
-    private final Matrix fitTrained;
-    private final Turned validation;
-    private final @Nullable Turned check;
+    private final Window window;
+    private final Part fit;
+    private final Part validation;
+    private final @Nullable Part check;
     private final RidgeLevels levels;
+    private final Map<Turn, StepOne> stepOnes = new HashMap<>();
 
     private record Turn(int rank, Rotation rotation) {}
 
-    private record TurnAt(Turn turn, double lambda) {}
+    /** The directions of the drifted rows alone; those of full rank need no decomposition. */
+    static final class Window {
 
-    private final Map<Turn, StepOne> stepOnes = new HashMap<>();
-    private final Map<TurnAt, Matrix> turnedSolutions = new HashMap<>();
-    private final Map<Double, Matrix> targetSolutions = new HashMap<>();
+        private final Matrix targets;
+        private final Map<Integer, ActiveSubspace> decomposed = new HashMap<>();
+
+        Window(Matrix targets) {
+            this.targets = targets;
+        }
+
+        ActiveSubspace at(int rank) {
+            return decomposed.computeIfAbsent(rank, r -> ActiveSubspace.topEigenspace(SecondMoment.of(targets), r));
+        }
+    }
+
+    /** Rows, and what the trained weights make of them without a bias. */
+    private record Part(SampleRows rows, Matrix trainedProduct) {
+
+        Reconstruction of(Decoder decoder) {
+            return Reconstruction.of(decoder, rows.codes(), rows.targets());
+        }
+
+        /** Of what is learnt the product with these rows' codes; overwritten. */
+        Matrix predict(SettingsFit fit, Matrix learnt) {
+            return learnt.plus(1.0, fit.stepOne().rotate(trainedProduct, fit.outerShare()));
+        }
+
+        Reconstruction score(Matrix prediction, double[] bias) {
+            for (int i = 0; i < prediction.rows(); i++) {
+                Kernels.addScaled(1.0, bias, 0, prediction.values(), i * bias.length, bias.length);
+            }
+            return Reconstruction.between(prediction, rows.targets());
+        }
+    }
 
     /**
-     * @param window eigenvectors of the drifted rows alone
      * @param fit rows to fit on
      * @param validation rows to choose by
      * @param check rows of the baseline, null where there are none
@@ -43,163 +68,134 @@ final class SearchRun {
     SearchRun(
             Decoder trained,
             ExplainerSubspace trainedSubspace,
-            SymmetricEigen window,
+            Window window,
             SampleRows fit,
             SampleRows validation,
             @Nullable SampleRows check) {
         this.trained = trained;
         this.trainedSubspace = trainedSubspace;
         this.window = window;
-        this.fit = fit;
-        this.fitTargets = Kernels.multiply(fit.targets(), window.vectors());
-        this.fitTrained = SparseProducts.multiply(fit.codes(), trained.weights());
-        this.validation = turned(validation);
-        this.check = check == null ? null : turned(check);
-        this.levels = new RidgeLevels(fit.codes(), fit.targets(), fitTrained);
+        this.fit = part(fit);
+        this.validation = part(validation);
+        this.check = check == null ? null : part(check);
+        this.levels = new RidgeLevels(fit.codes(), fit.targets(), this.fit.trainedProduct());
+    }
+
+    private Part part(SampleRows rows) {
+        return new Part(rows, SparseProducts.multiply(rows.codes(), trained.weights()));
     }
 
     /** The figures of a candidate, or why it has none. */
     SearchReport.Figures evaluate(Candidate candidate) {
-        if (candidate instanceof Candidate.Refit refit) {
-            return evaluate(candidate, refit.settings());
-        }
         try {
-            return figures(candidate, decoder(candidate));
+            if (candidate instanceof Candidate.Refit refit) {
+                return evaluate(candidate, refit.settings());
+            }
+            return candidate instanceof Candidate.BiasOnly
+                    ? figures(candidate, untouched())
+                    : figures(candidate, decoder(candidate));
         } catch (ArithmeticException e) {
-            return refused(candidate, String.valueOf(e.getMessage()));
+            return new SearchReport.Figures(candidate, null, null, null, String.valueOf(e.getMessage()));
         }
     }
 
     /** The figures of a decoder that is not made of factors. */
     SearchReport.Figures figures(Candidate candidate, Decoder decoder) {
         return new SearchReport.Figures(
-                candidate,
-                Reconstruction.of(decoder, fit.codes(), fit.targets()),
-                validation.of(decoder),
-                check == null ? null : check.of(decoder),
-                null);
+                candidate, fit.of(decoder), validation.of(decoder), check == null ? null : check.of(decoder), null);
     }
 
     private SearchReport.Figures evaluate(Candidate candidate, GaeSettings settings) {
-        String reason =
-                GeometryAdapter.undecided(trained, trainedSubspace, window.values(), settings.rank(), fit.rows());
-        if (reason != null) {
-            return refused(candidate, reason);
-        }
-        SettingsFit result;
-        try {
-            result = fit(settings);
-        } catch (ArithmeticException e) {
-            Regularisation absolute = settings.regularisation().inUnitsOf(fit.codes());
-            return refused(candidate, GeometryAdapter.singular(absolute, e));
-        }
-        Matrix learnt = SparseProducts.transposeMultiply(fit.codes(), result.dual());
-        Matrix onFit = predict(fit, fitTrained, result.turn(), learnt);
-        double[] bias = SparseProducts.columnMeans(fitTargets.minus(onFit));
+        return figures(candidate, fit(settings));
+    }
+
+    private SearchReport.Figures figures(Candidate candidate, SettingsFit result) {
+        List<Part> parts = check == null ? List.of(fit, validation) : List.of(fit, validation, check);
+        List<Matrix> learnt = SparseProducts.through(
+                fit.rows().codes(),
+                result.dual(),
+                parts.stream().map(part -> part.rows().codes()).toList());
+        Matrix onFit = fit.predict(result, learnt.get(0));
+        double[] bias = SparseProducts.columnMeans(fit.rows().targets().minus(onFit));
         return new SearchReport.Figures(
                 candidate,
-                score(onFit, bias, fitTargets),
-                validation.score(result.turn(), learnt, bias),
-                check == null ? null : check.score(result.turn(), learnt, bias),
+                fit.score(onFit, bias),
+                validation.score(validation.predict(result, learnt.get(1)), bias),
+                check == null ? null : check.score(check.predict(result, learnt.get(2)), bias),
                 null);
     }
 
-    private static SearchReport.Figures refused(Candidate candidate, String reason) {
-        return new SearchReport.Figures(candidate, null, null, null, reason);
-    }
-
     /**
-     * The decoder of a candidate.
+     * The decoder of a candidate; nobody else has it.
      *
      * @throws ArithmeticException if these rows do not determine it
      */
     Decoder decoder(Candidate candidate) {
+        SampleRows rows = fit.rows();
         if (candidate instanceof Candidate.Refit refit) {
-            Matrix weights = fit(refit.settings()).weights(trained.weights(), fit.codes(), window.vectors());
-            return GeometryAdapter.withBias(weights, fit.codes(), fit.targets());
+            Matrix weights = fit(refit.settings()).weights(trained.weights(), rows.codes());
+            return GeometryAdapter.withBias(weights, rows.codes(), rows.targets());
         }
         if (candidate instanceof Candidate.AsAuthorsCode code) {
             Adaptation adaptation =
-                    AuthorsCode.adapt(trained, trainedSubspace, fit.codes(), fit.targets(), code.settings());
+                    AuthorsCode.adapt(trained, trainedSubspace, rows.codes(), rows.targets(), code.settings());
             if (adaptation instanceof Adaptation.Adapted adapted) {
                 return adapted.decoder();
             }
             throw new ArithmeticException(((Adaptation.Undecided) adaptation).reason());
         }
-        // A copy: what comes back may be rounded in place.
-        return GeometryAdapter.withBias(trained.weights().copy(), fit.codes(), fit.targets());
+        return GeometryAdapter.withBias(trained.weights().copy(), rows.codes(), rows.targets());
     }
 
-    /** Rows that were not fitted on, in the window's coordinates. */
-    private record Turned(SampleRows rows, Matrix targets, Matrix trainedProduct) {
-
-        Reconstruction of(Decoder decoder) {
-            return Reconstruction.of(decoder, rows.codes(), rows.targets());
-        }
-
-        Reconstruction score(Matrix turn, Matrix learnt, double[] bias) {
-            return SearchRun.score(predict(rows, trainedProduct, turn, learnt), bias, targets);
-        }
+    /**
+     * {@code W W^T} of a candidate's decoder, d x d, from its factors: {@code 4 N d^2 + 2 N^2 d} flops instead of {@code k d^2}. Null
+     * for a candidate without factors.
+     */
+    @Nullable
+    Matrix gram(Candidate candidate) {
+        SettingsFit result = candidate instanceof Candidate.Refit refit
+                ? fit(refit.settings())
+                : candidate instanceof Candidate.BiasOnly ? untouched() : null;
+        return result == null ? null : result.gram(trainedSubspace, fit.trainedProduct(), levels.gram());
     }
 
-    private Turned turned(SampleRows rows) {
-        return new Turned(
-                rows,
-                Kernels.multiply(rows.targets(), window.vectors()),
-                SparseProducts.multiply(rows.codes(), trained.weights()));
+    /** The trained weights in factors. */
+    private SettingsFit untouched() {
+        return SettingsFit.stepOneOnly(
+                StepOne.identity(trainedSubspace), fit.rows().rows(), trained.dimension());
     }
 
     private SettingsFit fit(GaeSettings settings) {
-        Turn turn = new Turn(settings.rank(), settings.rotation());
-        StepOne stepOne = remember(
-                stepOnes, turn, () -> StepOne.of(trainedSubspace, window.vectors(), turn.rank(), turn.rotation()));
+        StepOne stepOne = stepOne(settings.rank(), settings.rotation());
         if (!settings.refits()) {
-            return SettingsFit.stepOneOnly(stepOne, fit.rows());
+            return SettingsFit.stepOneOnly(stepOne, fit.rows().rows(), trained.dimension());
         }
-        return SettingsFit.of(
-                stepOne,
-                settings.rank(),
-                settings.alpha(),
-                settings.regularisation().inUnitsOf(fit.codes()),
-                lambda -> remember(
-                        targetSolutions,
-                        lambda,
-                        () -> Kernels.multiply(levels.at(lambda).targets(), window.vectors())),
-                lambda -> remember(
-                        turnedSolutions,
-                        new TurnAt(turn, lambda),
-                        () -> Kernels.multiply(levels.at(lambda).trained(), stepOne.turn())));
+        Regularisation absolute = settings.regularisation().inUnitsOf(fit.rows().codes());
+        try {
+            return SettingsFit.of(stepOne, settings.alpha(), absolute, levels);
+        } catch (ArithmeticException e) {
+            throw new ArithmeticException(GeometryAdapter.singular(absolute, e));
+        }
     }
 
-    private static Matrix predict(SampleRows rows, Matrix trainedProduct, Matrix turn, Matrix learnt) {
-        Matrix prediction = SparseProducts.multiply(rows.codes(), learnt);
-        Matrix turned = Kernels.multiply(trainedProduct, turn);
-        for (int i = 0; i < prediction.rows(); i++) {
-            Kernels.addScaled(
-                    1.0,
-                    turned.values(),
-                    i * turned.columns(),
-                    prediction.values(),
-                    i * prediction.columns(),
-                    turned.columns());
+    private StepOne stepOne(int rank, Rotation rotation) {
+        Turn turn = new Turn(rank, rotation);
+        StepOne known = stepOnes.get(turn);
+        if (known == null) {
+            boolean whole = rank == trained.dimension();
+            String reason = whole
+                    ? GeometryAdapter.undecided(trained, trainedSubspace, rank)
+                    : GeometryAdapter.undecided(
+                            trained,
+                            trainedSubspace,
+                            window.at(rank),
+                            fit.rows().rows());
+            if (reason != null) {
+                throw new ArithmeticException(reason);
+            }
+            known = whole ? StepOne.identity(trainedSubspace) : StepOne.of(trainedSubspace, window.at(rank), rotation);
+            stepOnes.put(turn, known);
         }
-        return prediction;
-    }
-
-    private static Reconstruction score(Matrix prediction, double[] bias, Matrix targets) {
-        for (int i = 0; i < prediction.rows(); i++) {
-            Kernels.addScaled(1.0, bias, 0, prediction.values(), i * bias.length, bias.length);
-        }
-        return Reconstruction.between(prediction, targets);
-    }
-
-    /** As {@code computeIfAbsent}, whose function may not touch the map again; these never do, but may throw. */
-    private static <K, V> V remember(Map<K, V> known, K key, Supplier<V> compute) {
-        @Nullable V value = known.get(key);
-        if (value == null) {
-            value = compute.get();
-            known.put(key, value);
-        }
-        return value;
+        return known;
     }
 }

@@ -1,103 +1,84 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.SparseCodes;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 
 /**
- * The result of one setting in factors: with weights D as on file and V the window's eigenvectors,
- * {@code W^T V = D turn + Z^T dual}. The columns are the window's directions, the first r of them inside its subspace.
+ * The result of one setting in factors: {@code W = (D rotated) + Z^T dual}, with weights D as on file.
  *
- * <p>Step 2 in dual form, per column j of V: inside, with {@code lp} the preservation weight,
+ * <p>Step 2 in dual form, {@code Pi = V V^T} the window's subspace: inside, with {@code lp} the preservation weight,
  * {@code D~ + Zc^T (K + N lp I)^-1 (Yc - Zc D~)}; outside, with {@code lp + lg} and the rotated part shrunk by
  * {@code s = lp / (lp + lg)}, {@code s D~ + Zc^T (K + N (lp+lg) I)^-1 (Yc - s Zc D~)}. As printed, the rotated part
- * outside is 0; for the full-rank rotation it is not.
+ * outside is 0; for the full-rank rotation it is not. Of the system of the inside only the r columns of V are solved for.
  *
- * @param turn d x m, m = r or d; missing columns are 0
+ * @param outerShare of what Step 1 put outside the window's subspace
  * @param dual N x d; its columns have mean 0, so {@code Z^T dual = Zc^T dual}
  */
-record SettingsFit(Matrix turn, Matrix dual) {
+record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
 
-    static SettingsFit stepOneOnly(StepOne stepOne, int rows) {
-        return new SettingsFit(stepOne.turn(), Matrix.zeros(rows, stepOne.turn().rows()));
+    static SettingsFit stepOneOnly(StepOne stepOne, int rows, int dimension) {
+        return new SettingsFit(stepOne, 1.0, Matrix.zeros(rows, dimension));
     }
 
-    /**
-     * @param absolute the weights in the units of Cov z
-     * @param targetsIn {@code targets solution x V} by level, shared between settings
-     * @param trainedIn {@code trained solution x L} by level, shared between settings of one rotation
-     */
-    static SettingsFit of(
-            StepOne stepOne, int rank, double alpha, Regularisation absolute, PerLevel targetsIn, PerLevel trainedIn) {
-        int width = stepOne.turn().columns();
-        int dimension = stepOne.turn().rows();
+    /** @param absolute the weights in the units of Cov z */
+    static SettingsFit of(StepOne stepOne, double alpha, Regularisation absolute, RidgeLevels levels) {
         double inner = absolute.preservation();
         double outer = absolute.preservation() + absolute.geometric();
         // Without any weight the refit forgets the rotated decoder, whatever the factor.
         double shrink = outer > 0.0 ? inner / outer : 0.0;
-        Matrix dual = targetsIn.at(inner).copy();
-        Matrix rotated = trainedIn.at(inner);
-        int rows = dual.rows();
-        for (int i = 0; i < rows; i++) {
-            for (int j = 0; j < rank; j++) {
-                dual.set(i, j, dual.get(i, j) - rotated.get(i, j));
-            }
+        // The means are zero on paper; without this the rounding of a large mean code would enter through them.
+        Matrix dual = SparseProducts.centred(dual(stepOne, levels.at(inner), levels.at(outer), shrink));
+        for (int i = 0; i < dual.values().length; i++) {
+            dual.values()[i] *= 1.0 - alpha;
         }
-        if (rank < dimension) {
-            Matrix outside = targetsIn.at(outer);
-            for (int i = 0; i < rows; i++) {
-                for (int j = rank; j < dimension; j++) {
-                    dual.set(i, j, outside.get(i, j));
-                }
-            }
-        }
-        if (rank < width && shrink > 0.0) {
-            Matrix outside = trainedIn.at(outer);
-            for (int i = 0; i < rows; i++) {
-                for (int j = rank; j < width; j++) {
-                    dual.set(i, j, dual.get(i, j) - shrink * outside.get(i, j));
-                }
-            }
-        }
-        // Zero on paper; without this the rounding of a large mean code would enter through it.
-        Matrix centredDual = SparseProducts.centred(dual);
-        for (int i = 0; i < centredDual.values().length; i++) {
-            centredDual.values()[i] *= 1.0 - alpha;
-        }
-        Matrix turn = stepOne.turn().copy();
-        double outerShare = (1.0 - alpha) * shrink + alpha;
-        for (int i = 0; i < dimension; i++) {
-            for (int j = rank; j < width; j++) {
-                turn.set(i, j, outerShare * turn.get(i, j));
-            }
-        }
-        return new SettingsFit(turn, centredDual);
+        return new SettingsFit(stepOne, (1.0 - alpha) * shrink + alpha, dual);
     }
 
-    /** A matrix for each ridge level. */
-    interface PerLevel {
-        Matrix at(double lambda);
+    private static Matrix dual(StepOne stepOne, RidgeLevels.Level inner, RidgeLevels.Level outer, double shrink) {
+        Matrix turn = stepOne.turn();
+        Matrix basis = stepOne.basis();
+        if (turn == null || basis == null) {
+            return inner.residual();
+        }
+        Matrix outside = stepOne.outside();
+        Matrix dual = outside == null || shrink == 0.0
+                ? outer.targets()
+                : outer.targets().plus(-shrink, Kernels.multiply(outer.trained(), outside));
+        Matrix inside = inner.trainedTimes(turn);
+        if (inner != outer) {
+            inside = inside.minus(inner.targetsTimes(basis)).plus(1.0, outer.targetsTimes(basis));
+        }
+        return dual.minus(Kernels.multiplyTranspose(inside, basis));
     }
 
-    /** The weights as on file, k x d. */
-    Matrix weights(Matrix trained, SparseCodes codes, Matrix windowVectors) {
-        Matrix weights = backToTargetSpace(trained, turn, windowVectors);
-        Matrix inTargetSpace = Kernels.multiplyTranspose(dual, windowVectors);
-        Kernels.addScaled(
-                1.0,
-                SparseProducts.transposeMultiply(codes, inTargetSpace).values(),
-                0,
-                weights.values(),
-                0,
-                weights.values().length);
+    /**
+     * {@code W W^T}, d x d, of the paper's W. With D~ the rotated weights as on file it is
+     * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}; {@code D^T D = U S^2 U^T}.
+     *
+     * @param trainedProduct {@code Z D}
+     * @param gram K of the centred codes
+     */
+    Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, Matrix gram) {
+        Matrix triangle = trained.leftVectors().transpose();
+        int d = triangle.columns();
+        for (int i = 0; i < d; i++) {
+            for (int j = 0; j < d; j++) {
+                triangle.set(i, j, trained.singularValues()[i] * triangle.get(i, j));
+            }
+        }
+        Matrix rotated = stepOne.rotate(triangle, outerShare);
+        // B and half of the last term; with its transpose this is all that is not D~^T D~.
+        Matrix learnt = stepOne.rotate(trainedProduct, outerShare).plus(0.5, Kernels.multiply(gram, dual));
+        Matrix half = Kernels.transposeMultiply(learnt, dual);
+        return Kernels.transposeMultiply(rotated, rotated).plus(1.0, half).plus(1.0, half.transpose());
+    }
+
+    /** The weights as on file, k x d: one matrix of that size beside the trained one. */
+    Matrix weights(Matrix trained, SparseCodes codes) {
+        Matrix weights = stepOne.rotate(trained, outerShare);
+        SparseProducts.addTransposeProduct(codes, dual, weights);
         return weights;
-    }
-
-    /** {@code (D turn) V_m^T}, in the cheaper order. */
-    static Matrix backToTargetSpace(Matrix weights, Matrix turn, Matrix windowVectors) {
-        Matrix basis = windowVectors.leadingColumns(turn.columns());
-        return 2 * turn.columns() < turn.rows()
-                ? Kernels.multiplyTranspose(Kernels.multiply(weights, turn), basis)
-                : Kernels.multiply(weights, Kernels.multiplyTranspose(turn, basis));
     }
 }

@@ -1,57 +1,92 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Step 1: the rotation of the dictionary onto the window's subspace.
  *
  * <p>{@code G = U_dec^T W W^T U_OOD = S_r^2 U_dec^T U_OOD} (so {@code W W^T} is never formed), {@code G = U~ S V~^T},
  * {@code T* = V~ U~^T}, {@code W~ = U_OOD T* U_dec^T W}. {@code T*} is the rotation that moves the dictionary least. With
- * weights D as on file (k x d, {@code D = W^T}) and V the window's eigenvectors this is {@code D~ = (D L) V_m^T} with
- * {@code L = U_dec T*^T}: {@code D L} holds the rotated dictionary in the window's own coordinates.
+ * weights D as on file (k x d, {@code D = W^T}) and V the window's r eigenvectors this is {@code D~ = (D L) V^T} with
+ * {@code L = U_dec T*^T}. The full-rank form adds {@code D P}, P made likewise of both complements.
  *
- * @param turn L, d x m: m = r as printed, m = d for the full-rank form
+ * <p>At r = d both are the identity, and nothing is decomposed: {@code S^2 U_dec^T V} is a positive definite matrix times an
+ * orthogonal one, which is its own polar factor, so that {@code T*^T = U_dec^T V} and {@code L V^T = I}.
+ *
+ * @param turn L, d x r; null where the whole is the identity
+ * @param basis V, d x r; null likewise
+ * @param outside P, d x d; null in the printed form
  * @param alignment singular values of G, descending; W~ is ill-determined when the last is tiny against the first
  */
-record StepOne(Matrix turn, double[] alignment) {
+record StepOne(
+        @Nullable Matrix turn,
+        @Nullable Matrix basis,
+        @Nullable Matrix outside,
+        double[] alignment) {
 
     /** {@code 4 d r^2} flops and an SVD of r x r; for the full-rank form also of (d - r) x (d - r). */
-    static StepOne of(ExplainerSubspace trained, Matrix windowVectors, int rank, Rotation rotation) {
-        int dimension = windowVectors.rows();
-        int width = rotation == Rotation.PRINTED ? rank : dimension;
-        Matrix turn = Matrix.zeros(dimension, width);
-        double[] alignment = turnOnto(trained, windowVectors, 0, rank, turn);
-        if (rank < width) {
-            turnOnto(trained, windowVectors, rank, dimension, turn);
+    static StepOne of(ExplainerSubspace trained, ActiveSubspace window, Rotation rotation) {
+        int dimension = window.dimension();
+        int rank = window.rank();
+        if (rank == dimension) {
+            return identity(trained);
         }
-        return new StepOne(turn, alignment);
+        Matrix basis = window.subspace().basis();
+        Matrix dictionary = columns(trained.leftVectors(), 0, rank);
+        Svd svd = Svd.of(weighed(dictionary, basis, trained.singularValues(), 0));
+        Matrix outside = null;
+        if (rotation == Rotation.FULL_RANK) {
+            Matrix from = columns(trained.leftVectors(), rank, dimension);
+            Matrix onto = columns(window.eigenvectors(), rank, dimension);
+            Svd complement = Svd.of(weighed(from, onto, trained.singularValues(), rank));
+            outside = Kernels.multiplyTranspose(turn(from, complement), onto);
+        }
+        return new StepOne(turn(dictionary, svd), basis, outside, svd.values());
     }
 
-    /** {@code D~} (k x d) from weights as on file. {@code 4 k d m} flops, or {@code 2 k d^2} if that is less. */
-    Matrix rotate(Matrix weights, Matrix windowVectors) {
-        return SettingsFit.backToTargetSpace(weights, turn, windowVectors);
+    /** The rotation onto the whole space. */
+    static StepOne identity(ExplainerSubspace trained) {
+        double[] energies = trained.singularValues().clone();
+        for (int i = 0; i < energies.length; i++) {
+            energies[i] *= energies[i];
+        }
+        return new StepOne(null, null, null, energies);
     }
 
-    private static double[] turnOnto(ExplainerSubspace trained, Matrix windowVectors, int from, int to, Matrix turn) {
-        Matrix dictionary = columns(trained.leftVectors(), from, to);
-        Matrix alignment = Kernels.transposeMultiply(dictionary, columns(windowVectors, from, to));
+    /**
+     * {@code X L V^T + share X P} for rows X as on file: of the weights themselves the rotated ones, of {@code Z D} their
+     * reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
+     */
+    Matrix rotate(Matrix rows, double share) {
+        if (turn == null || basis == null) {
+            return rows.copy();
+        }
+        if (outside == null) {
+            return Kernels.multiplyTranspose(Kernels.multiply(rows, turn), basis);
+        }
+        return Kernels.multiply(rows, Kernels.multiplyTranspose(turn, basis).plus(share, outside));
+    }
+
+    /** {@code S^2 U^T V}: how the two bases lie to each other, weighed by the dictionary's energies. */
+    private static Matrix weighed(Matrix dictionary, Matrix window, double[] singularValues, int first) {
+        Matrix alignment = Kernels.transposeMultiply(dictionary, window);
         for (int i = 0; i < alignment.rows(); i++) {
-            double energy = trained.singularValues()[from + i] * trained.singularValues()[from + i];
+            double energy = singularValues[first + i] * singularValues[first + i];
             for (int j = 0; j < alignment.columns(); j++) {
                 alignment.set(i, j, energy * alignment.get(i, j));
             }
         }
-        Svd svd = Svd.of(alignment);
-        // T*^T = U~ V~^T.
-        Matrix part = Kernels.multiply(dictionary, Kernels.multiplyTranspose(svd.left(), svd.right()));
-        for (int i = 0; i < turn.rows(); i++) {
-            System.arraycopy(
-                    part.values(), i * part.columns(), turn.values(), i * turn.columns() + from, part.columns());
-        }
-        return svd.values();
+        return alignment;
+    }
+
+    /** {@code U T*^T = U U~ V~^T}. */
+    private static Matrix turn(Matrix dictionary, Svd svd) {
+        return Kernels.multiply(dictionary, Kernels.multiplyTranspose(svd.left(), svd.right()));
     }
 
     private static Matrix columns(Matrix matrix, int from, int to) {

@@ -4,6 +4,8 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
+import io.plumbline.geometry.Subspace;
+import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import java.util.List;
 import java.util.Locale;
@@ -38,31 +40,36 @@ public record SwapGate(GateLimits limits) {
     private static final double GAP_ROUNDING = 1e-9;
 
     /**
-     * Two decompositions of d x d and a few passes over the weights, {@code 2 k d^2} flops each.
+     * The leading eigenspaces of two or three d x d matrices, and a few passes over the weights; {@code k d^2} flops for a decoder
+     * other than the trained one whose {@code W W^T} is not known.
      *
      * @param trained what features and cost are compared with
+     * @param trainedSubspace of the trained decoder, at any rank
      * @param current the decoder in service, which may be an earlier adaptation
      * @param idRows rows of the baseline that took no part in the fit; null where there are none
      * @param rank the rank the site is watched at
      */
     public GateDecision judge(
             Decoder trained,
+            ExplainerSubspace trainedSubspace,
             Decoder current,
-            Decoder proposed,
+            Proposal proposal,
             SampleRows heldOut,
             @Nullable SampleRows idRows,
             int rank) {
+        Decoder proposed = proposal.decoder();
         ActiveSubspace active = ActiveSubspace.topEigenspace(SecondMoment.of(heldOut.targets()), rank);
-        ExplainerSubspace before = ExplainerSubspace.ofWeights(current.weights(), rank);
-        ExplainerSubspace after = ExplainerSubspace.ofWeights(proposed.weights(), rank);
-        boolean measurable = active.isIdentified() && before.isIdentified() && after.isIdentified();
+        Subspace before = current.equals(trained)
+                ? DictionarySpace.ofTrained(trained, trainedSubspace, rank)
+                : DictionarySpace.of(DictionarySpace.gram(current.weights()), rank);
+        Subspace after = proposed.equals(current) ? before : DictionarySpace.of(proposal.products(), rank);
         return decide(new GateDecision.Figures(
                 rank,
                 Reconstruction.of(current, heldOut.codes(), heldOut.targets()),
                 Reconstruction.of(proposed, heldOut.codes(), heldOut.targets()),
                 PairedImprovement.between(current, proposed, heldOut),
-                measurable ? gap(active, before) : null,
-                measurable ? gap(active, after) : null,
+                gap(active, before, after),
+                gap(active, after, before),
                 Math.sqrt(2.0 * Math.min(rank, trained.dimension() - rank)),
                 change(trained, proposed),
                 idRows == null ? null : Reconstruction.of(trained, idRows.codes(), idRows.targets()),
@@ -166,7 +173,22 @@ public record SwapGate(GateLimits limits) {
         return String.format(Locale.ROOT, format, values);
     }
 
-    private static double gap(ActiveSubspace active, ExplainerSubspace explainer) {
-        return FaithfulnessGap.between(active.subspace(), explainer.subspace()).value();
+    /** To the first of two; null unless all are identified, since one gap alone says nothing. */
+    private static @Nullable Double gap(ActiveSubspace active, @Nullable Subspace one, @Nullable Subspace other) {
+        return one == null || other == null || !active.isIdentified()
+                ? null
+                : FaithfulnessGap.between(active.subspace(), one).value();
+    }
+
+    /**
+     * What is judged.
+     *
+     * @param gram {@code W W^T} of its weights, d x d, where it is known from how they were made
+     */
+    public record Proposal(Decoder decoder, @Nullable Matrix gram) {
+
+        private Matrix products() {
+            return gram == null ? DictionarySpace.gram(decoder.weights()) : gram;
+        }
     }
 }

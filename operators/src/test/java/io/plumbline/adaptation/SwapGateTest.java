@@ -29,7 +29,7 @@ class SwapGateTest {
                 .adapted(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0))
                 .decoder();
         SampleRows heldOut = problem.part(200, 300).rows();
-        GateDecision decision = GATE.judge(problem.trained(), problem.trained(), better, heldOut, null, RANK);
+        GateDecision decision = judge(problem, problem.trained(), better, heldOut);
         assertTrue(decision.publishes(), decision::reason);
         assertTrue(decision.figures().improvement().share() > 0.05, decision::toString);
         assertEquals(List.of("improvement", "gap", "features", "id_cost"), names(decision));
@@ -117,9 +117,19 @@ class SwapGateTest {
                 problem.trained().weights(),
                 Problem.gaussian(new Random(9), 1, DIMENSION, 5).values());
         Decoder proposed = new Decoder(problem.trained().weights(), new double[DIMENSION]);
-        GateDecision decision =
-                GATE.judge(problem.trained(), current, proposed, Problem.rows(few.codes(), exact), null, RANK);
+        GateDecision decision = judge(problem, current, proposed, Problem.rows(few.codes(), exact));
         assertTrue(decision.reason().contains("2 held-out rows cannot be measured"), decision::reason);
+    }
+
+    private static GateDecision judge(Problem problem, Decoder current, Decoder proposed, SampleRows heldOut) {
+        return GATE.judge(
+                problem.trained(),
+                problem.subspace(),
+                current,
+                new SwapGate.Proposal(proposed, null),
+                heldOut,
+                null,
+                RANK);
     }
 
     private static GateDecision decide(

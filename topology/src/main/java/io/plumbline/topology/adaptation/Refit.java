@@ -1,6 +1,7 @@
 package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.Reconstruction;
@@ -31,7 +32,7 @@ final class Refit {
     private final Explainer explainer;
     private final int rank;
     private final AdaptationSettings settings;
-    private final List<SampledRow> baselineRows;
+    private final BaselineRows baselineRows;
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
     private final DType revertType;
@@ -41,7 +42,7 @@ final class Refit {
      * @param rank the rank the site is watched at
      */
     Refit(String site, Explainer explainer, List<SampledRow> baselineRows, int rank, AdaptationSettings settings) {
-        this.baselineRows = baselineRows;
+        this.baselineRows = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
         this.site = site;
         this.explainer = explainer;
         this.rank = rank;

@@ -287,7 +287,14 @@ final class AdaptCommand implements Callable<Integer> {
         GateDecision decision = other == null
                 ? null
                 : new SwapGate(GateLimits.DEFAULTS)
-                        .judge(trained.decoder(), trained.decoder(), adapted, other, dumps.clean(), rank);
+                        .judge(
+                                trained.decoder(),
+                                subspace,
+                                trained.decoder(),
+                                new SwapGate.Proposal(adapted, null),
+                                other,
+                                dumps.clean(),
+                                rank);
         return new Fitted(adapted, fit, decision);
     }
 

@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
@@ -52,7 +53,11 @@ final class AdaptationDumps {
                     "--activations: %d rows to fit on and %d to choose by; --profile auto needs several requests"
                             .formatted(split.fit().size(), split.judge().size()));
         }
-        AdaptationRows rows = AdaptationRows.of(explainer.encoder(), split, baselineRows, explainer.targetWidth());
+        AdaptationRows rows = AdaptationRows.of(
+                explainer.encoder(),
+                split,
+                BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth()),
+                explainer.targetWidth());
         return judge == null
                 ? rows
                 : new AdaptationRows(rows.fit(), rows.choose(), rows.refit(), judge, rows.anchor(), rows.check());

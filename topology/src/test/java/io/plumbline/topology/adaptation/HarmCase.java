@@ -3,6 +3,7 @@ package io.plumbline.topology.adaptation;
 import io.plumbline.adaptation.Adaptation;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
@@ -106,7 +107,11 @@ record HarmCase(
     }
 
     private AdaptationRows adaptationRows(List<SampledRow> rows) {
-        return AdaptationRows.of(encoder, SampleSplit.of(rows, SHARE), baseline, trained.dimension());
+        return AdaptationRows.of(
+                encoder,
+                SampleSplit.of(rows, SHARE),
+                BaselineRows.of(encoder, baseline, trained.dimension()),
+                trained.dimension());
     }
 
     private Decoder fitted(SampleRows fit, GaeSettings settings) {

@@ -1,0 +1,254 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.explainer.TopKEncoder;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Cholesky;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/**
+ * One adaptation at the paper's sizes, with random weights: the time of each stage as it is computed, and of the whole, from the
+ * sampled rows to the decoder that passed or failed the gate, as the paper prints it and as {@code auto} searches.
+ *
+ * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many rounds.
+ */
+public final class AdaptationBenchmark {
+
+    private static final int ROWS = 2048;
+    private static final int REQUEST = 32;
+    private static final int TOP_K = 32;
+    private static final long SEED = 20_261_121;
+
+    private final int rank;
+    private final Decoder trained;
+    private final Encoder encoder;
+    private final ExplainerSubspace subspace;
+    private final Matrix activations;
+    private final BaselineRows baseline;
+    private final Map<String, Double> best = new LinkedHashMap<>();
+
+    private AdaptationBenchmark(int dimension, int features, int rank) {
+        this.rank = rank;
+        Matrix weights = floats(features, dimension, 1, 1.0 / Math.sqrt(dimension));
+        trained = new Decoder(weights, new double[dimension]);
+        encoder = TopKEncoder.of(weights, new double[features], TOP_K);
+        long begin = System.nanoTime();
+        subspace = ExplainerSubspace.ofWeights(weights, rank);
+        System.out.printf("the trained decoder's subspace, once per explainer: %.1f s%n", seconds(begin));
+        activations = drifted(dimension, 2);
+        Matrix clean = floats(ROWS, dimension, 3, 1.0);
+        baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
+    }
+
+    public static void main(String[] arguments) {
+        String size = arguments.length > 0 ? arguments[0] : "gpt2";
+        String profiles = arguments.length > 1 ? arguments[1] : "both";
+        int rounds = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 5;
+        System.out.printf(
+                "Java %s, %d processors, %s%n",
+                System.getProperty("java.version"),
+                Runtime.getRuntime().availableProcessors(),
+                UpdateKernels.chosen().reason());
+        AdaptationBenchmark benchmark =
+                switch (size) {
+                    case "gpt2" -> new AdaptationBenchmark(768, 24_576, 32);
+                    case "pythia" -> new AdaptationBenchmark(2048, 65_536, 64);
+                    case "small" -> new AdaptationBenchmark(256, 4_096, 16);
+                    default -> throw new IllegalArgumentException(size + ": expected gpt2, pythia or small");
+                };
+        benchmark.run(!profiles.equals("auto"), !profiles.equals("paper"), rounds);
+    }
+
+    private void run(boolean paper, boolean auto, int rounds) {
+        for (int round = 0; round < rounds; round++) {
+            if (paper) {
+                stages();
+                whole("a single refit, with the gate", new AdaptationProfile.Paper(paperSettings()), round);
+            }
+            if (auto) {
+                whole("profile auto, with the gate", new AdaptationProfile.Auto(), round);
+            }
+        }
+        best.forEach((stage, time) -> System.out.printf(Locale.ROOT, "%-46s %9.1f ms%n", stage, time));
+        long peak = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getType() == MemoryType.HEAP) {
+                peak += pool.getPeakUsage().getUsed();
+            }
+        }
+        long dictionary = 8L * trained.features() * trained.dimension();
+        System.out.printf(
+                Locale.ROOT,
+                "heap, with what was not collected yet: at most %.0f MB; the dictionary in memory: %.0f MB%n",
+                peak / 1e6,
+                dictionary / 1e6);
+        if (paper && auto) {
+            System.out.printf(
+                    Locale.ROOT,
+                    "auto / single refit: %.1f%n",
+                    best.get("profile auto, with the gate") / best.get("a single refit, with the gate"));
+        }
+    }
+
+    private GaeSettings paperSettings() {
+        return new GaeSettings(rank, Rotation.PRINTED, Regularisation.relative(2.0, 1.0), 0.0);
+    }
+
+    /** The stages of a single refit, one after the other. */
+    private void stages() {
+        SampleRows rows = time("encoder and TopK", () -> rows(activations, 0, ROWS));
+        Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets()).matrix());
+        ActiveSubspace window =
+                time("top-r eigenspace", () -> ActiveSubspace.topEigenspace(moment, rank));
+        StepOne stepOne = time("Procrustes", () -> StepOne.of(subspace, window, Rotation.PRINTED));
+        Matrix product = time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
+        Matrix gram = time("Gram matrix of the codes", () -> SparseProducts.centredGram(rows.codes()));
+        Regularisation absolute = paperSettings().regularisation().inUnitsOf(rows.codes());
+        Matrix system = gram.copy();
+        for (int i = 0; i < ROWS; i++) {
+            system.set(i, i, system.get(i, i) + ROWS * absolute.preservation());
+        }
+        Cholesky cholesky = time("Cholesky, one level", () -> Cholesky.of(system));
+        time("solve, d right-hand sides", () -> cholesky.solve(rows.targets()));
+        RidgeLevels levels = new RidgeLevels(rows.codes(), rows.targets(), product);
+        SettingsFit fit = time(
+                "all of Step 2 in factors (two levels)", () -> SettingsFit.of(stepOne, 0.0, absolute, levels));
+        Matrix weights = time("assembling W", () -> fit.weights(trained.weights(), rows.codes()));
+        Decoder decoder = GeometryAdapter.withBias(weights, rows.codes(), rows.targets());
+        Candidate candidate = new Candidate.Refit(paperSettings());
+        time("rounding", () -> Rounding.of(decoder, candidate, DType.F32));
+        Matrix products = time("W W^T from factors", () -> fit.gram(subspace, product, levels.gram()));
+        SampleRows heldOut = rows.select(IntStream.range(0, ROWS / 4).toArray());
+        time("gate", () -> new SwapGate(GateLimits.DEFAULTS)
+                .judge(trained, subspace, trained, new SwapGate.Proposal(decoder, products), heldOut, null, rank));
+        time("hashing and writing as float32", () -> hash(decoder));
+    }
+
+    /** From the sampled rows on, with the parts a window of this size is split into. */
+    private void whole(String name, AdaptationProfile profile, int round) {
+        Decoder current = trained;
+        GatedAdaptation adaptation = time(name, () -> {
+            SampleRows all = rows(activations, 0, ROWS);
+            SampleRows fit = part(all, 0, ROWS / 2);
+            SampleRows choose = part(all, ROWS / 2, 3 * ROWS / 4);
+            SampleRows judge = part(all, 3 * ROWS / 4, ROWS);
+            AdaptationRows rows = new AdaptationRows(
+                    fit, choose, part(all, 0, 3 * ROWS / 4), judge, baseline.anchor(), baseline.check());
+            return GatedAdaptation.of(
+                    profile, new SwapGate(GateLimits.DEFAULTS), trained, subspace, current, rows, rank, DType.F32);
+        });
+        if (round == 0) {
+            System.out.printf("%s: %s; %s%n", name, adaptation.search().best().candidate().describe(),
+                    adaptation.decision().reason());
+        }
+    }
+
+    private <T> T time(String stage, Supplier<T> work) {
+        long begin = System.nanoTime();
+        T result = work.get();
+        best.merge(stage, 1e3 * seconds(begin), Math::min);
+        return result;
+    }
+
+    private SampleRows rows(Matrix all, int from, int to) {
+        Matrix rows = all.rowRange(from, to);
+        SparseCodes codes = encoder.encode(rows);
+        long[] requests = new long[to - from];
+        for (int i = 0; i < requests.length; i++) {
+            requests[i] = (from + i) / REQUEST;
+        }
+        return new SampleRows(codes, rows, requests);
+    }
+
+    private static SampleRows part(SampleRows rows, int from, int to) {
+        return rows.select(IntStream.range(from, to).toArray());
+    }
+
+    /** Sparse mixtures of features whose directions moved, so that there is something to learn. */
+    private Matrix drifted(int dimension, long seed) {
+        SplittableRandom random = new SplittableRandom(SEED + seed);
+        Matrix rows = Matrix.zeros(ROWS, dimension);
+        Matrix weights = trained.weights();
+        for (int i = 0; i < ROWS; i++) {
+            for (int active = 0; active < TOP_K; active++) {
+                // Skewed towards the first features.
+                int feature = (int) (weights.rows() * Math.pow(random.nextDouble(), 4));
+                double code = 1.0 + random.nextDouble();
+                for (int j = 0; j < dimension; j++) {
+                    double turned = weights.get(feature, j) + 0.6 * weights.get(feature, (j + 1) % dimension);
+                    rows.values()[i * dimension + j] += code * turned;
+                }
+            }
+        }
+        for (int i = 0; i < rows.values().length; i++) {
+            rows.values()[i] = (float) rows.values()[i];
+        }
+        return rows;
+    }
+
+    private static Matrix floats(int rows, int columns, long seed, double scale) {
+        SplittableRandom random = new SplittableRandom(SEED + seed);
+        Matrix matrix = Matrix.zeros(rows, columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            // A sum of three uniform numbers of variance 1, near enough to a normal one.
+            double sum = random.nextDouble() + random.nextDouble() + random.nextDouble();
+            matrix.values()[i] = (float) (scale * 2.0 * (sum - 1.5));
+        }
+        return matrix;
+    }
+
+    private static byte[] hash(Decoder decoder) {
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        writer.add("W_dec", DType.F32, decoder.weights());
+        writer.addVector("b_dec", DType.F32, decoder.bias());
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            writer.writeTo(new Digesting(digest));
+            return digest.digest();
+        } catch (IOException | NoSuchAlgorithmException e) {
+            throw new IllegalStateException("nothing here is a file, and every Java has SHA-256", e);
+        }
+    }
+
+    private record Digesting(MessageDigest digest) implements WritableByteChannel {
+        @Override
+        public int write(ByteBuffer source) {
+            int count = source.remaining();
+            digest.update(source);
+            return count;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static double seconds(long begin) {
+        return (System.nanoTime() - begin) / 1e9;
+    }
+}

@@ -1,0 +1,69 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.Subspace;
+import io.plumbline.linalg.Cores;
+import io.plumbline.linalg.DoublePanel;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.UpdateKernels;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The leading directions of a dictionary where only they are wanted: the eigenspace of {@code W W^T}, d x d.
+ *
+ * <p>Its eigenvalues are squares of singular values: those below 1e-8 of the largest cannot be told from 0, and count as equal.
+ * For what Step 1 is made of {@link ExplainerSubspace} has all of them.
+ */
+final class DictionarySpace {
+
+    /** Parts that are summed on their own, so that the sum does not depend on the number of threads. */
+    private static final int PARTS = 4;
+
+    private DictionarySpace() {}
+
+    /** Null where the decoder does not determine it. */
+    static @Nullable Subspace ofTrained(Decoder trained, ExplainerSubspace known, int rank) {
+        return GeometryAdapter.undecided(trained, known, rank) == null
+                ? new Subspace(known.leftVectors().leadingColumns(rank))
+                : null;
+    }
+
+    /** @param gram {@code W W^T} */
+    static @Nullable Subspace of(Matrix gram, int rank) {
+        ActiveSubspace leading = ActiveSubspace.topEigenspace(gram, rank);
+        return leading.isIdentified() ? leading.subspace() : null;
+    }
+
+    /** {@code W W^T} from weights as on file; {@code k d^2} flops in float64. */
+    static Matrix gram(Matrix weights) {
+        int d = weights.columns();
+        int features = (weights.rows() + PARTS - 1) / PARTS;
+        double[][] states = new double[PARTS][];
+        Cores.each(PARTS, part -> {
+            double[] state = new double[d + d * (d + 1) / 2];
+            DoublePanel panel = UpdateKernels.kernel().doubles(d, DoublePanel.ROWS);
+            for (int j = part * features; j < Math.min((part + 1) * features, weights.rows()); j++) {
+                panel.add(weights.values(), j * d);
+                if (panel.isFull()) {
+                    panel.drainTo(state);
+                }
+            }
+            panel.drainTo(state);
+            states[part] = state;
+        });
+        Matrix gram = Matrix.zeros(d, d);
+        for (int i = 0, at = d; i < d; i++) {
+            for (int j = 0; j <= i; j++, at++) {
+                double sum = 0.0;
+                for (double[] state : states) {
+                    sum += state[at];
+                }
+                gram.set(i, j, sum);
+                gram.set(j, i, sum);
+            }
+        }
+        return gram;
+    }
+}

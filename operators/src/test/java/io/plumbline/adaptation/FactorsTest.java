@@ -1,0 +1,106 @@
+package io.plumbline.adaptation;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.linalg.Cores;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a refit gives in factors against the same from its dense weights. */
+class FactorsTest {
+
+    private static final int DIMENSION = 13;
+    private static final Problem PROBLEM = Problem.random(31, 300, 130, DIMENSION);
+    private static final SampleRows ROWS = PROBLEM.part(0, 200).rows();
+    private static final SampleRows OTHERS = PROBLEM.part(200, 300).rows();
+
+    static Stream<Candidate> candidates() {
+        return Stream.concat(
+                Stream.of(new Candidate.BiasOnly()),
+                Stream.of(
+                                new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0.25),
+                                new GaeSettings(4, Rotation.PRINTED, Regularisation.relative(2, 1), 0),
+                                new GaeSettings(8, Rotation.PRINTED, Regularisation.relative(0, 1), 0),
+                                new GaeSettings(4, Rotation.FULL_RANK, Regularisation.relative(2, 1), 0.5),
+                                new GaeSettings(4, Rotation.FULL_RANK, Regularisation.relative(0, 1), 1))
+                        .map(Candidate.Refit::new));
+    }
+
+    @ParameterizedTest
+    @MethodSource("candidates")
+    void theProductsOfTheColumnsAreThoseOfTheDenseWeights(Candidate candidate) {
+        SearchRun run = run();
+        Matrix weights = run.decoder(candidate).weights();
+        Matrix expected = Kernels.transposeMultiply(weights, weights);
+        Matrix fromFactors = run.gram(candidate);
+        double size = expected.frobeniusNorm();
+        assertEquals(0.0, expected.minus(fromFactors).frobeniusNorm(), 1e-12 * size);
+        assertEquals(0.0, expected.minus(DictionarySpace.gram(weights)).frobeniusNorm(), 1e-14 * size);
+    }
+
+    @ParameterizedTest
+    @MethodSource("candidates")
+    void figuresWithoutTheDecoderAreTheDecodersOwn(Candidate candidate) {
+        SearchRun run = run();
+        SearchReport.Figures found = run.evaluate(candidate);
+        SearchReport.Figures expected = run.figures(candidate, run.decoder(candidate));
+        assertEquals(expected.fit().fvu(), found.fit().fvu(), 1e-12);
+        assertEquals(expected.validation().fvu(), found.validation().fvu(), 1e-12);
+        assertEquals(expected.inDistribution().fvu(), found.inDistribution().fvu(), 1e-12);
+    }
+
+    @Test
+    void anyNumberOfThreadsGivesTheSameBits() {
+        GaeSettings settings = new GaeSettings(8, Rotation.PRINTED, Regularisation.relative(2, 1), 0);
+        Problem large = Problem.random(32, 300, 130, 260);
+        Matrix shared = large.adapted(settings).decoder().weights();
+        String before = System.getProperty(Cores.PROPERTY);
+        System.setProperty(Cores.PROPERTY, "1");
+        try {
+            assertArrayEquals(
+                    shared.values(), large.adapted(settings).decoder().weights().values());
+        } finally {
+            if (before == null) {
+                System.clearProperty(Cores.PROPERTY);
+            } else {
+                System.setProperty(Cores.PROPERTY, before);
+            }
+        }
+    }
+
+    @Test
+    void productsThroughSparseCodesAreTheDenseOnes() {
+        Matrix dual = Problem.gaussian(new Random(5), ROWS.rows(), 150, 1.0);
+        Matrix z = ROWS.codes().toDense();
+        Matrix learnt = Kernels.transposeMultiply(z, dual);
+        List<Matrix> found = SparseProducts.through(ROWS.codes(), dual, List.of(ROWS.codes(), OTHERS.codes()));
+        Matrix onOthers = Kernels.multiply(OTHERS.codes().toDense(), learnt);
+        assertEquals(
+                0.0, Kernels.multiply(z, learnt).minus(found.get(0)).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
+        assertEquals(0.0, onOthers.minus(found.get(1)).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
+        Matrix sum = learnt.copy();
+        SparseProducts.addTransposeProduct(ROWS.codes(), dual, sum);
+        assertEquals(0.0, learnt.plus(1.0, learnt).minus(sum).frobeniusNorm(), 1e-12 * learnt.frobeniusNorm());
+        // A feature that nobody has in the rows fitted on adds nothing elsewhere.
+        SparseCodes none = SparseCodes.fromDense(Matrix.zeros(1, ROWS.codes().features()));
+        Matrix one = new Matrix(1, 2, new double[] {1, 1});
+        assertEquals(
+                0.0,
+                SparseProducts.through(none, one, List.of(OTHERS.codes()))
+                        .get(0)
+                        .frobeniusNorm());
+    }
+
+    private static SearchRun run() {
+        return new SearchRun(
+                PROBLEM.trained(), PROBLEM.subspace(), new SearchRun.Window(ROWS.targets()), ROWS, OTHERS, OTHERS);
+    }
+}
