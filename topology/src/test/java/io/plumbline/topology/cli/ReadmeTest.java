@@ -35,6 +35,7 @@ class ReadmeTest {
     private static final Pattern TEST_CLASS = Pattern.compile("[A-Z]\\w+(?:Test|IT|Soak)");
     private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
     private static final Path HOT_SWAP = Path.of("src/test/java/io/plumbline/topology/emission/HotSwapExample.java");
+    private static final Path PRODUCER = Markdown.REPOSITORY.resolve("clients/python/send_activations.py");
 
     @Test
     void theTwoCommandsStandAtTheTop() throws IOException {
@@ -112,11 +113,21 @@ class ReadmeTest {
 
     @Test
     void theHotSwapIsCodeThatCompiles() throws IOException {
-        List<Markdown.Block> blocks = Markdown.read(README).blocks("java");
+        requireQuoted("java", HOT_SWAP, "// ");
+    }
+
+    @Test
+    void theProducerIsTheProgramThatIsRunInATest() throws IOException {
+        requireQuoted("python", PRODUCER, "# ");
+    }
+
+    private static void requireQuoted(String language, Path file, String comment) throws IOException {
+        List<Markdown.Block> blocks = Markdown.read(README).blocks(language);
         assertEquals(1, blocks.size());
-        String source = Files.readString(HOT_SWAP);
-        String region = source.substring(
-                source.indexOf("// README begins") + "// README begins".length(), source.indexOf("// README ends"));
+        String source = Files.readString(file);
+        String begin = comment + "README begins";
+        String region =
+                source.substring(source.indexOf(begin) + begin.length(), source.indexOf(comment + "README ends"));
         assertEquals(region.stripIndent().strip(), blocks.get(0).code().strip());
     }
 
