@@ -8,6 +8,8 @@ import io.plumbline.topology.bench.Variant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.commons.math3.linear.Array2DRowRealMatrix;
 import org.apache.commons.math3.linear.ArrayRealVector;
 import org.apache.commons.math3.linear.BlockRealMatrix;
@@ -31,7 +33,11 @@ public final class JavaRivals implements KernelRivals {
 
     private static final int LARGE_DECOMPOSITION = 1024;
 
+    /** Held, or its level would be forgotten: it announces itself on standard error. */
+    private static final Logger NETLIB = Logger.getLogger("dev.ludovic.netlib.blas.InstanceBuilder");
+
     public JavaRivals() {
+        NETLIB.setLevel(Level.WARNING);
         OjAlgoUtils.limitThreadsTo(1);
         EjmlConcurrency.USE_CONCURRENT = false;
     }

@@ -32,17 +32,15 @@ final class KernelBench {
             findings.notes.add("libraries beside the kernels: they are not on the class path; start with ./plumbline");
         }
         rivals.forEach(one -> findings.notes.addAll(one.notes()));
+        Stopwatch stopwatch =
+                plan.quick() ? new Stopwatch(SECOND / 4, SECOND / 5) : new Stopwatch(3 * SECOND / 2, 3 * SECOND / 2);
         for (KernelCase work : cases) {
             findings.next(work.title());
             System.setProperty(Cores.PROPERTY, Integer.toString(work.threads()));
-            findings.add(measure(work, variants(work), stopwatch()));
+            findings.add(measure(work, variants(work), stopwatch));
         }
         System.clearProperty(Cores.PROPERTY);
         claims(cases);
-    }
-
-    private Stopwatch stopwatch() {
-        return plan.quick() ? new Stopwatch(SECOND / 20, SECOND / 5) : new Stopwatch(SECOND / 4, 2 * SECOND);
     }
 
     private List<Variant> variants(KernelCase work) {
@@ -61,7 +59,7 @@ final class KernelBench {
         for (Variant variant : variants) {
             requireEqual(work, variant.name(), expected, variant.answer().get());
         }
-        double[][] nanos = stopwatch.time(variants);
+        double[][] nanos = stopwatch.time(work.kind(), variants);
         List<Measurement> measurements = new ArrayList<>();
         double flops = work.flops();
         for (int v = 0; v < variants.size(); v++) {

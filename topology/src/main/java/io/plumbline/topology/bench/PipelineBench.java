@@ -39,7 +39,7 @@ final class PipelineBench implements AutoCloseable {
     private static final int MORE_ROWS_A_RECORD = 256;
 
     /** Slow rivals do not read to the end. */
-    private static final double RIVAL_SECONDS = 6.0;
+    private static final double RIVAL_SECONDS = 4.0;
 
     private final BenchPlan plan;
     private final Findings findings;
@@ -102,6 +102,12 @@ final class PipelineBench implements AutoCloseable {
         readers.put(HOPPING, monitor(site, topic, Windows.HOPPING));
         readers.put(TUMBLING, monitor(site, topic, Windows.TUMBLING));
         addRivals(readers, topic);
+        if (plan.rivals() && !plan.quick()) {
+            readers.put(AGGREGATE_OURS, () -> aggregate(topic, AggregateRun::ourKernel));
+        }
+        if (python && !plan.quick()) {
+            readers.put(PYTHON_ALL, () -> python(topic, false));
+        }
         compare(topic, readers);
         topic.delete(bootstrapServers);
         two.delete(bootstrapServers);
@@ -122,10 +128,8 @@ final class PipelineBench implements AutoCloseable {
         }
         readers.put(CONSUMER, () -> ConsumerRun.rate(bootstrapServers, topic));
         readers.put(AGGREGATE, () -> aggregate(topic, AggregateRun::plainLoops));
-        readers.put(AGGREGATE_OURS, () -> aggregate(topic, AggregateRun::ourKernel));
         if (python) {
             readers.put(PYTHON, () -> python(topic, true));
-            readers.put(PYTHON_ALL, () -> python(topic, false));
         }
     }
 

@@ -21,10 +21,12 @@ final class Scaling {
 
     private final BenchPlan plan;
     private final Findings findings;
+    private final Stopwatch stopwatch;
 
     Scaling(BenchPlan plan, Findings findings) {
         this.plan = plan;
         this.findings = findings;
+        this.stopwatch = plan.quick() ? new Stopwatch(1_000, 1_000) : new Stopwatch(1_500_000_000L, 1_000_000_000L);
     }
 
     void kernels() {
@@ -59,12 +61,12 @@ final class Scaling {
 
     private void curve(
             String what, String variable, String unit, int share, int[] sizes, IntFunction<KernelCase> work) {
-        Stopwatch stopwatch = plan.quick() ? new Stopwatch(1_000, 1_000) : new Stopwatch(200_000_000L, 1_000_000_000L);
         List<Point> points = new ArrayList<>();
         for (int size : sizes) {
             findings.next("%s, %s = %,d".formatted(what, variable, size));
-            Variant ours = OwnKernels.variants(work.apply(size)).get(0);
-            double[] nanos = stopwatch.time(List.of(ours))[0];
+            KernelCase sized = work.apply(size);
+            Variant ours = OwnKernels.variants(sized).get(0);
+            double[] nanos = stopwatch.time(sized.kind(), List.of(ours))[0];
             points.add(
                     new Point(size, Measurement.of(what, variable, unit, nanos).median() / 1e3 / share));
         }

@@ -3,7 +3,9 @@ package io.plumbline.topology.bench;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** Times variants in turn, round after round: what slows the machine down for a while slows them all. */
 final class Stopwatch {
@@ -17,14 +19,15 @@ final class Stopwatch {
     private static final int MOST_ROUNDS = 41;
     private static final int MOST_REPEATS = 1_000_000;
     private static final int LEAST_RUNS = 2;
-    private static final double LONGEST_WARM_UP_NANOS = 8e9;
+    private static final long LONGEST_WARM_UP_NANOS = 8_000_000_000L;
     private static final double CLEARLY_FASTER = 0.9;
 
     private final long warmUpNanos;
     private final long caseNanos;
+    private final Set<String> met = new HashSet<>();
 
     /**
-     * @param warmUpNanos without getting faster, before a variant counts
+     * @param warmUpNanos without getting faster before a variant counts that is met for the first time; a tenth of it later
      * @param caseNanos after which no further round is begun, once there were three
      */
     Stopwatch(long warmUpNanos, long caseNanos) {
@@ -32,11 +35,16 @@ final class Stopwatch {
         this.caseNanos = caseNanos;
     }
 
-    /** Nanoseconds of one run of each variant: a row a variant, a column a round. */
-    double[][] time(List<Variant> variants) {
+    /**
+     * Nanoseconds of one run of each variant: a row a variant, a column a round.
+     *
+     * @param kind variants of one name do the same by the same code in all work of one kind
+     */
+    double[][] time(Enum<?> kind, List<Variant> variants) {
         int[] repeats = new int[variants.size()];
         for (int v = 0; v < repeats.length; v++) {
-            repeats[v] = warmUp(variants.get(v));
+            boolean isNew = met.add(kind + " " + variants.get(v).name());
+            repeats[v] = warmUp(variants.get(v), isNew ? warmUpNanos : warmUpNanos / 10);
         }
         List<double[]> rounds = new ArrayList<>();
         long begin = System.nanoTime();
@@ -60,16 +68,18 @@ final class Stopwatch {
      * Runs it until it has not become faster for a while: on a busy machine the compiler may take seconds. Returns how many
      * repeats fill a sample.
      */
-    private int warmUp(Variant variant) {
+    private static int warmUp(Variant variant, long quietNanos) {
         double fastest = Double.MAX_VALUE;
-        double spent = 0.0;
-        double sinceFaster = 0.0;
-        for (int runs = 0; runs < LEAST_RUNS || (sinceFaster < warmUpNanos && spent < LONGEST_WARM_UP_NANOS); runs++) {
+        long begin = System.nanoTime();
+        long faster = begin;
+        long now = begin;
+        for (int runs = 0;
+                runs < LEAST_RUNS || (now - faster < quietNanos && now - begin < LONGEST_WARM_UP_NANOS);
+                runs++) {
             double nanos = sample(variant, 1);
-            spent += nanos;
-            sinceFaster += nanos;
+            now = System.nanoTime();
             if (nanos < CLEARLY_FASTER * fastest) {
-                sinceFaster = 0.0;
+                faster = now;
             }
             fastest = Math.min(fastest, nanos);
         }
