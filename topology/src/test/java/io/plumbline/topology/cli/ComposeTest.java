@@ -1,0 +1,135 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** The compose file names files, services, commands and ports that there are. It was never started by a test. */
+class ComposeTest {
+
+    private static final Path FOLDER = Path.of("..", "deploy", "compose");
+    private static final YAMLMapper YAML = new YAMLMapper();
+
+    @Test
+    void everyFileItMountsIsThere() throws IOException {
+        int mounts = 0;
+        for (JsonNode service : services().values()) {
+            for (JsonNode volume : service.path("volumes")) {
+                String source = volume.asText().split(":", -1)[0];
+                if (source.startsWith(".")) {
+                    assertTrue(Files.exists(FOLDER.resolve(source)), source);
+                    mounts++;
+                } else if (!source.startsWith("$")) {
+                    assertTrue(compose().path("volumes").has(source), source);
+                }
+            }
+        }
+        assertTrue(mounts >= 8, "mounts: " + mounts);
+    }
+
+    @Test
+    void whateverStaysUpSaysWhetherItIsWellAndWhoWaitsForItNamesIt() throws IOException {
+        Map<String, JsonNode> services = services();
+        Set<String> expected =
+                new TreeSet<>(Set.of("kafka", "topics", "monitor", "adapter", "prometheus", "alertmanager", "grafana"));
+        assertEquals(expected, services.keySet());
+        services.forEach((name, service) -> {
+            assertEquals(!name.equals("topics"), service.path("healthcheck").has("test"), name);
+            service.path("depends_on").properties().forEach(other -> {
+                assertTrue(services.containsKey(other.getKey()), name + " waits for " + other.getKey());
+                assertEquals(
+                        other.getKey().equals("topics") ? "service_completed_successfully" : "service_healthy",
+                        other.getValue().path("condition").asText());
+            });
+            service.path("ports").forEach(port -> assertTrue(port.asText().startsWith("127.0.0.1:"), name));
+        });
+    }
+
+    @Test
+    void monitorAndAdapterAreStartedByCommandsThatThereAreWithAConfigurationTheProgramTakes() throws IOException {
+        for (String role : List.of("monitor", "adapter")) {
+            JsonNode service = services().get(role);
+            CommandLine.ParseResult run = Plumbline.commandLine().parseArgs(words(service.path("command")));
+            assertEquals(
+                    role,
+                    run.subcommand().matchedOptionValue("--role", Role.ALL).toString());
+            List<String> health = List.of(words(service.at("/healthcheck/test")));
+            assertEquals(Plumbline.class.getName(), health.get(health.size() - 2));
+            Plumbline.commandLine().parseArgs(health.get(health.size() - 1));
+            assertTrue(service.path("read_only").asBoolean(), role);
+        }
+        Path file = FOLDER.resolve("plumbline.yaml");
+        MonitorConfig config = MonitorConfig.parse(Files.readString(file), file.toString(), FOLDER);
+        assertTrue(config.stateDirectory().startsWith("/var/lib/plumbline"));
+        assertTrue(services()
+                .get("kafka")
+                .at("/environment/KAFKA_ADVERTISED_LISTENERS")
+                .asText()
+                .contains("//" + config.bootstrapServers()));
+        assertTrue(words(services().get("topics").path("command"))[2].equals(config.bootstrapServers()));
+    }
+
+    @Test
+    void prometheusScrapesWhatIsStartedAndHasTheRules() throws IOException {
+        JsonNode prometheus = YAML.readTree(FOLDER.resolve("prometheus.yml").toFile());
+        for (JsonNode target : prometheus.at("/scrape_configs/0/static_configs/0/targets")) {
+            String[] place = target.asText().split(":", -1);
+            assertTrue(services().containsKey(place[0]), target.asText());
+            assertEquals("9464", place[1]);
+        }
+        assertEquals("plumbline/*-rules.yml", prometheus.at("/rule_files/0").asText());
+        boolean isMounted = false;
+        for (JsonNode volume : services().get("prometheus").path("volumes")) {
+            isMounted |= volume.asText().equals("../prometheus:/etc/prometheus/plumbline:ro");
+        }
+        assertTrue(isMounted, "the folder of the rules");
+        try (var rules = Files.newDirectoryStream(FOLDER.resolve("../prometheus"), "*-rules.yml")) {
+            assertTrue(rules.iterator().hasNext(), "no rules");
+        }
+        assertFalse(prometheus.at("/alerting/alertmanagers").isEmpty());
+    }
+
+    private static JsonNode compose() throws IOException {
+        return YAML.readTree(FOLDER.resolve("compose.yaml").toFile());
+    }
+
+    /** With what they take over from an anchor; Jackson knows aliases of values only. */
+    private static Map<String, JsonNode> services() throws IOException {
+        String text = Files.readString(FOLDER.resolve("compose.yaml"));
+        JsonNode compose = YAML.readTree(text.replace("x-plumbline: &plumbline", "x-plumbline:")
+                .replace("    <<: *plumbline", "    inherits: true"));
+        Map<String, JsonNode> services = new TreeMap<>();
+        compose.path("services").properties().forEach(service -> {
+            ObjectNode whole = YAML.createObjectNode();
+            if (service.getValue().path("inherits").asBoolean()) {
+                whole.setAll((ObjectNode) compose.path("x-plumbline"));
+            }
+            whole.setAll((ObjectNode) service.getValue());
+            services.put(service.getKey(), whole);
+        });
+        return services;
+    }
+
+    private static String[] words(JsonNode list) {
+        List<String> words = new ArrayList<>();
+        list.forEach(word -> words.add(word.asText()));
+        return words.toArray(new String[0]);
+    }
+}
