@@ -2,29 +2,17 @@ package io.plumbline.topology.metrics;
 
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
-import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
-import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.plumbline.topology.ProgramVersion;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
 import io.plumbline.topology.windows.WindowSettings;
-import io.prometheus.metrics.model.registry.Collector;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.prometheus.metrics.model.snapshots.InfoSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Duration;
 import java.util.Collection;
@@ -63,18 +51,6 @@ public final class Metrics implements AutoCloseable {
     public static final String ACTIVATIONS = "activations";
 
     private static final Logger log = LoggerFactory.getLogger(Metrics.class);
-
-    private static final Collector BUILD = () -> InfoSnapshot.builder()
-            .name("plumbline_build")
-            .help("What runs: the version of Plumbline and of Java")
-            .dataPoint(InfoSnapshot.InfoDataPointSnapshot.builder()
-                    .labels(Labels.of(
-                            "version",
-                            ProgramVersion.number(),
-                            "java",
-                            Runtime.version().toString()))
-                    .build())
-            .build();
 
     /** Buckets of the stage times: a tenth of a millisecond to read a record, 36 ms to assess at d = 768, 400 ms at 2,048, seconds to adapt. */
     private static final Duration[] STAGE_BUCKETS = {
@@ -146,7 +122,7 @@ public final class Metrics implements AutoCloseable {
         siteWindows = new SiteWindows(wallClock, settings.staleness());
         collectors = List.of(siteWindows, siteAccounts, siteSwaps, heldDecoders, pipelineState);
         collectors.forEach(prometheus::register);
-        prometheus.register(BUILD);
+        prometheus.register(ProcessMeters.BUILD);
         meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, prometheus, Clock.SYSTEM);
         meters.config()
                 .meterFilter(new StreamsMeters())
@@ -168,14 +144,7 @@ public final class Metrics implements AutoCloseable {
                             .register(meters));
         }
         overflowSite = counters.ofSite(OVERFLOW_SITE);
-        new JvmMemoryMetrics().bindTo(meters);
-        new JvmThreadMetrics().bindTo(meters);
-        new ProcessorMetrics().bindTo(meters);
-        new FileDescriptorMetrics().bindTo(meters);
-        new UptimeMetrics().bindTo(meters);
-        JvmGcMetrics collections = new JvmGcMetrics();
-        collections.bindTo(meters);
-        bound.add(collections);
+        bound.add(ProcessMeters.bind(meters));
     }
 
     public static Metrics create(Settings settings) {
@@ -220,32 +189,7 @@ public final class Metrics implements AutoCloseable {
 
     /** Adds where an application stands still. */
     public void observe(Standstills standstills) {
-        guarded(() -> {
-            Tag application = Tag.of("application", standstills.application());
-            Gauge.builder("plumbline.stall.limit", standstills, Standstills::limitSeconds)
-                    .description(
-                            "Longest time that may rightly pass between two commits: the poll interval and a commit interval")
-                    .baseUnit("seconds")
-                    .tags(List.of(application))
-                    .strongReference(true)
-                    .register(meters);
-            for (String topic : standstills.labels()) {
-                List<Tag> tags = List.of(application, Tag.of("topic", topic));
-                Gauge.builder("plumbline.stalled", standstills, all -> all.stalledSeconds(topic))
-                        .description(
-                                "Time for which records have waited at an unmoved committed offset, the worst partition of the topic")
-                        .baseUnit("seconds")
-                        .tags(tags)
-                        .strongReference(true)
-                        .register(meters);
-                Gauge.builder("plumbline.offset.repeats", standstills, all -> all.repeats(topic))
-                        .description(
-                                "Times in a row this process began again at the offset where a partition of the topic still stands")
-                        .tags(tags)
-                        .strongReference(true)
-                        .register(meters);
-            }
-        });
+        guarded(() -> StandstillGauges.register(meters, standstills));
     }
 
     /** A record of {@code rows} rows was accepted. */
@@ -421,7 +365,7 @@ public final class Metrics implements AutoCloseable {
         bound.forEach(binder -> guarded(() -> closeQuietly(binder)));
         meters.close();
         collectors.forEach(prometheus::unregister);
-        prometheus.unregister(BUILD);
+        prometheus.unregister(ProcessMeters.BUILD);
     }
 
     private static void closeQuietly(AutoCloseable binder) {

@@ -74,6 +74,7 @@ class DashboardIT {
         }
         client.sendAll(records);
         awaitAnswer("plumbline_subscriber_decoder_version == 1");
+        awaitAnswer("plumbline_decoder_swaps_total{site=\"%s\"} == 1".formatted(WatchedFolder.SITE));
     }
 
     @AfterAll
