@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Matrix;
 import java.util.stream.Stream;
 
 /**
@@ -25,6 +26,13 @@ public record PairedErrors(int requests, double meanDifference, double standardE
 
     /** Of the requests of these rows. */
     public static PairedErrors of(SampleRows rows, Decoder first, Decoder second) {
+        return of(Stream.of(RequestErrors.of(first, second, rows))
+                .mapToDouble(sums -> sums[1])
+                .toArray());
+    }
+
+    /** As {@link #of(SampleRows, Decoder, Decoder)}, of what the two gave for the rows. */
+    public static PairedErrors of(SampleRows rows, Matrix first, Matrix second) {
         return of(Stream.of(RequestErrors.of(first, second, rows))
                 .mapToDouble(sums -> sums[1])
                 .toArray());

@@ -24,8 +24,8 @@ public record Reconstruction(int rows, double mse, double msePerElement, double 
         return between(decoder.reconstruct(codes), targets);
     }
 
-    /** In any orthonormal coordinates: a rotation of both changes nothing. */
-    static Reconstruction between(Matrix reconstruction, Matrix targets) {
+    /** Of what a decoder gave for the rows. In any orthonormal coordinates: a rotation of both changes nothing. */
+    public static Reconstruction between(Matrix reconstruction, Matrix targets) {
         if (targets.rows() == 0) {
             throw new IllegalArgumentException("no rows: there is nothing to reconstruct");
         }

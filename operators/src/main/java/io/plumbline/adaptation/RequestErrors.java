@@ -15,8 +15,13 @@ final class RequestErrors {
      * {@code |y - yhat_1|^2 - |y - yhat_2|^2}. Two passes over the rows, {@code 4 nonZeros d} flops.
      */
     static double[][] of(Decoder first, Decoder second, SampleRows rows) {
-        Matrix errorsOfFirst = rows.targets().minus(first.reconstruct(rows.codes()));
-        Matrix errorsOfSecond = rows.targets().minus(second.reconstruct(rows.codes()));
+        return of(first.reconstruct(rows.codes()), second.reconstruct(rows.codes()), rows);
+    }
+
+    /** The same of what the two gave for the rows. */
+    static double[][] of(Matrix first, Matrix second, SampleRows rows) {
+        Matrix errorsOfFirst = rows.targets().minus(first);
+        Matrix errorsOfSecond = rows.targets().minus(second);
         Map<Long, double[]> sums = new LinkedHashMap<>();
         for (int row = 0; row < rows.rows(); row++) {
             double error = squaredLength(errorsOfFirst, row);

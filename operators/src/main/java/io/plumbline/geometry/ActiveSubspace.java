@@ -2,26 +2,61 @@ package io.plumbline.geometry;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.SymmetricEigen;
+import io.plumbline.linalg.TopEigenspace;
 import io.plumbline.moments.SecondMoment;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The directions with the most energy: the span of the {@code rank} leading eigenvectors of an uncentred second moment
  * (the paper's {@code Π_ID} and {@code Π_OOD}).
  *
- * <p>All eigenpairs are computed and kept ({@code 8 d^2} bytes): the bounds need the whole spectrum, and the energies the
- * directions outside. Cost: one full symmetric eigendecomposition, 0.7 s at d = 768.
+ * <p>Either from all eigenpairs ({@link #topEigenspace}: 0.7 s at d = 768, 18 s at 2,048), which what is computed once can
+ * afford and the whitening of a baseline needs. Or from the leading ones alone ({@link #leadingOnly}), for every window: then the
+ * subspace is right up to {@link #sineBound()}, which is proven, and of the other eigenvalues proven bounds are known, from which
+ * follow bounds that are as valid and a little wider.
  *
- * <p>Immutable; safe for any number of threads as long as nobody writes to the arrays it hands out.
+ * <p>Keeps the moment, {@code 8 d^2} bytes, and where all eigenpairs were computed as much again. Immutable; safe for any number of
+ * threads as long as nobody writes to the arrays it hands out.
  */
 public final class ActiveSubspace {
 
-    private final SymmetricEigen eigen;
-    private final Subspace subspace;
+    /** Proven sine up to which a window's subspace may be off; the true one is some tens of times smaller. */
+    private static final double TOLERANCE = 1e-4;
 
-    private ActiveSubspace(SymmetricEigen eigen, int rank) {
-        this.eigen = eigen;
-        this.subspace = new Subspace(eigen.vectors().leadingColumns(rank));
+    /** Below this dimension a full decomposition takes a few milliseconds. */
+    private static final int SMALLEST_DIMENSION = 160;
+
+    /** Above this share of the dimension a full decomposition is no slower. */
+    private static final int LARGEST_SHARE = 4;
+
+    private final Matrix moment;
+    private final Subspace subspace;
+    private final double[] atLeast;
+    private final double[] atMost;
+    private final double sineBound;
+    private final @Nullable SymmetricEigen full;
+    private final @Nullable TopEigenspace leading;
+
+    private ActiveSubspace(Matrix moment, SymmetricEigen full, int rank) {
+        this.moment = moment;
+        this.full = full;
+        this.leading = null;
+        this.subspace = new Subspace(full.vectors().leadingColumns(rank));
+        this.atLeast = full.values();
+        this.atMost = full.values();
+        this.sineBound = 0.0;
+    }
+
+    private ActiveSubspace(Matrix moment, TopEigenspace leading) {
+        this.moment = moment;
+        this.full = null;
+        this.leading = leading;
+        this.subspace = new Subspace(leading.vectors());
+        this.atLeast = leading.atLeast();
+        this.atMost = leading.atMost();
+        this.sineBound = leading.sineBound();
     }
 
     /** The leading eigenspace of {@code (1/N) Σ y yᵀ}. */
@@ -29,10 +64,29 @@ public final class ActiveSubspace {
         return topEigenspace(moment.matrix(), rank);
     }
 
-    /** The leading eigenspace of a symmetric d x d matrix; {@code rank} in 1 .. d. */
+    /** The leading eigenspace of a symmetric d x d matrix, by a full decomposition; {@code rank} in 1 .. d. */
     public static ActiveSubspace topEigenspace(Matrix moment, int rank) {
         requireRank(rank, moment.rows());
-        return new ActiveSubspace(SymmetricEigen.of(moment), rank);
+        return new ActiveSubspace(moment, SymmetricEigen.of(moment), rank);
+    }
+
+    /**
+     * The leading eigenspace of a positive semidefinite d x d matrix by {@link TopEigenspace}; where the rank is large, the
+     * dimension small, or the eigengap too small for a proof, by a full decomposition.
+     *
+     * <p>Depends on the arguments alone: the start should be the same for all windows of a site, and not the window before, or
+     * a window that is assessed again after a restart would differ in its last digits.
+     *
+     * @param start d x s, columns that may lie near the leading eigenvectors; null for none
+     */
+    public static ActiveSubspace leadingOnly(Matrix moment, int rank, @Nullable Matrix start) {
+        int dimension = moment.rows();
+        requireRank(rank, dimension);
+        if (dimension < SMALLEST_DIMENSION || rank > dimension / LARGEST_SHARE) {
+            return topEigenspace(moment, rank);
+        }
+        Optional<TopEigenspace> found = TopEigenspace.of(moment, rank, start, TOLERANCE);
+        return found.isPresent() ? new ActiveSubspace(moment, found.get()) : topEigenspace(moment, rank);
     }
 
     static void requireRank(int rank, int dimension) {
@@ -54,22 +108,78 @@ public final class ActiveSubspace {
         return subspace.dimension();
     }
 
-    /** All d eigenvalues, descending. Not copied. */
-    public double[] eigenvalues() {
-        return eigen.values();
+    /**
+     * Proven upper bound of {@code ‖sin ∠‖_F} between {@link #subspace()} and the leading eigenspace: the gap to any subspace is
+     * right within {@code √2} times that. 0 from a full decomposition, which is right to rounding; infinite where the subspace is
+     * not identified.
+     */
+    public double sineBound() {
+        return sineBound;
     }
 
-    /** All eigenvectors, d x d, one column each, in the order of {@link #eigenvalues()}. Not copied. */
+    /** Whether all eigenpairs are known: {@link #eigenvalues()} and {@link #eigenvectors()}. */
+    public boolean isFull() {
+        return full != null;
+    }
+
+    /** The largest eigenvalue. */
+    public double largestEigenvalue() {
+        return atLeast[0];
+    }
+
+    /** Eigenvalue {@code i} from 1 to r + 1. */
+    public double eigenvalue(int i) {
+        return atLeast[i - 1];
+    }
+
+    /**
+     * All d eigenvalues, descending. Not copied.
+     *
+     * @throws IllegalStateException unless {@link #isFull()}
+     */
+    public double[] eigenvalues() {
+        return all().values();
+    }
+
+    /** All eigenvectors, d x d, one column each, in the order of {@link #eigenvalues()}. Not copied. As there. */
     public Matrix eigenvectors() {
-        return eigen.vectors();
+        return all().vectors();
+    }
+
+    private SymmetricEigen all() {
+        if (full == null) {
+            throw new IllegalStateException(
+                    "only the leading %d eigenpairs of %d were computed".formatted(rank(), dimension()));
+        }
+        return full;
+    }
+
+    /** Lower bounds of all d eigenvalues, descending; of a full decomposition the eigenvalues. Not copied. */
+    double[] atLeast() {
+        return atLeast;
+    }
+
+    /** Upper bounds, likewise. */
+    double[] atMost() {
+        return atMost;
+    }
+
+    /** The moment it is of. Not copied. */
+    Matrix moment() {
+        return moment;
+    }
+
+    /** {@code M V − V Θ}, d x r: what the leading vectors lack to being eigenvectors. Null from a full decomposition. */
+    @Nullable
+    Matrix residual() {
+        return leading == null ? null : leading.residual();
     }
 
     /** {@code λ_r - λ_{r+1}}, in the units of the moment; empty at r = d, where there is no next eigenvalue. */
     public OptionalDouble eigengap() {
-        double[] values = eigen.values();
-        return rank() == values.length
+        return rank() == dimension()
                 ? OptionalDouble.empty()
-                : OptionalDouble.of(values[rank() - 1] - values[rank()]);
+                : OptionalDouble.of(eigenvalue(rank()) - eigenvalue(rank() + 1));
     }
 
     /**
@@ -77,15 +187,11 @@ public final class ActiveSubspace {
      * basis would have done as well.
      */
     public boolean isIdentified() {
-        return Identification.separated(eigen.values(), rank(), dimension());
+        return Double.isFinite(sineBound) && Identification.separated(atLeast, rank(), dimension());
     }
 
-    /** {@code tr M}, the sum of the eigenvalues. */
+    /** {@code tr M}. */
     double trace() {
-        double sum = 0.0;
-        for (double value : eigen.values()) {
-            sum += value;
-        }
-        return sum;
+        return moment.trace();
     }
 }

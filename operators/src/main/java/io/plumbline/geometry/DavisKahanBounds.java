@@ -45,7 +45,7 @@ public record DavisKahanBounds(
             return new DavisKahanBounds(null, false, null, null, waterFilling);
         }
         GapBound bothSpectra = null;
-        double separation = separation(baseline.eigenvalues(), window.eigenvalues(), rank);
+        double separation = separation(baseline, window);
         if (separation > 0.0) {
             bothSpectra = GapBound.of(Math.sqrt(2.0) * norm / separation, largest);
         }
@@ -76,25 +76,36 @@ public record DavisKahanBounds(
         double below = frobenius / Math.sqrt(baseline.dimension());
         for (int i = 0; i < baseline.dimension(); i++) {
             // Weyl: no eigenvalue moves further than the operator norm of the shift.
-            below = Math.max(below, Math.abs(window.eigenvalues()[i] - baseline.eigenvalues()[i]));
+            double moved =
+                    Math.max(window.atLeast()[i] - baseline.atMost()[i], baseline.atLeast()[i] - window.atMost()[i]);
+            below = Math.max(below, moved);
         }
-        return below <= limit && operatorNorm(shift) <= limit;
+        return below <= limit && OperatorNorm.isAtMost(shift, limit);
     }
 
-    private static double separation(double[] baseline, double[] window, int rank) {
-        double first = Math.max(baseline[rank - 1] - window[rank], 0.0);
-        double second = Math.max(window[rank - 1] - baseline[rank], 0.0);
+    private static double separation(ActiveSubspace baseline, ActiveSubspace window) {
+        int rank = baseline.rank();
+        double first = Math.max(baseline.atLeast()[rank - 1] - window.atMost()[rank], 0.0);
+        double second = Math.max(window.atLeast()[rank - 1] - baseline.atMost()[rank], 0.0);
         return Math.hypot(first, second);
     }
 
     private static double waterFilling(ActiveSubspace baseline, ActiveSubspace window, Matrix shift) {
         int rank = baseline.rank();
-        // A multiple of the identity moves no eigenvector: only the rest of the shift counts.
-        double uniform = shift.trace() / shift.rows();
-        double traceless = shift.plus(-uniform, Matrix.identity(shift.rows())).frobeniusNorm();
-        double exchanged = ExchangeCosts.cheapestFirst(baseline.eigenvalues(), rank)
-                .plus(ExchangeCosts.cheapestFirst(window.eigenvalues(), rank))
-                .largestBelowRoot(Math.sqrt(2.0) * traceless);
+        double exchanged = ExchangeCosts.cheapestFirst(baseline.atLeast(), baseline.atMost(), rank)
+                .plus(ExchangeCosts.cheapestFirst(window.atLeast(), window.atMost(), rank))
+                .largestBelowRoot(Math.sqrt(2.0) * tracelessNorm(shift));
         return Math.sqrt(2.0 * exchanged);
+    }
+
+    /** {@code ‖E − (tr E/d) I‖_F}: a multiple of the identity moves no eigenvector, only the rest of the shift counts. */
+    private static double tracelessNorm(Matrix shift) {
+        int d = shift.rows();
+        double uniform = shift.trace() / d;
+        Matrix traceless = shift.copy();
+        for (int i = 0; i < d; i++) {
+            traceless.set(i, i, traceless.get(i, i) - uniform);
+        }
+        return traceless.frobeniusNorm();
     }
 }

@@ -2,6 +2,7 @@ package io.plumbline.geometry;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import java.util.Objects;
 
 /**
  * What a reference subspace loses of the energy of a window, {@code L(Π) = tr((I − Π) M)}, split into what every subspace of
@@ -31,33 +32,76 @@ public record EnergyTerms(
         reference.requireComparable(active.subspace());
         int rank = active.rank();
         int dimension = active.dimension();
-        double[] eigenvalues = active.eigenvalues();
-        double pivot = eigenvalues[rank - 1];
+        double pivot = active.eigenvalue(rank);
 
         double[] outside =
                 squaredColumnLengths(reference.residual(active.subspace().basis()));
         double excess = 0.0;
         double squaredGap = 0.0;
         for (int i = 0; i < rank; i++) {
-            excess += (eigenvalues[i] - pivot) * outside[i];
+            excess += (active.eigenvalue(i + 1) - pivot) * outside[i];
             squaredGap += 2.0 * outside[i];
         }
         double irreducible = 0.0;
         if (rank < dimension) {
-            Matrix cosines = Kernels.transposeMultiply(reference.basis(), active.eigenvectors());
-            double[] inside = squaredColumnLengths(cosines);
-            for (int i = rank; i < dimension; i++) {
-                excess += (pivot - eigenvalues[i]) * inside[i];
-                irreducible += eigenvalues[i];
-            }
+            excess += active.isFull() ? takenUp(reference, active) : takenUpWithin(reference, active);
+            irreducible = active.isFull() ? sumAfter(active) : active.trace() - sumOfLeading(active);
         }
         double lower = 0.5 * active.eigengap().orElse(0.0) * squaredGap;
-        double upper = 0.5 * (eigenvalues[0] - eigenvalues[dimension - 1]) * squaredGap;
+        double upper = 0.5 * (active.largestEigenvalue() - active.atLeast()[dimension - 1]) * squaredGap;
         // Eigenvalues that are 0 may come out a rounding below it.
         irreducible = Math.max(irreducible, 0.0);
         double total = irreducible + excess;
         double eta = total <= NOTHING_TO_LOSE * active.trace() ? 0.0 : excess / total;
         return new EnergyTerms(total, irreducible, excess, eta, lower, upper);
+    }
+
+    /** {@code Σ_{i>r} (λ_r − λ_i)‖Π v_i‖²} from all eigenpairs. */
+    private static double takenUp(Subspace reference, ActiveSubspace active) {
+        double[] inside = squaredColumnLengths(Kernels.transposeMultiply(reference.basis(), active.eigenvectors()));
+        double sum = 0.0;
+        for (int i = active.rank(); i < inside.length; i++) {
+            sum += (active.eigenvalue(active.rank()) - active.eigenvalues()[i]) * inside[i];
+        }
+        return sum;
+    }
+
+    /**
+     * The same from the leading ones: with {@code X = (I − VVᵀ) U}, U a basis of Π, it is {@code tr Xᵀ(λ_r I − M)X}. V being
+     * eigenvectors but for {@code R = M V − V Θ}, {@code 2 tr (VᵀU)ᵀRᵀX} is to be taken off, or a gap of the size of R
+     * would count in first order.
+     */
+    private static double takenUpWithin(Subspace reference, ActiveSubspace active) {
+        Matrix beyond = active.subspace().residual(reference.basis());
+        Matrix moved = Kernels.multiply(active.moment(), beyond);
+        double pivot = active.eigenvalue(active.rank());
+        double sum = 0.0;
+        for (int i = 0; i < beyond.values().length; i++) {
+            sum += beyond.values()[i] * (pivot * beyond.values()[i] - moved.values()[i]);
+        }
+        Matrix residual = Objects.requireNonNull(active.residual());
+        Matrix shares = Kernels.transposeMultiply(active.subspace().basis(), reference.basis());
+        Matrix crossed = Kernels.multiply(residual, shares);
+        for (int i = 0; i < crossed.values().length; i++) {
+            sum -= 2.0 * crossed.values()[i] * beyond.values()[i];
+        }
+        return Math.max(sum, 0.0);
+    }
+
+    private static double sumAfter(ActiveSubspace active) {
+        double sum = 0.0;
+        for (int i = active.rank(); i < active.dimension(); i++) {
+            sum += active.eigenvalues()[i];
+        }
+        return sum;
+    }
+
+    private static double sumOfLeading(ActiveSubspace active) {
+        double sum = 0.0;
+        for (int i = 1; i <= active.rank(); i++) {
+            sum += active.eigenvalue(i);
+        }
+        return sum;
     }
 
     /**

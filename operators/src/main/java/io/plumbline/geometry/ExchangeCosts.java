@@ -18,18 +18,23 @@ final class ExchangeCosts {
 
     /** f, from all d eigenvalues, descending. */
     static ExchangeCosts cheapestFirst(double[] eigenvalues, int rank) {
-        double[] costs = new double[Math.min(rank, eigenvalues.length - rank)];
+        return cheapestFirst(eigenvalues, eigenvalues, rank);
+    }
+
+    /** No more than f, from lower and upper bounds of the eigenvalues, each descending. */
+    static ExchangeCosts cheapestFirst(double[] atLeast, double[] atMost, int rank) {
+        double[] costs = new double[Math.min(rank, atLeast.length - rank)];
         for (int j = 0; j < costs.length; j++) {
-            costs[j] = eigenvalues[rank - 1 - j] - eigenvalues[rank + j];
+            costs[j] = Math.max(0.0, atLeast[rank - 1 - j] - atMost[rank + j]);
         }
         return new ExchangeCosts(costs);
     }
 
-    /** F, from all d eigenvalues, descending. */
-    static ExchangeCosts dearestFirst(double[] eigenvalues, int rank) {
-        double[] costs = new double[Math.min(rank, eigenvalues.length - rank)];
+    /** No less than F, from upper and lower bounds of all d eigenvalues, each descending. */
+    static ExchangeCosts dearestFirst(double[] atMost, double[] atLeast, int rank) {
+        double[] costs = new double[Math.min(rank, atLeast.length - rank)];
         for (int j = 0; j < costs.length; j++) {
-            costs[j] = eigenvalues[j] - eigenvalues[eigenvalues.length - 1 - j];
+            costs[j] = atMost[j] - atLeast[atLeast.length - 1 - j];
         }
         return new ExchangeCosts(costs);
     }

@@ -8,17 +8,24 @@ package io.plumbline.geometry;
  * <p>Valid for any Π of rank r, with no assumption on the eigengap; finite when that goes to 0. On real activations
  * typically 1.1 to 2.6 times the true gap, where every bound linear in {@code 1/γ} is vacuous.
  *
+ * <p>Where only the leading eigenpairs of the window are known, with their bounds in the place of eigenvalues: as valid, a little wider.
+ *
  * @param vacuous whether the upper one says nothing: it equals the largest possible gap
  */
 public record FaithfulnessGapBounds(double lower, double upper, boolean vacuous) {
 
     /** {@code energy} holds the losses of the reference projector under the moment of {@code window}. */
     public static FaithfulnessGapBounds of(ActiveSubspace window, EnergyTerms energy) {
-        double[] eigenvalues = window.eigenvalues();
         int rank = window.rank();
         double excess = energy.explainerDependent();
-        double lower = ExchangeCosts.dearestFirst(eigenvalues, rank).smallestExchange(excess);
-        double upper = ExchangeCosts.cheapestFirst(eigenvalues, rank).largestExchange(excess);
+        double excessAtMost = excess;
+        for (int i = 0; i < rank; i++) {
+            excessAtMost += window.atMost()[i] - window.atLeast()[i];
+        }
+        double lower = ExchangeCosts.dearestFirst(window.atMost(), window.atLeast(), rank)
+                .smallestExchange(excess);
+        double upper = ExchangeCosts.cheapestFirst(window.atLeast(), window.atMost(), rank)
+                .largestExchange(excessAtMost);
         GapBound bound = GapBound.of(Math.sqrt(2.0 * upper), FaithfulnessGap.largest(rank, window.dimension()));
         return new FaithfulnessGapBounds(Math.sqrt(2.0 * lower), bound.value(), bound.vacuous());
     }

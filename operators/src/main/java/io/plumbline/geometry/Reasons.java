@@ -22,7 +22,7 @@ final class Reasons {
         }
         int rank = active.rank();
         return "eigenvalues %d and %d of %s are equal to rounding (%s and %s): its leading %d directions are not determined"
-                .formatted(rank, rank + 1, whose, active.eigenvalues()[rank - 1], active.eigenvalues()[rank], rank);
+                .formatted(rank, rank + 1, whose, active.eigenvalue(rank), active.eigenvalue(rank + 1), rank);
     }
 
     static @Nullable String explainer(ExplainerSubspace explainer) {

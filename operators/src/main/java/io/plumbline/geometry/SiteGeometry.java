@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Everything about a site that does not depend on the window, computed once, and the assessment of a window against it.
  *
- * <p><b>Cost.</b> Construction: one decomposition of the decoder and one or two of d x d moments. A window: one
- * d x d eigendecomposition and products of {@code O(d^2 r)} (about a second at d = 768). <b>Size.</b> About
+ * <p><b>Cost.</b> Construction: one decomposition of the decoder and one or two of d x d moments. A window: its leading
+ * eigenspace ({@link ActiveSubspace#leadingOnly}) and products of {@code O(d^2 r)}. <b>Size.</b> About
  * {@code 30 d^2} bytes: three eigenbases and a moment.
  *
  * <p>Immutable after construction; any number of threads may assess.
@@ -30,6 +30,10 @@ public final class SiteGeometry {
     private final double[] baselineMean;
     private final double baselineNorm;
     private final ActiveSubspace baseline;
+
+    /** Where the search for a window's subspace begins: fixed, so that the same window always gives the same digits. */
+    private final Matrix start;
+
     private final @Nullable ActiveSubspace reconstruction;
     private final @Nullable String explainerReason;
     private final @Nullable String baselineReason;
@@ -47,6 +51,7 @@ public final class SiteGeometry {
             throw new IllegalArgumentException("every row of the baseline is 0: there is nothing to compare with");
         }
         this.baseline = ActiveSubspace.topEigenspace(baselineMatrix, rank);
+        this.start = baseline.eigenvectors().leadingColumns(Math.min(dimension(), 2 * rank));
         this.reconstruction =
                 reconstructionMoment == null ? null : ActiveSubspace.topEigenspace(reconstructionMoment, rank);
         this.explainerReason = Reasons.explainer(explainer);
@@ -131,7 +136,7 @@ public final class SiteGeometry {
         if (window.rows() == 0) {
             throw new IllegalArgumentException("the window has no rows: there is nothing to assess");
         }
-        return ActiveSubspace.topEigenspace(window, rank);
+        return ActiveSubspace.leadingOnly(window.matrix(), rank, start);
     }
 
     /**
@@ -140,8 +145,7 @@ public final class SiteGeometry {
      * @param active {@link #activeSubspace} of this window
      */
     public GapAssessment assess(SecondMoment window, ActiveSubspace active, @Nullable Double fvuTrained) {
-        Matrix matrix = window.matrix();
-        Matrix shift = matrix.minus(baselineMatrix);
+        Matrix shift = active.moment().minus(baselineMatrix);
         double shiftNorm = shift.frobeniusNorm();
         double trace = window.trace();
         EnergyTerms lostByExplainer = EnergyTerms.of(explainer.subspace(), active);
@@ -192,7 +196,7 @@ public final class SiteGeometry {
                 findings.bound(noBaselineGap, "davis_kahan_water_filling", bounds.waterFilling(), noBound),
                 findings.unless(noGap, "gap_lower_bound", gapBounds::lower),
                 findings.bound(noGap, "gap_upper_bound", gapBounds.upperBound(), noBound),
-                findings.unless(noEnergy, "top_eigenvalue_share", () -> active.eigenvalues()[0] / trace),
+                findings.unless(noEnergy, "top_eigenvalue_share", () -> active.largestEigenvalue() / trace),
                 findings.unless(noGap, "principal_angles", () -> anglesTo(active)),
                 findings.unless(noReconstructionGap, "reconstruction_gap", () -> reconstructionGap(active)),
                 findings.unless(
@@ -208,6 +212,7 @@ public final class SiteGeometry {
                         fvuTrained == null ? "no rows were encoded, or those that were do not vary" : null,
                         "reconstruction_fvu_trained",
                         () -> Objects.requireNonNull(fvuTrained)),
+                findings.unless(noWindow, "subspace_sine_bound", active::sineBound),
                 findings.vacuous(),
                 findings.undefined());
     }
@@ -231,17 +236,16 @@ public final class SiteGeometry {
 
     /** In the eigenbasis of M_ID: each coordinate of the mean's shift over the root of its (ridged) eigenvalue. */
     private double whitenedMeanShift(double[] mean) {
-        Matrix difference = Matrix.zeros(mean.length, 1);
-        for (int i = 0; i < mean.length; i++) {
-            difference.set(i, 0, mean[i] - baselineMean[i]);
+        int d = mean.length;
+        double[] coordinates = new double[d];
+        for (int i = 0; i < d; i++) {
+            Kernels.addScaled(mean[i] - baselineMean[i], baseline.eigenvectors().values(), i * d, coordinates, 0, d);
         }
-        Matrix coordinates = Kernels.transposeMultiply(baseline.eigenvectors(), difference);
         double ridge = WHITENING_RIDGE * baselineMoment.trace() / mean.length;
         double sum = 0.0;
         for (int i = 0; i < mean.length; i++) {
-            double coordinate = coordinates.get(i, 0);
             // An eigenvalue that is 0 may have been rounded to below it.
-            sum += coordinate * coordinate / (Math.max(baseline.eigenvalues()[i], 0.0) + ridge);
+            sum += coordinates[i] * coordinates[i] / (Math.max(baseline.eigenvalues()[i], 0.0) + ridge);
         }
         return Math.sqrt(sum);
     }

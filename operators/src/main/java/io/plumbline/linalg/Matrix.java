@@ -91,12 +91,21 @@ public record Matrix(int rows, int columns, double[] values) {
         if (largest == 0.0 || Double.isInfinite(largest) || Double.isNaN(largest)) {
             return largest;
         }
-        double sum = 0.0;
-        for (double value : values) {
-            double scaled = value / largest;
-            sum += scaled * scaled;
+        // A power of two: scaling by it rounds nothing.
+        double scale = Math.scalb(1.0, -Math.max(Math.min(Math.getExponent(largest), 1000), -1000));
+        double even = 0.0;
+        double odd = 0.0;
+        int i = 0;
+        for (; i + 2 <= values.length; i += 2) {
+            double first = values[i] * scale;
+            double second = values[i + 1] * scale;
+            even += first * first;
+            odd += second * second;
         }
-        return largest * Math.sqrt(sum);
+        if (i < values.length) {
+            even += values[i] * scale * (values[i] * scale);
+        }
+        return Math.sqrt(even + odd) / scale;
     }
 
     public double trace() {

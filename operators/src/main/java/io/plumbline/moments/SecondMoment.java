@@ -11,6 +11,8 @@ import io.plumbline.linalg.Matrix;
  */
 public final class SecondMoment {
 
+    private static final int TILE = 32;
+
     private final int dimension;
     private final long rows;
     private final double[] state;
@@ -55,12 +57,21 @@ public final class SecondMoment {
     public Matrix matrix() {
         requireSomeRows();
         Matrix moment = Matrix.zeros(dimension, dimension);
+        double[] values = moment.values();
         int next = dimension;
         for (int i = 0; i < dimension; i++) {
             for (int j = 0; j <= i; j++) {
-                double entry = state[next++] / rows;
-                moment.set(i, j, entry);
-                moment.set(j, i, entry);
+                values[i * dimension + j] = state[next++] / rows;
+            }
+        }
+        // Mirrored tile by tile: a column at a time would miss the cache at every entry.
+        for (int top = 0; top < dimension; top += TILE) {
+            for (int left = 0; left <= top; left += TILE) {
+                for (int i = top; i < Math.min(top + TILE, dimension); i++) {
+                    for (int j = left; j < Math.min(left + TILE, i); j++) {
+                        values[j * dimension + i] = values[i * dimension + j];
+                    }
+                }
             }
         }
         return moment;

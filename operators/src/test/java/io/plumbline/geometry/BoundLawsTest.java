@@ -207,7 +207,7 @@ class BoundLawsTest {
     @Test
     void anExchangeThatCostsNothingIsNotCountedIntoTheLowerBound() {
         // Trading 2 for 0 explains all of the energy; the excess beyond it is rounding, and the next trade is free.
-        ExchangeCosts costs = ExchangeCosts.dearestFirst(new double[] {2, 1, 1, 0}, 2);
+        ExchangeCosts costs = ExchangeCosts.dearestFirst(new double[] {2, 1, 1, 0}, new double[] {2, 1, 1, 0}, 2);
         assertEquals(1.0, costs.smallestExchange(2.0 + 1e-15));
         assertEquals(0.5, costs.smallestExchange(1.0));
     }

@@ -36,6 +36,7 @@ class SiteGeometryTest {
             "davis_kahan_both_spectra",
             "davis_kahan_water_filling",
             "gap_lower_bound",
+            "subspace_sine_bound",
             "gap_upper_bound",
             "principal_angles",
             "reconstruction_gap");
@@ -339,6 +340,7 @@ class SiteGeometryTest {
                 r.residualEnergy(),
                 r.whitenedMeanShift(),
                 r.reconstructionFvuTrained(),
+                r.subspaceSineBound(),
                 r.vacuous(),
                 r.undefined());
     }

@@ -46,19 +46,28 @@ public final class Benchmarks {
             String d = result.getParams().getParam("d");
             double micros = result.getPrimaryResult().getScore();
             var statistics = result.getPrimaryResult().getStatistics();
-            double flops = d == null
-                    ? 2.0
-                            * EncoderProductBenchmark.ROWS
-                            * EncoderProductBenchmark.INPUTS
-                            * EncoderProductBenchmark.FEATURES
-                    : RankUpdateBenchmark.ROWS * Double.parseDouble(d) * (Double.parseDouble(d) + 1);
+            double flops = flops(variant, d);
             System.out.printf(
                     "%-48s %6s %12.0f %7.0f%% %10.1f%n",
-                    variant.substring("io.plumbline.linalg.".length()),
+                    variant.substring("io.plumbline.".length()),
                     d == null ? "" : d,
                     micros,
                     100 * (statistics.getMax() - statistics.getMin()) / statistics.getMin(),
                     flops / statistics.getMin() / 1e3);
         }
+    }
+
+    /** NaN for what iterates: its time is the figure. */
+    private static double flops(String variant, String d) {
+        if (variant.contains("EncoderProduct")) {
+            return 2.0
+                    * EncoderProductBenchmark.ROWS
+                    * EncoderProductBenchmark.INPUTS
+                    * EncoderProductBenchmark.FEATURES;
+        }
+        if (variant.contains("RankUpdate") && d != null) {
+            return RankUpdateBenchmark.ROWS * Double.parseDouble(d) * (Double.parseDouble(d) + 1);
+        }
+        return Double.NaN;
     }
 }

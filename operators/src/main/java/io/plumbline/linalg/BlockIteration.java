@@ -1,0 +1,212 @@
+package io.plumbline.linalg;
+
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chebyshev-filtered subspace iteration for the leading eigenvectors of a positive semidefinite d x d matrix (Zhou, Saad,
+ * Tiago and Chelikowsky 2006, doi:10.1016/j.jcp.2006.03.017), one vector per row of the block.
+ *
+ * <p>Each {@link #step} multiplies the block by a polynomial of the matrix that is small on {@code [0, c]}, c the least Ritz value
+ * of the block, and grows past it: for each degree by {@code x + sqrt(x^2 - 1)}, {@code x = 2 theta / c - 1}. Then the block is made
+ * orthonormal and the matrix restricted to it is decomposed (Rayleigh-Ritz, by ojAlgo). Vectors whose residual is far below what
+ * is wanted are locked: no longer multiplied, kept in the small problem.
+ *
+ * <p>The degree is what the wanted residual needs, and no more than what leaves the filtered rows independent enough to be made
+ * orthonormal by products.
+ */
+final class BlockIteration {
+
+    private static final int HIGHEST_DEGREE = 16;
+
+    /** How far the rows of the block may grow apart, as a power of e: some 1e6. */
+    private static final double GROWTH = 14.0;
+
+    /** A vector is locked below this share of its part of the residual that is wanted: locked for good, it must not hold it up. */
+    private static final double LOCKED = 0.02;
+
+    /** So much of a random direction is mixed into each start vector, lest an eigenvector be orthogonal to all of them. */
+    private static final double DISTURBANCE = 0.02;
+
+    private final RightFactor matrix;
+    private final int rank;
+    private final double floor;
+    private final Random random = new Random(1);
+
+    private Matrix vectors;
+    private Matrix images;
+    private double[] values;
+    private final double[] residuals;
+    private int products;
+
+    /**
+     * @param start d x s, one start vector per column, or null
+     * @param size rows of the block, more than {@code rank}
+     * @param norm Frobenius norm of the matrix
+     */
+    BlockIteration(Matrix psd, int rank, int size, @Nullable Matrix start, double norm) {
+        this.matrix = UpdateKernels.kernel().rightFactor(Operand.of(psd));
+        this.rank = rank;
+        this.floor = 4 * 0x1p-53 * Math.sqrt(psd.rows()) * norm;
+        this.residuals = new double[size];
+        Matrix rows = startRows(psd.rows(), size, start);
+        // A random block says little of the spectrum before it was multiplied once.
+        this.vectors = OrthonormalRows.of(product(rows), Matrix.zeros(0, psd.rows()), random);
+        this.images = product(vectors);
+        this.values = new double[size];
+        rayleighRitz();
+    }
+
+    private Matrix startRows(int d, int size, @Nullable Matrix start) {
+        Matrix rows = Matrix.zeros(size, d);
+        double disturbance = DISTURBANCE / Math.sqrt(d);
+        for (int i = 0; i < size; i++) {
+            boolean given = start != null && i < start.columns();
+            for (int j = 0; j < d; j++) {
+                double noise = random.nextGaussian();
+                rows.set(i, j, given && start != null ? start.get(j, i) + disturbance * noise : noise);
+            }
+        }
+        return rows;
+    }
+
+    private Matrix product(Matrix rows) {
+        Matrix product = Matrix.zeros(rows.rows(), matrix.columns());
+        matrix.addProduct(Operand.of(rows), product.values());
+        products += rows.rows();
+        return product;
+    }
+
+    private void rayleighRitz() {
+        SymmetricEigen small = SymmetricEigen.of(Kernels.multiplyTranspose(vectors, images));
+        values = small.values();
+        vectors = Kernels.transposeMultiply(small.vectors(), vectors);
+        images = Kernels.transposeMultiply(small.vectors(), images);
+        int d = matrix.columns();
+        double[] residual = new double[d];
+        for (int i = 0; i < residuals.length; i++) {
+            for (int j = 0; j < d; j++) {
+                residual[j] = images.get(i, j) - values[i] * vectors.get(i, j);
+            }
+            residuals[i] = Math.sqrt(Kernels.dot(residual, 0, residual, 0, d));
+        }
+    }
+
+    /** One filter and Rayleigh-Ritz, aiming at {@code wanted} as the residual of the leading vectors. */
+    void step(double wanted) {
+        double each = Math.max(LOCKED * wanted / Math.sqrt(rank), floor);
+        int locked = 0;
+        while (locked < rank && residuals[locked] <= each) {
+            locked++;
+        }
+        Matrix fixed = vectors.rowRange(0, locked);
+        Matrix filtered = filter(locked, wanted);
+        Matrix free = OrthonormalRows.of(filtered, fixed, random);
+        Matrix freeImages = product(free);
+        System.arraycopy(free.values(), 0, vectors.values(), fixed.values().length, free.values().length);
+        System.arraycopy(freeImages.values(), 0, images.values(), fixed.values().length, free.values().length);
+        rayleighRitz();
+    }
+
+    private Matrix filter(int locked, double wanted) {
+        Matrix previous = vectors.rowRange(locked, size());
+        Matrix current = images.rowRange(locked, size());
+        double half = 0.5 * values[size() - 1];
+        double top = values[Math.min(locked, rank)];
+        if (!(half > 1e-12 * values[0]) || !(top > 2.0 * half)) {
+            // Nothing is left to damp, or nothing stands out: the power method.
+            return current;
+        }
+        int degree = degree(locked, half, wanted);
+        // The scaled recurrence of Zhou et al.: the filter is 1 at the largest value that is not locked.
+        double scale = half / (top - half);
+        double ratio = scale;
+        combine(current, ratio / half, previous, -ratio, current);
+        for (int k = 2; k <= degree; k++) {
+            double next = 1.0 / (2.0 / scale - ratio);
+            Matrix image = product(current);
+            for (int i = 0; i < image.values().length; i++) {
+                image.values()[i] = 2.0 * next / half * image.values()[i]
+                        - 2.0 * next * current.values()[i]
+                        - ratio * next * previous.values()[i];
+            }
+            previous = current;
+            current = image;
+            ratio = next;
+        }
+        return current;
+    }
+
+    private static void combine(Matrix a, double ofA, Matrix b, double ofB, Matrix into) {
+        for (int i = 0; i < into.values().length; i++) {
+            into.values()[i] = ofA * a.values()[i] + ofB * b.values()[i];
+        }
+    }
+
+    private int degree(int locked, double half, double wanted) {
+        double slowest = growth(values[rank - 1], half);
+        double fastest = growth(values[Math.min(locked, rank)], half);
+        double worst = 0.0;
+        for (int i = locked; i < size(); i++) {
+            worst = Math.max(worst, residuals[i]);
+        }
+        double apart = GROWTH - Math.log(Math.min(1.0, Math.max(worst / values[Math.min(locked, rank)], 1e-6)));
+        double needed = Math.log(Math.max(residual() / wanted, 1.0)) / Math.max(slowest, 1e-3);
+        double allowed = apart / Math.max(fastest, 1e-3);
+        return (int) Math.max(1.0, Math.min(HIGHEST_DEGREE, Math.min(Math.ceil(needed), Math.floor(allowed))));
+    }
+
+    /** Logarithm of what a degree multiplies an eigenvalue's share by. */
+    private static double growth(double value, double half) {
+        double x = Math.max(1.0, value / half - 1.0);
+        return Math.log(x + Math.sqrt(x * x - 1.0));
+    }
+
+    /** {@code ||M V - V Theta||_F} of the leading {@code rank} vectors. */
+    double residual() {
+        double sum = 0.0;
+        for (int i = 0; i < rank; i++) {
+            sum += residuals[i] * residuals[i];
+        }
+        return Math.sqrt(sum);
+    }
+
+    int size() {
+        return residuals.length;
+    }
+
+    /** Ritz values, descending; lower bounds of as many leading eigenvalues. */
+    double[] values() {
+        return values;
+    }
+
+    /** One Ritz vector per row. */
+    Matrix vectors() {
+        return vectors;
+    }
+
+    /** {@code M v_i - theta_i v_i} of the first {@code count} vectors, one per row. */
+    Matrix residualRows(int count) {
+        Matrix rows = images.rowRange(0, count);
+        int d = rows.columns();
+        for (int i = 0; i < count; i++) {
+            Kernels.addScaled(-values[i], vectors.values(), i * d, rows.values(), i * d, d);
+        }
+        return rows;
+    }
+
+    /** Their lengths. */
+    double[] residuals() {
+        return residuals;
+    }
+
+    /** The least residual that rounding lets a vector have, about. */
+    double floor() {
+        return floor;
+    }
+
+    /** Products of the matrix and a vector so far. */
+    int products() {
+        return products;
+    }
+}

@@ -1,0 +1,183 @@
+package io.plumbline.linalg;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The twin of the full decomposition: what it says of the leading eigenspace is held against that. */
+class TopEigenspaceTest {
+
+    private static final double TOLERANCE = 1e-4;
+
+    /** Rounding of a decomposition of the sizes below. */
+    private static final double ROUNDING = 1e-11;
+
+    private static double[] spectrum(String name, int d) {
+        double[] values = new double[d];
+        for (int i = 0; i < d; i++) {
+            values[i] = switch (name) {
+                case "power law" -> 1.0 / (i + 1);
+                case "outliers" -> i < 3 ? 1e4 / (i + 1) : 1.0 / (i + 1);
+                case "exponential" -> Math.exp(-0.5 * i);
+                case "flat but for the leading" -> i < 12 ? 3.0 - 0.1 * i : 1.0;
+                case "clusters" -> 4.0 / (1 + i / 6) + 1e-7 * (210 - i);
+                case "low rank" -> i < 20 ? 20.0 - i : 0.0;
+                default -> throw new IllegalArgumentException(name);
+            };
+        }
+        return values;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"power law", "outliers", "exponential", "flat but for the leading", "clusters", "low rank"})
+    void whatIsProvenHoldsAgainstTheFullDecomposition(String spectrum) {
+        Random random = new Random(spectrum.length());
+        int found = 0;
+        for (int rank : new int[] {1, 2, 5, 12, 18, 24}) {
+            int d = 150 + random.nextInt(60);
+            Matrix moment = rotated(random, spectrum(spectrum, d));
+            SymmetricEigen full = SymmetricEigen.of(moment);
+            Matrix start =
+                    random.nextBoolean() ? null : near(random, full.vectors().leadingColumns(rank));
+            Optional<TopEigenspace> result = TopEigenspace.of(moment, rank, start, TOLERANCE);
+            if (result.isEmpty()) {
+                continue;
+            }
+            found++;
+            TopEigenspace top = result.get();
+            String where = "%s, d = %d, rank %d, sine %s".formatted(spectrum, d, rank, top.sineBound());
+            double scale = full.values()[0];
+            for (int i = 0; i < d; i++) {
+                assertTrue(top.atMost()[i] >= full.values()[i] - ROUNDING * scale, where + ", at most " + i);
+                assertTrue(top.atLeast()[i] <= full.values()[i] + ROUNDING * scale, where + ", at least " + i);
+            }
+            for (int i = 0; i < rank; i++) {
+                assertEquals(full.values()[i], top.values()[i], 1e-7 * full.values()[i] + ROUNDING * scale, where);
+            }
+            double defect = Kernels.transposeMultiply(top.vectors(), top.vectors())
+                    .minus(Matrix.identity(rank))
+                    .frobeniusNorm();
+            assertEquals(0.0, defect, 1e-12, where);
+            if (Double.isFinite(top.sineBound())) {
+                assertTrue(top.sineBound() <= TOLERANCE, where);
+                double sine = sine(full.vectors().leadingColumns(rank), top.vectors());
+                assertTrue(sine <= top.sineBound(), where + ", true " + sine);
+            } else {
+                assertEquals(full.values()[rank - 1], full.values()[rank], 1e-9 * scale, where);
+            }
+        }
+        assertTrue(found >= 4, "seed %d: %d of 6 ranks were decided".formatted(spectrum.length(), found));
+    }
+
+    /** Its start lies in the span of the other eigenvectors, where an iteration without a proof would stay. */
+    @Test
+    void anEigenvectorThatTheStartIsOrthogonalToIsNotMissed() {
+        int d = 200;
+        double[] values = spectrum("power law", d);
+        values[d - 1] = 0.9;
+        Matrix moment = Matrix.zeros(d, d);
+        Matrix start = Matrix.zeros(d, 24);
+        for (int i = 0; i < d; i++) {
+            moment.set(i, i, values[i]);
+            if (i < 24) {
+                start.set(i, i, 1.0);
+            }
+        }
+        TopEigenspace top = TopEigenspace.of(moment, 3, start, TOLERANCE).orElseThrow();
+        assertArrayEquals(new double[] {1.0, 0.9, 0.5}, Arrays.copyOf(top.values(), 3), 1e-8);
+        assertEquals(1.0, Math.abs(top.vectors().get(d - 1, 1)), 1e-6);
+    }
+
+    @Test
+    void repeatedEigenvaluesAtTheRankLeaveTheSpaceOpenAndTheValuesKnown() {
+        double[] values = spectrum("power law", 180);
+        values[8] = values[9];
+        Matrix moment = rotated(new Random(5), values);
+        Optional<TopEigenspace> top = TopEigenspace.of(moment, 9, null, TOLERANCE);
+        top.ifPresent(found -> assertTrue(found.sineBound() > 1.0, "sine " + found.sineBound()));
+        assertTrue(TopEigenspace.of(moment, 8, null, TOLERANCE).isPresent());
+        assertTrue(TopEigenspace.of(moment, 10, null, TOLERANCE).isPresent());
+    }
+
+    /** Windows after a crash are compared bit for bit. */
+    @Test
+    void theSameMatrixAndStartGiveTheSameBits() {
+        Random random = new Random(9);
+        Matrix moment = rotated(random, spectrum("power law", 170));
+        Matrix start = gaussian(random, 170, 10);
+        TopEigenspace once = TopEigenspace.of(moment, 10, start, TOLERANCE).orElseThrow();
+        TopEigenspace.of(rotated(random, spectrum("outliers", 170)), 10, null, TOLERANCE);
+        TopEigenspace again =
+                TopEigenspace.of(moment.copy(), 10, start, TOLERANCE).orElseThrow();
+        assertArrayEquals(once.values(), again.values(), 0.0);
+        assertEquals(once.vectors(), again.vectors());
+    }
+
+    @Test
+    void aStartNearTheAnswerSavesProducts() {
+        Random random = new Random(3);
+        Matrix moment = rotated(random, spectrum("power law", 400));
+        TopEigenspace cold = TopEigenspace.of(moment, 16, null, TOLERANCE).orElseThrow();
+        TopEigenspace warm =
+                TopEigenspace.of(moment, 16, cold.vectors(), TOLERANCE).orElseThrow();
+        assertTrue(warm.products() < cold.products(), warm.products() + " and " + cold.products());
+    }
+
+    @Test
+    void aMatrixOfZerosAndABlockAsWideAsTheSpaceAreLeftToTheFullDecomposition() {
+        assertFalse(TopEigenspace.of(Matrix.zeros(100, 100), 3, null, TOLERANCE).isPresent());
+        assertFalse(TopEigenspace.of(Matrix.identity(20), 3, null, TOLERANCE).isPresent());
+        assertThrows(IllegalArgumentException.class, () -> TopEigenspace.of(Matrix.identity(20), 20, null, TOLERANCE));
+        assertThrows(IllegalArgumentException.class, () -> TopEigenspace.of(Matrix.identity(20), 0, null, TOLERANCE));
+        assertThrows(IllegalArgumentException.class, () -> TopEigenspace.of(Matrix.zeros(3, 4), 1, null, TOLERANCE));
+    }
+
+    @Test
+    void dependentRowsAreReplacedAndTheBasisStaysOrthonormal() {
+        Random random = new Random(11);
+        Matrix rows = gaussian(random, 8, 60);
+        System.arraycopy(rows.values(), 0, rows.values(), 3 * 60, 60);
+        Arrays.fill(rows.values(), 5 * 60, 6 * 60, 0.0);
+        Matrix fixed = OrthonormalRows.of(gaussian(random, 4, 60), Matrix.zeros(0, 60), random);
+        Matrix basis = OrthonormalRows.of(rows, fixed, random);
+        Matrix gram = Kernels.multiplyTranspose(basis, basis);
+        assertEquals(0.0, gram.minus(Matrix.identity(8)).frobeniusNorm(), 1e-13);
+        assertEquals(0.0, Kernels.multiplyTranspose(basis, fixed).frobeniusNorm(), 1e-13);
+    }
+
+    /** {@code ||(I - A A^T) B||_F}. */
+    private static double sine(Matrix a, Matrix b) {
+        return b.minus(Kernels.multiply(a, Kernels.transposeMultiply(a, b))).frobeniusNorm();
+    }
+
+    private static Matrix near(Random random, Matrix basis) {
+        return basis.plus(0.01, gaussian(random, basis.rows(), basis.columns()));
+    }
+
+    private static Matrix rotated(Random random, double[] values) {
+        int d = values.length;
+        Matrix basis = OrthonormalRows.of(gaussian(random, d, d), Matrix.zeros(0, d), random);
+        Matrix scaled = basis.copy();
+        for (int i = 0; i < d * d; i++) {
+            scaled.values()[i] *= values[i / d];
+        }
+        return Kernels.transposeMultiply(basis, scaled);
+    }
+
+    private static Matrix gaussian(Random random, int rows, int columns) {
+        Matrix matrix = Matrix.zeros(rows, columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            matrix.values()[i] = random.nextGaussian();
+        }
+        return matrix;
+    }
+}
