@@ -4,6 +4,7 @@ import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowAssessor;
+import io.plumbline.topology.assessment.WindowMeasurement;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.Repeats;
@@ -11,7 +12,9 @@ import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
+import io.plumbline.topology.windows.WindowWorkers;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -49,10 +52,13 @@ public final class MonitorTopology {
                 site -> null,
                 listeners,
                 new Repeats(),
-                SourceWatch.ALWAYS_READ);
+                SourceWatch.ALWAYS_READ,
+                WindowWorkers.none());
     }
 
     /**
+     * With windows measured on the stream thread.
+     *
      * @param sites the configured sites with their explainers and baselines
      * @param prepared what the brokers hold
      */
@@ -62,12 +68,21 @@ public final class MonitorTopology {
             Topics.Prepared prepared,
             ActiveDecoders activeDecoders,
             Listeners listeners) {
-        return build(config, sites, prepared, activeDecoders, listeners, new Repeats(), SourceWatch.ALWAYS_READ);
+        return build(
+                config,
+                sites,
+                prepared,
+                activeDecoders,
+                listeners,
+                new Repeats(),
+                SourceWatch.ALWAYS_READ,
+                WindowWorkers.none());
     }
 
     /**
      * @param repeats counts what is read again and again
      * @param watch tells silence of a site from a source that cannot be read
+     * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
      */
     public static Topology build(
             MonitorConfig config,
@@ -76,8 +91,9 @@ public final class MonitorTopology {
             ActiveDecoders activeDecoders,
             Listeners listeners,
             Repeats repeats,
-            SourceWatch watch) {
-        return described(config, sites, prepared, activeDecoders, listeners, repeats, watch);
+            SourceWatch watch,
+            Executor workers) {
+        return described(config, sites, prepared, activeDecoders, listeners, repeats, watch, workers);
     }
 
     private static DescribedTopology described(
@@ -87,7 +103,8 @@ public final class MonitorTopology {
             ActiveDecoders activeDecoders,
             Listeners listeners,
             Repeats repeats,
-            SourceWatch watch) {
+            SourceWatch watch,
+            Executor workers) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -121,11 +138,12 @@ public final class MonitorTopology {
         topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
-        topology.addProcessor("compose", repeats.counting(windows.composer()), "moments");
+        WindowMeasurement measurement = new WindowMeasurement(sites, activeDecoders);
+        topology.addProcessor("compose", repeats.counting(windows.composer(measurement, workers)), "moments");
         topology.addProcessor(
                 "assess",
                 WindowAssessor.supplier(
-                        sites, activeDecoders, listeners.drift(), "window-reports", "adaptation-requests", changelog),
+                        measurement, listeners.drift(), "window-reports", "adaptation-requests", changelog),
                 "compose");
         topology.addSink("window-reports", topics.windowReports(), out, out, "assess");
         topology.addSink("adaptation-requests", topics.adaptationRequests(), out, out, "assess");

@@ -21,7 +21,7 @@ public final class EnergyWarning {
         if (topEigenvalueShare == null || topEigenvalueShare <= LARGEST_SHARE) {
             return null;
         }
-        double baseline = geometry.baselineSubspace().eigenvalues()[0]
+        double baseline = geometry.baselineSubspace().largestEigenvalue()
                 / geometry.baselineMoment().trace();
         return String.format(
                 Locale.ROOT,

@@ -21,6 +21,7 @@ import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.LostFeature;
+import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
@@ -32,7 +33,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Measures and judges the windows of one site. Pure: what it remembers goes in and comes out.
  *
- * <p><b>Cost</b> of a window: one d x d eigendecomposition, products of {@code O(d² r)}, and the encoder on at most
+ * <p>In two steps: {@link #measure} takes all the time and no memory, so that it can be done beside the stream; {@link #decide} takes
+ * microseconds, in the order of the windows.
+ *
+ * <p><b>Cost</b> of a window: its leading eigenspace, products of {@code O(d² r)}, and the encoder on at most
  * {@link SampledReconstruction#ROWS} rows.
  */
 final class SiteJudge {
@@ -46,6 +50,9 @@ final class SiteJudge {
 
     /** A hash is a pass over all weights: once a version. */
     private volatile @Nullable Known newest;
+
+    /** Whether the newest window was: then the next one's lost features are likely asked for. Changes no result. */
+    private volatile boolean drifted;
 
     private record Known(long version, boolean adapted) {}
 
@@ -87,21 +94,59 @@ final class SiteJudge {
     /** What is said of a window, what is remembered, and what is asked for. */
     record Judgement(WindowReport report, SiteMemory memory, Ask ask) {}
 
+    /** Both at once. */
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
+        return decide(window, measure(window, active), memory);
+    }
+
+    /** Everything about a window that needs no memory of its site. Any number of threads. */
+    Measurement measure(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
+        long begin = System.nanoTime();
         List<SampledRow> rows = head(window);
         SampleRows head =
                 SampleRows.of(site.explainer().encoder(), rows, site.explainer().targetWidth());
-        Double trained = fvu(Reconstruction.of(site.explainer().decoder(), head.codes(), head.targets()));
+        Matrix ofTrained = site.explainer().decoder().reconstruct(head.codes());
+        Matrix ofActive = active == null ? ofTrained : active.decoder().reconstruct(head.codes());
+        Double trained = fvu(Reconstruction.between(ofTrained, head.targets()));
         ActiveSubspace subspace = site.geometry().activeSubspace(window.moment());
         GapAssessment geometry = site.geometry().assess(window.moment(), subspace, trained);
+        boolean watched = site.settings().rollback() != null && isAdapted(active);
+        boolean suspect = drifted || judge.readings(geometry).stream().anyMatch(SiteJudge::isAbove);
+        return new Measurement(
+                geometry,
+                subspace,
+                head,
+                active,
+                active == null ? trained : fvu(Reconstruction.between(ofActive, head.targets())),
+                activeGap(geometry, subspace, active),
+                watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
+                suspect ? lost(geometry, subspace, head, active) : null,
+                System.nanoTime() - begin);
+    }
+
+    private static boolean isAbove(Reading reading) {
+        Double value = reading.value();
+        Double threshold = reading.threshold();
+        return value != null && threshold != null && value > threshold;
+    }
+
+    /** What follows from a measurement and from what is remembered; in the order of the windows. */
+    Judgement decide(ClosedWindow window, Measurement measured, SiteMemory memory) {
+        GapAssessment geometry = measured.geometry();
+        ActiveDecoders.Active active = measured.active();
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
         SequentialWatch.Taken taken = sequential == null
                 ? new SequentialWatch.Taken(Map.of(), List.of())
                 : sequential.take(memory.sequential(), window, geometry);
-        SwapWatch swap = watch(memory.swap(), head, active);
+        SwapWatch swap = watch(memory.swap(), measured);
         Ask ask = ask(outcome, window, memory, swap, active);
+        boolean hasDrifted = outcome.verdict() instanceof DriftVerdict.Drifted;
+        drifted = hasDrifted;
+        List<LostFeature> lost = measured.lost() == null && hasDrifted
+                ? lost(geometry, measured.subspace(), measured.head(), active)
+                : measured.lost();
         SiteMemory next =
                 switch (ask) {
                     case NOTHING ->
@@ -118,8 +163,6 @@ final class SiteJudge {
                     case ROLL_BACK ->
                         new SiteMemory(outcome.state(), warning, window.endMs(), false, swap, taken.states());
                 };
-        Double current =
-                active == null ? trained : fvu(Reconstruction.of(active.decoder(), head.codes(), head.targets()));
         return new Judgement(
                 report(
                         window,
@@ -128,11 +171,11 @@ final class SiteJudge {
                         memory,
                         warned,
                         taken.reports(),
-                        current,
-                        activeGap(geometry, subspace, active),
+                        measured.fvu(),
+                        measured.activeGap(),
                         ask,
                         active,
-                        lost(outcome.verdict(), geometry, subspace, head, active)),
+                        hasDrifted ? lost : null),
                 next,
                 ask);
     }
@@ -155,14 +198,13 @@ final class SiteJudge {
                 : FaithfulnessGap.between(own.subspace(), window.subspace()).value();
     }
 
-    private SwapWatch watch(SwapWatch before, SampleRows head, ActiveDecoders.@Nullable Active active) {
+    private SwapWatch watch(SwapWatch before, Measurement measured) {
         DriftPolicy rule = site.settings().rollback();
-        if (rule == null || active == null || !isAdapted(active)) {
-            return SwapWatch.NONE;
-        }
-        PairedErrors errors =
-                PairedErrors.of(head, active.decoder(), site.explainer().decoder());
-        return before.after(active.version(), errors, rule);
+        PairedErrors errors = measured.errors();
+        ActiveDecoders.Active active = measured.active();
+        return rule == null || errors == null || active == null
+                ? SwapWatch.NONE
+                : before.after(active.version(), errors, rule);
     }
 
     private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {
@@ -268,14 +310,10 @@ final class SiteJudge {
                 geometry);
     }
 
-    /** Null where nothing drifted, or where one of the two subspaces is arbitrary. */
+    /** Null where one of the two subspaces is arbitrary. */
     private @Nullable List<LostFeature> lost(
-            DriftVerdict verdict,
-            GapAssessment geometry,
-            ActiveSubspace window,
-            SampleRows head,
-            ActiveDecoders.@Nullable Active active) {
-        if (!(verdict instanceof DriftVerdict.Drifted) || geometry.baselineGap() == null) {
+            GapAssessment geometry, ActiveSubspace window, SampleRows head, ActiveDecoders.@Nullable Active active) {
+        if (geometry.baselineGap() == null) {
             return null;
         }
         return support.lost(
@@ -305,11 +343,5 @@ final class SiteJudge {
     /** Rows that do not vary have no variance to explain. */
     private static @Nullable Double fvu(Reconstruction reconstruction) {
         return Double.isFinite(reconstruction.fvu()) ? reconstruction.fvu() : null;
-    }
-
-    static Map<String, SiteJudge> of(Map<String, WatchedSite> sites) {
-        return sites.entrySet().stream()
-                .collect(java.util.stream.Collectors.toUnmodifiableMap(
-                        Map.Entry::getKey, entry -> new SiteJudge(entry.getValue())));
     }
 }

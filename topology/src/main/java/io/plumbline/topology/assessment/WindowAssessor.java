@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Forwards a report for every closed window to {@code reports}, and what drift asks for to {@code requests}. */
-public final class WindowAssessor implements Processor<String, ClosedWindow, byte[], byte[]> {
+public final class WindowAssessor implements Processor<String, MeasuredWindow, byte[], byte[]> {
 
     /** Name of the store of what is remembered per site. */
     public static final String DECISIONS_STORE = "decisions";
@@ -36,8 +36,7 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowAssessor.class);
 
-    private final Map<String, SiteJudge> judges;
-    private final ActiveDecoders activeDecoders;
+    private final WindowMeasurement measurement;
     private final DriftListener listener;
     private final String reports;
     private final String requests;
@@ -45,39 +44,32 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable KeyValueStore<String, byte[]> store;
 
-    private WindowAssessor(
-            Map<String, SiteJudge> judges,
-            ActiveDecoders activeDecoders,
-            DriftListener listener,
-            String reports,
-            String requests) {
-        this.judges = judges;
-        this.activeDecoders = activeDecoders;
+    private WindowAssessor(WindowMeasurement measurement, DriftListener listener, String reports, String requests) {
+        this.measurement = measurement;
         this.listener = listener;
         this.reports = reports;
         this.requests = requests;
     }
 
     /**
+     * @param measurement what the windows were measured with
      * @param reports name of the sink that takes window reports
      * @param requests name of the sink that takes adaptation messages
      * @param logConfig topic settings of the change-log
      */
-    public static ProcessorSupplier<String, ClosedWindow, byte[], byte[]> supplier(
-            Map<String, WatchedSite> sites,
-            ActiveDecoders activeDecoders,
+    public static ProcessorSupplier<String, MeasuredWindow, byte[], byte[]> supplier(
+            WindowMeasurement measurement,
             DriftListener listener,
             String reports,
             String requests,
             Map<String, String> logConfig) {
-        Map<String, SiteJudge> judges = SiteJudge.of(sites);
         StoreBuilder<KeyValueStore<String, byte[]>> decisions = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(DECISIONS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
         return new ProcessorSupplier<>() {
             @Override
-            public Processor<String, ClosedWindow, byte[], byte[]> get() {
-                return new WindowAssessor(judges, activeDecoders, listener, reports, requests);
+            public Processor<String, MeasuredWindow, byte[], byte[]> get() {
+                return new WindowAssessor(measurement, listener, reports, requests);
             }
 
             @Override
@@ -94,20 +86,19 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
     }
 
     @Override
-    public void process(Record<String, ClosedWindow> record) {
+    public void process(Record<String, MeasuredWindow> record) {
         KeyValueStore<String, byte[]> memories = Objects.requireNonNull(store, "init was called");
-        ClosedWindow window = record.value();
-        SiteJudge judge = judges.get(window.site());
-        if (judge == null) {
+        ClosedWindow window = record.value().window();
+        Measurement measured = record.value().measurement();
+        SiteJudge judge = measurement.judge(window.site());
+        if (judge == null || measured == null) {
             LOG.warn("a window of site {} closed, which is not configured; it was not judged", window.site());
             return;
         }
         long begin = System.nanoTime();
         byte[] stored = memories.get(window.site());
-        Judgement judgement = judge.judge(
-                window,
-                stored == null ? SiteMemory.initial() : SiteMemory.decode(stored),
-                activeDecoders.of(window.site()));
+        Judgement judgement =
+                judge.decide(window, measured, stored == null ? SiteMemory.initial() : SiteMemory.decode(stored));
         memories.put(window.site(), judgement.memory().encode());
         if (!judgement.report().violatedBounds().isEmpty()) {
             LOG.error(
@@ -121,7 +112,7 @@ public final class WindowAssessor implements Processor<String, ClosedWindow, byt
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
         Objects.requireNonNull(context, "init was called").forward(report, reports);
         ask(window, judgement, record.timestamp());
-        listener.onReport(judgement.report(), System.nanoTime() - begin);
+        listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
     }
 
     private void ask(ClosedWindow window, Judgement judgement, long timestampMs) {

@@ -66,6 +66,20 @@ public final class Metrics implements AutoCloseable {
         Duration.ofSeconds(300)
     };
 
+    /** Buckets of stalls: merging a window's panes takes milliseconds, half a second is what a fast assessment at d = 2,048 takes. */
+    private static final Duration[] STALL_BUCKETS = {
+        Duration.ofMillis(1),
+        Duration.ofMillis(5),
+        Duration.ofMillis(25),
+        Duration.ofMillis(50),
+        Duration.ofMillis(100),
+        Duration.ofMillis(250),
+        Duration.ofMillis(500),
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(30)
+    };
+
     /**
      * How long and for how many sites values are exported.
      *
@@ -113,6 +127,7 @@ public final class Metrics implements AutoCloseable {
     private final Map<String, Counters.OfSite> sites = new ConcurrentHashMap<>();
     private final Counters.OfSite overflowSite;
     private final Map<Stage, Timer> stageTimes = new EnumMap<>(Stage.class);
+    private final Timer stalls;
     private final Counter failures;
     private final Counter overflows;
     private final List<AutoCloseable> bound = new CopyOnWriteArrayList<>();
@@ -143,6 +158,11 @@ public final class Metrics implements AutoCloseable {
                             .serviceLevelObjectives(STAGE_BUCKETS)
                             .register(meters));
         }
+        stalls = Timer.builder("plumbline.ingestion.stall")
+                .description(
+                        "Time at a stretch for which a stream thread took no records because windows were closed or assessed")
+                .serviceLevelObjectives(STALL_BUCKETS)
+                .register(meters);
         overflowSite = counters.ofSite(OVERFLOW_SITE);
         bound.add(ProcessMeters.bind(meters));
     }
@@ -343,6 +363,11 @@ public final class Metrics implements AutoCloseable {
                 timer.record(Duration.ofNanos(nanoseconds));
             }
         });
+    }
+
+    /** A stream thread took no records for {@code nanoseconds} because of windows. */
+    public void stalled(long nanoseconds) {
+        guarded(() -> stalls.record(Duration.ofNanos(nanoseconds)));
     }
 
     /** The site was removed or is judged elsewhere now: its per-window values leave the scrape. */

@@ -106,6 +106,11 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     }
 
     @Override
+    public void onStall(long nanoseconds) {
+        metrics.stalled(nanoseconds);
+    }
+
+    @Override
     public void onForeign() {
         metrics.foreignRecord(Metrics.MOMENTS);
     }
@@ -152,6 +157,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.PRINCIPAL_ANGLE, "largest", angle(angles, 1.0))
                 .set(WindowMetric.EIGENGAP, "baseline", geometry.eigengapBaseline())
                 .set(WindowMetric.EIGENGAP, "window", geometry.eigengapWindow())
+                .set(WindowMetric.SUBSPACE_SINE_BOUND, geometry.subspaceSineBound())
                 .set(WindowMetric.SECOND_MOMENT_SHIFT, geometry.secondMomentShift())
                 .set(WindowMetric.SECOND_MOMENT_RELATIVE_SHIFT, geometry.secondMomentShiftRatio())
                 .set(WindowMetric.WHITENED_MEAN_SHIFT, geometry.whitenedMeanShift())

@@ -63,6 +63,9 @@ public enum WindowMetric {
     THRESHOLD(
             "plumbline_threshold", "Level above which the statistic counts towards a drift or a warning", "statistic"),
     EIGENGAP("plumbline_eigengap", "Eigengap at the rank of the second moment of the baseline or the window", "moment"),
+    SUBSPACE_SINE_BOUND(
+            "plumbline_subspace_sine_bound",
+            "Proven bound of the sine of the angle between the computed and the true active subspace of the window; 0 from a full decomposition"),
     SECOND_MOMENT_SHIFT(
             "plumbline_second_moment_shift",
             "Frobenius norm of the difference of the second moments of window and baseline"),

@@ -23,6 +23,7 @@ import io.plumbline.topology.metrics.ProgressWatch;
 import io.plumbline.topology.metrics.Standstills;
 import io.plumbline.topology.metrics.StreamsProbes;
 import io.plumbline.topology.metrics.WebConfig;
+import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -169,7 +170,8 @@ public final class PlumblineRuntime implements AutoCloseable {
                     decoders,
                     new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
                     repeats,
-                    watchSource(config, prepared, metrics));
+                    watchSource(config, prepared, metrics),
+                    WindowWorkers.ofHalfTheProcessors());
             Properties properties = StreamsSettings.monitor(config);
             KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
             Map<String, String> topics = Map.of(

@@ -27,6 +27,11 @@ public record ClosedWindow(
         RowAccount account,
         boolean complete) {
 
+    /** The same with a newer account. */
+    ClosedWindow with(RowAccount newer) {
+        return new ClosedWindow(site, startMs, endMs, moment, sample, masked, requests, closedBy, newer, complete);
+    }
+
     /** What let a window close. */
     public enum ClosedBy {
         /** Event time passed its end by the grace period. */

@@ -38,6 +38,10 @@ final class SiteProgress {
     private final List<PartitionProgress> partitions = new ArrayList<>();
     private final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
     private long windowsClosedUpToMs = NEVER;
+
+    /** Beyond {@link #windowsClosedUpToMs} while windows are worked on. No state: a successor composes them again. */
+    private long windowsComposedUpToMs = NEVER;
+
     private long rowsInWindows;
     private MaskedRows masked = MaskedRows.NONE;
 
@@ -45,7 +49,7 @@ final class SiteProgress {
         know(progress.partitions());
         PartitionProgress partition = partitions.get(progress.partition());
         partition.hear(progress, wallMs);
-        if (partition.givenUp() && partition.closedUpToMs() >= windowsClosedUpToMs) {
+        if (partition.givenUp() && partition.closedUpToMs() >= windowsUpToMs()) {
             partition.waitForAgain();
         }
     }
@@ -162,7 +166,16 @@ final class SiteProgress {
     }
 
     boolean isClosed(long paneEndMs) {
-        return paneEndMs <= windowsClosedUpToMs;
+        return paneEndMs <= windowsUpToMs();
+    }
+
+    private long windowsUpToMs() {
+        return Math.max(windowsClosedUpToMs, windowsComposedUpToMs);
+    }
+
+    /** Panes that end by then are closed from now on, for as long as this object lives. */
+    void composeWindowsUpTo(long timeMs) {
+        windowsComposedUpToMs = Math.max(windowsComposedUpToMs, timeMs);
     }
 
     long windowsClosedUpToMs() {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.function.Function;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -18,35 +19,56 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Level 2: adds the tiles of all partitions per site and pane, and forwards each window once when it closes. */
-final class WindowComposer implements Processor<byte @Nullable [], byte @Nullable [], String, ClosedWindow> {
+/**
+ * Level 2: adds the tiles of all partitions per site and pane, and forwards each window once when it closes.
+ *
+ * <p>Between the two lies the {@link WindowWork}, done beside the stream: a window is composed and begun ({@link WindowsUnderWay}), and
+ * <em>finished</em> by the stream thread when the work is done. Only then, in one transaction with what is forwarded, its panes leave the store and the
+ * site's mark moves. Rows that come meanwhile for a window under way are late, as they would be after it.
+ */
+final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Nullable [], String, V> {
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowComposer.class);
 
     private static final Duration HOLD_CHECK = Duration.ofSeconds(1);
 
+    /** How often finished work is looked for when no records come. */
+    private static final Duration FINISH_CHECK = Duration.ofMillis(50);
+
+    /** So many windows of a task may be under way; the next one waits for the oldest. Bounds memory. */
+    static final int MOST_UNDER_WAY = 2;
+
     private final WindowSettings settings;
     private final CommitHook hook;
     private final String storeName;
     private final WindowListener listener;
+    private final WindowsUnderWay<V> underWay;
 
-    private @Nullable ProcessorContext<String, ClosedWindow> context;
+    private @Nullable ProcessorContext<String, V> context;
     private @Nullable PaneStore<SiteProgress> store;
     private CommitHook.@Nullable Signal changed;
     private final Set<String> accounted = new HashSet<>();
     private long application;
     private long skipped;
     private long lastCheckMs;
+    private long stalledNanos;
+    private boolean resumed;
 
-    WindowComposer(WindowSettings settings, CommitHook hook, String storeName, WindowListener listener) {
+    WindowComposer(
+            WindowSettings settings,
+            CommitHook hook,
+            String storeName,
+            WindowListener listener,
+            WindowsUnderWay<V> underWay) {
         this.settings = settings;
         this.hook = hook;
         this.storeName = storeName;
         this.listener = listener;
+        this.underWay = underWay;
     }
 
     @Override
-    public void init(ProcessorContext<String, ClosedWindow> processorContext) {
+    public void init(ProcessorContext<String, V> processorContext) {
         context = processorContext;
         application = PaneMessage.application(processorContext.applicationId());
         PaneStore<SiteProgress> panes = processorContext.getStateStore(storeName);
@@ -61,10 +83,23 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
             processorContext.schedule(
                     HOLD_CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> giveUpLaggards(wallMs, maxHold.toMillis()));
         }
+        resumed = false;
+        processorContext.schedule(FINISH_CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> finishDone());
+    }
+
+    /** What a predecessor had under way when it ended is open again, and nothing more need come for it to close. */
+    private void resume() {
+        if (!resumed) {
+            resumed = true;
+            for (String site : panes().sites()) {
+                begin(site, panes().site(site), ClosedBy.EVENT_TIME);
+            }
+        }
     }
 
     @Override
     public void process(Record<byte @Nullable [], byte @Nullable []> record) {
+        finishDone();
         byte[] key = record.key();
         byte[] value = record.value();
         if (key == null || value == null) {
@@ -228,37 +263,93 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     }
 
     private void closeWindows(String site, SiteProgress progress, ClosedBy closedBy) {
+        begin(site, progress, closedBy);
+        finishDone();
+    }
+
+    /** Composes every window that may close, and has it worked on. */
+    private void begin(String site, SiteProgress progress, ClosedBy closedBy) {
         long frontierMs = progress.frontierMs();
         if (frontierMs == SiteProgress.NEVER) {
             return;
         }
-        SortedMap<Long, Pane> open = panes().panes(site);
-        boolean closed = false;
+        WindowsUnderWay.Mark mark = underWay.mark(site);
+        if (mark == null) {
+            mark = new WindowsUnderWay.Mark(progress.windowsClosedUpToMs(), Long.MIN_VALUE);
+        }
+        long begin = System.nanoTime();
+        SortedMap<Long, Pane> open = panes().panes(site).tailMap(mark.panesBeforeMs());
         while (!open.isEmpty()) {
-            long startMs = firstOpenWindow(progress, open.firstKey());
+            long startMs = firstOpenWindow(mark.windowsUpToMs(), open.firstKey());
             long endMs = startMs + settings.sizeMs();
             if (endMs > frontierMs) {
                 break;
             }
-            Pane whole = compose(site, startMs, endMs);
-            progress.closeWindowsUpTo(endMs);
-            removePanesBefore(site, progress, startMs + settings.advanceMs());
-            forward(site, startMs, endMs, whole, closedBy, progress);
-            open = panes().panes(site);
-            closed = true;
+            if (underWay.size() >= MOST_UNDER_WAY) {
+                finish(Objects.requireNonNull(underWay.next(true)));
+            }
+            mark = new WindowsUnderWay.Mark(endMs, startMs + settings.advanceMs());
+            underWay.begin(window(site, startMs, endMs, closedBy, progress), mark.panesBeforeMs());
+            open = panes().panes(site).tailMap(mark.panesBeforeMs());
+            stalledNanos += System.nanoTime() - begin;
+            begin = System.nanoTime();
         }
-        progress.closeWindowsUpTo(settings.lastWindowEnd(frontierMs));
-        if (closed) {
-            Objects.requireNonNull(context, "init was called").commit();
+        long upToMs = Math.max(mark.windowsUpToMs(), settings.lastWindowEnd(frontierMs));
+        underWay.mark(site, new WindowsUnderWay.Mark(upToMs, mark.panesBeforeMs()));
+        progress.composeWindowsUpTo(upToMs);
+        if (!underWay.holds(site)) {
+            progress.closeWindowsUpTo(upToMs);
         }
     }
 
-    private long firstOpenWindow(SiteProgress progress, long paneStartMs) {
-        long first = settings.firstWindowStart(paneStartMs);
-        if (progress.windowsClosedUpToMs() == SiteProgress.NEVER) {
-            return first;
+    /** Finishes what is done, in order. */
+    private void finishDone() {
+        resume();
+        long begin = System.nanoTime();
+        boolean any = false;
+        for (WindowsUnderWay.Entry<V> entry = underWay.next(false); entry != null; entry = underWay.next(false)) {
+            finish(entry);
+            any = true;
         }
-        return Math.max(first, progress.windowsClosedUpToMs() - settings.sizeMs() + settings.advanceMs());
+        if (any) {
+            Objects.requireNonNull(context, "init was called").commit();
+            stalledNanos += System.nanoTime() - begin;
+        }
+        if (stalledNanos > 0) {
+            listener.onStall(stalledNanos);
+            stalledNanos = 0;
+        }
+    }
+
+    /** Takes the window out of the state and forwards it, all in the transaction under way. */
+    private void finish(WindowsUnderWay.Entry<V> entry) {
+        Function<ClosedWindow, V> result = entry.join();
+        ClosedWindow window = entry.window();
+        String site = window.site();
+        SiteProgress progress = panes().site(site);
+        progress.closeWindowsUpTo(window.endMs());
+        removePanesBefore(site, progress, entry.panesBeforeMs());
+        if (!underWay.holds(site)) {
+            progress.closeWindowsUpTo(
+                    Objects.requireNonNull(underWay.mark(site)).windowsUpToMs());
+        }
+        panes().touch(site);
+        signalCommitHook();
+        RowAccount account = account(site, progress);
+        if (result != null) {
+            listener.onWindowClosed(site, window.moment().rows());
+            Objects.requireNonNull(context, "init was called")
+                    .forward(new Record<>(site, result.apply(window.with(account)), window.endMs() - 1));
+        }
+        accounted.add(site);
+        listener.onAccount(site, account);
+    }
+
+    private long firstOpenWindow(long windowsUpToMs, long paneStartMs) {
+        long first = settings.firstWindowStart(paneStartMs);
+        return windowsUpToMs == SiteProgress.NEVER
+                ? first
+                : Math.max(first, windowsUpToMs - settings.sizeMs() + settings.advanceMs());
     }
 
     private void write(PaneStore<SiteProgress> panes) {
@@ -282,11 +373,9 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
         return whole;
     }
 
-    private void forward(String site, long startMs, long endMs, Pane whole, ClosedBy closedBy, SiteProgress progress) {
-        if (whole.moment().rows() == 0) {
-            return;
-        }
-        ClosedWindow window = new ClosedWindow(
+    private ClosedWindow window(String site, long startMs, long endMs, ClosedBy closedBy, SiteProgress progress) {
+        Pane whole = compose(site, startMs, endMs);
+        return new ClosedWindow(
                 site,
                 startMs,
                 endMs,
@@ -297,8 +386,6 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
                 closedBy,
                 account(site, progress),
                 whole.isComplete());
-        listener.onWindowClosed(site, whole.rows());
-        Objects.requireNonNull(context, "init was called").forward(new Record<>(site, window, endMs - 1));
     }
 
     private RowAccount account(String site, SiteProgress progress) {
@@ -320,6 +407,7 @@ final class WindowComposer implements Processor<byte @Nullable [], byte @Nullabl
     /** The task leaves this instance: what it showed here must not stay. */
     @Override
     public void close() {
+        underWay.drop();
         accounted.forEach(listener::onAccountReleased);
         accounted.clear();
         if (context != null) {

@@ -33,6 +33,12 @@ public interface WindowListener {
     /** The task left this instance: its state must not be shown here any more. */
     default void onStateReleased(String store, String task) {}
 
+    /**
+     * The stream thread took no records for {@code nanoseconds}, at a stretch, because windows were put together, waited for or
+     * sent on.
+     */
+    default void onStall(long nanoseconds) {}
+
     /** A window of {@code site} closed with {@code rows} rows. */
     void onWindowClosed(String site, long rows);
 }

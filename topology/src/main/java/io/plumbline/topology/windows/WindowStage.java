@@ -4,6 +4,7 @@ import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.Ingested;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
@@ -71,11 +72,22 @@ public final class WindowStage {
         return context -> new PaneAdmission(settings, context.getStateStore(PANES_STORE), requestsPerWindow);
     }
 
-    /** Level 2, to run where one site's panes come together. */
+    /** As {@link #composer(WindowWork, Executor)}, of windows on which no work is done. */
     public ProcessorSupplier<byte[], byte[], String, ClosedWindow> composer() {
+        return composer(WindowWork.NONE, WindowWorkers.none());
+    }
+
+    /**
+     * Level 2, to run where one site's panes come together.
+     *
+     * @param work done on each window before it is forwarded
+     * @param executor runs that; many tasks may share one
+     */
+    public <V> ProcessorSupplier<byte[], byte[], String, V> composer(WindowWork<V> work, Executor executor) {
         CommitHook hook = new CommitHook(WINDOWS_STORE + "-commit-hook");
         return new WithStores<>(
-                () -> new WindowComposer(settings, hook, WINDOWS_STORE, listener),
+                () -> new WindowComposer<>(
+                        settings, hook, WINDOWS_STORE, listener, new WindowsUnderWay<>(work, executor)),
                 Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC), hook.storeBuilder()));
     }
 

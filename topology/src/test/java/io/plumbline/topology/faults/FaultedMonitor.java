@@ -5,15 +5,19 @@ import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.Topics;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.MeasuredWindow;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.runtime.LostThread;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.LateReason;
+import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
+import io.plumbline.topology.windows.WindowWorkers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,7 +67,10 @@ final class FaultedMonitor {
                 sites,
                 Topics.prepare(config),
                 site -> null,
-                new MonitorTopology.Listeners(teller, teller, teller));
+                new MonitorTopology.Listeners(teller, teller, teller),
+                new Repeats(),
+                SourceWatch.ALWAYS_READ,
+                WindowWorkers.ofHalfTheProcessors());
         topology.addProcessor("print", Printer::new, "compose");
         topology.addSink("prints", arguments[1], new ByteArraySerializer(), new ByteArraySerializer(), "print");
         run(topology, StreamsSettings.monitor(config));
@@ -135,11 +142,11 @@ final class FaultedMonitor {
         System.out.flush();
     }
 
-    private static final class Printer extends ContextualProcessor<String, ClosedWindow, byte[], byte[]> {
+    private static final class Printer extends ContextualProcessor<String, MeasuredWindow, byte[], byte[]> {
         @Override
-        public void process(Record<String, ClosedWindow> record) {
+        public void process(Record<String, MeasuredWindow> record) {
             KillPoint.passed("print");
-            ClosedWindow window = record.value();
+            ClosedWindow window = record.value().window();
             WindowPrint print = WindowPrint.of(
                     window.startMs(), window.moment().rows(), window.moment().state(), window.complete());
             context()

@@ -86,11 +86,17 @@ class PipelineMetricsTest {
             pipeline.onState("panes", "0_0", new StateSize(2, 3_000));
             pipeline.onState("panes", "0_1", new StateSize(1, 1_000));
             pipeline.onState("windows", "1_0", new StateSize(1, 500));
+            has(before, "plumbline_ingestion_stall_seconds_count 0");
+            pipeline.onStall(120_000_000);
+            pipeline.onStall(2_000_000);
             pipeline.onWindowClosed("blocks.7", 128);
             pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
             pipeline.onReport(report(distinctNumbers()), 36_000_000);
             String after = scrape(metrics);
             has(after, "plumbline_rows_total{site=\"blocks.7\"} 128.0");
+            has(after, "plumbline_ingestion_stall_seconds_bucket{le=\"0.1\"} 1");
+            has(after, "plumbline_ingestion_stall_seconds_bucket{le=\"0.25\"} 2");
+            has(after, "plumbline_ingestion_stall_seconds_count 2");
             has(after, "plumbline_late_rows_total{reason=\"window_closed\",site=\"blocks.7\"} 5.0");
             has(after, "plumbline_late_rows_total{reason=\"after_grace\",site=\"blocks.7\"} 0.0");
             has(after, "plumbline_partitions_given_up_total{site=\"blocks.7\"} 1.0");

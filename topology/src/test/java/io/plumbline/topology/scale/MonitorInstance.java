@@ -9,8 +9,11 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.windows.LateReason;
+import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
+import io.plumbline.topology.windows.WindowWorkers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +47,10 @@ final class MonitorInstance implements AutoCloseable {
                         sites,
                         Topics.prepare(config),
                         site -> null,
-                        new MonitorTopology.Listeners(watcher, watcher, watcher)),
+                        new MonitorTopology.Listeners(watcher, watcher, watcher),
+                        new Repeats(),
+                        SourceWatch.ALWAYS_READ,
+                        WindowWorkers.ofHalfTheProcessors()),
                 properties);
         streams.setUncaughtExceptionHandler(error -> {
             failures.add(error);

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.Executor;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -47,6 +48,7 @@ final class WindowPipeline implements AutoCloseable {
     final List<Integer> givenUp = new ArrayList<>();
     long rowsAccepted;
     long deadLetters;
+    final List<Long> stalls = new ArrayList<>();
     /** The newest, also where no window closed. */
     RowAccount account = new RowAccount(0, 0, 0, Map.of(), Map.of(), 0);
 
@@ -65,6 +67,17 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch, RowMask mask) {
+        this(settings, partitions, folder, watch, mask, WindowWork.NONE, WindowWorkers.none());
+    }
+
+    WindowPipeline(
+            WindowSettings settings,
+            int partitions,
+            Path folder,
+            SourceWatch watch,
+            RowMask mask,
+            WindowWork<ClosedWindow> work,
+            Executor workers) {
         Watcher watcher = new Watcher();
         Map<String, SiteShape> shapes = new HashMap<>();
         Map<String, Integer> widths = new HashMap<>();
@@ -98,7 +111,7 @@ final class WindowPipeline implements AutoCloseable {
         }
         Topology topology = new Topology();
         topology.addSource("moments-source", in, in, "moments");
-        topology.addProcessor("compose", stage.composer(), "moments-source");
+        topology.addProcessor("compose", stage.composer(work, workers), "moments-source");
         topology.addProcessor("collect", () -> new Collector(windows), "compose");
         composer = driver(topology, folder.resolve("composer"));
     }
@@ -217,6 +230,13 @@ final class WindowPipeline implements AutoCloseable {
         return late.values().stream().mapToLong(Long::longValue).sum();
     }
 
+    /** Of level 2. */
+    PaneStore<SiteProgress> state() {
+        @SuppressWarnings("unchecked")
+        PaneStore<SiteProgress> store = (PaneStore<SiteProgress>) composer.getStateStore(WindowStage.WINDOWS_STORE);
+        return store;
+    }
+
     RowAccount lastAccount() {
         return windows.get(windows.size() - 1).account();
     }
@@ -246,6 +266,11 @@ final class WindowPipeline implements AutoCloseable {
         @Override
         public void onAccount(String site, RowAccount newest) {
             account = newest;
+        }
+
+        @Override
+        public void onStall(long nanoseconds) {
+            stalls.add(nanoseconds);
         }
 
         @Override

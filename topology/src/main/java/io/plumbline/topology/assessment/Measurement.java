@@ -1,0 +1,31 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.adaptation.PairedErrors;
+import io.plumbline.adaptation.SampleRows;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.LostFeature;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is measured of one window: nearly all the work, and nothing of what is remembered of its site. Immutable.
+ *
+ * @param head rows of its sample, encoded
+ * @param active the decoder in service while it was measured; null while that is the trained one as it came
+ * @param fvu of that decoder on {@code head}
+ * @param activeGap its faithfulness gap
+ * @param errors it against the trained one, while it is an adapted one that is watched
+ * @param lost the features that lost support, where the window looks drifted; null where nobody may ask, so that it was left out
+ * @param nanoseconds what it took
+ */
+record Measurement(
+        GapAssessment geometry,
+        ActiveSubspace subspace,
+        SampleRows head,
+        ActiveDecoders.@Nullable Active active,
+        @Nullable Double fvu,
+        @Nullable Double activeGap,
+        @Nullable PairedErrors errors,
+        @Nullable List<LostFeature> lost,
+        long nanoseconds) {}

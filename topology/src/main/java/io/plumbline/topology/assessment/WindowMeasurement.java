@@ -1,0 +1,33 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.WindowWork;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Measures windows beside the stream; what {@link WindowAssessor} then needs the stream's state for takes microseconds. Thread-safe. */
+public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
+
+    private final Map<String, SiteJudge> judges;
+    private final ActiveDecoders activeDecoders;
+
+    public WindowMeasurement(Map<String, WatchedSite> sites, ActiveDecoders activeDecoders) {
+        this.judges = sites.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, entry -> new SiteJudge(entry.getValue())));
+        this.activeDecoders = activeDecoders;
+    }
+
+    @Override
+    public Function<ClosedWindow, MeasuredWindow> on(ClosedWindow window) {
+        SiteJudge judge = judges.get(window.site());
+        Measurement measurement = judge == null ? null : judge.measure(window, activeDecoders.of(window.site()));
+        return accounted -> new MeasuredWindow(accounted, measurement);
+    }
+
+    @Nullable
+    SiteJudge judge(String site) {
+        return judges.get(site);
+    }
+}

@@ -1,0 +1,37 @@
+package io.plumbline.topology.windows;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Threads that work on closed windows while stream threads go on taking records. */
+public final class WindowWorkers {
+
+    private static final long IDLE_SECONDS = 10;
+
+    private WindowWorkers() {}
+
+    /**
+     * Half of the processors. Daemon threads that end when they are idle: there is nothing to close. What waits is bounded by
+     * those who hand it over, {@value WindowComposer#MOST_UNDER_WAY} windows a task.
+     */
+    public static Executor ofHalfTheProcessors() {
+        int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+        AtomicInteger number = new AtomicInteger();
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
+                    Thread thread = new Thread(work, "plumbline-windows-" + number.incrementAndGet());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
+    }
+
+    /** None: the stream thread does the work itself, as a test driver needs it. */
+    public static Executor none() {
+        return Runnable::run;
+    }
+}

@@ -1,0 +1,119 @@
+package io.plumbline.topology.windows;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import java.util.function.Function;
+import org.apache.kafka.common.errors.InterruptException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Windows of one task that are composed and worked on but not forwarded, in the order in which they closed.
+ *
+ * <p>Nothing of this is state: the panes of such a window are still in the store, and its site's mark is not moved. So whatever is
+ * committed meanwhile, a successor finds the window open, closes it again and gets the same result.
+ *
+ * <p>Not thread-safe; belongs to the stream thread.
+ */
+final class WindowsUnderWay<V> {
+
+    private final WindowWork<V> work;
+    private final Executor executor;
+    private final Deque<Entry<V>> entries = new ArrayDeque<>();
+    private final Map<String, Mark> marks = new HashMap<>();
+
+    WindowsUnderWay(WindowWork<V> work, Executor executor) {
+        this.work = work;
+        this.executor = executor;
+    }
+
+    /**
+     * A window under way.
+     *
+     * @param panesBeforeMs panes that start before this are needed by no window after it
+     * @param result null where the window has no rows, so that nothing is forwarded
+     */
+    record Entry<V>(
+            ClosedWindow window,
+            long panesBeforeMs,
+            @Nullable FutureTask<Function<ClosedWindow, V>> result) {
+
+        boolean isDone() {
+            return result == null || result.isDone();
+        }
+
+        /** Waits for the work, and throws what it threw. */
+        @Nullable
+        Function<ClosedWindow, V> join() {
+            if (result == null) {
+                return null;
+            }
+            try {
+                return result.get();
+            } catch (InterruptedException e) {
+                throw new InterruptException(e);
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof Error error) {
+                    throw error;
+                }
+                throw new IllegalStateException(
+                        "site %s, window from %d ms: it could not be assessed: %s"
+                                .formatted(window.site(), window.startMs(), e.getCause()),
+                        e.getCause());
+            }
+        }
+    }
+
+    /** How far a site's windows have been composed. */
+    record Mark(long windowsUpToMs, long panesBeforeMs) {}
+
+    /** How far the windows of a site have been composed since this task began; null before the first. */
+    @Nullable
+    Mark mark(String site) {
+        return marks.get(site);
+    }
+
+    void mark(String site, Mark mark) {
+        marks.put(site, mark);
+    }
+
+    void begin(ClosedWindow window, long panesBeforeMs) {
+        if (window.moment().rows() == 0) {
+            entries.add(new Entry<>(window, panesBeforeMs, null));
+            return;
+        }
+        FutureTask<Function<ClosedWindow, V>> task = new FutureTask<>(() -> work.on(window));
+        entries.add(new Entry<>(window, panesBeforeMs, task));
+        executor.execute(task);
+    }
+
+    int size() {
+        return entries.size();
+    }
+
+    /** Takes the oldest, if it is done or must be waited for. */
+    @Nullable
+    Entry<V> next(boolean wait) {
+        Entry<V> oldest = entries.peek();
+        return oldest != null && (wait || oldest.isDone()) ? entries.remove() : null;
+    }
+
+    boolean holds(String site) {
+        return entries.stream().anyMatch(entry -> entry.window().site().equals(site));
+    }
+
+    /** What was not begun is not done any more; what runs ends and is forgotten. */
+    void drop() {
+        for (Entry<V> entry : entries) {
+            if (entry.result() != null) {
+                entry.result().cancel(false);
+            }
+        }
+        entries.clear();
+        marks.clear();
+    }
+}
