@@ -25,8 +25,8 @@ public final class ActiveSubspace {
     /** Proven sine up to which a window's subspace may be off; the true one is some tens of times smaller. */
     private static final double TOLERANCE = 1e-4;
 
-    /** Below this dimension a full decomposition takes no more than some 20 ms. */
-    private static final int SMALLEST_DIMENSION = 256;
+    /** Below this dimension a full decomposition takes no more than some 30 ms. */
+    private static final int SMALLEST_DIMENSION = 300;
 
     /** Above this share of the dimension a full decomposition is no slower. */
     private static final int LARGEST_SHARE = 4;
