@@ -14,8 +14,8 @@ import java.util.Map;
 /** A real Alertmanager on loopback, alone, with the deployed configuration. */
 public final class AlertmanagerServer implements AutoCloseable {
 
-    /** The receiver the deployed configuration names. */
-    private static final String RECEIVER = "http://127.0.0.1:9095/";
+    /** The receiver as deployed, which tells nobody. */
+    private static final String RECEIVER = "receivers:\n  - name: on-call\n";
 
     private final LoopbackProgram program;
     private final int port;
@@ -36,7 +36,11 @@ public final class AlertmanagerServer implements AutoCloseable {
         Files.writeString(
                 own.resolve("alertmanager.yml"),
                 Files.readString(configuration())
-                        .replace(RECEIVER, "http://127.0.0.1:%d/".formatted(webhook.getPort()))
+                        .replace(
+                                RECEIVER,
+                                RECEIVER
+                                        + "    webhook_configs: [{url: \"http://127.0.0.1:%d/\"}]\n"
+                                                .formatted(webhook.getPort()))
                         .replace("group_wait: 30s", "group_wait: 5s")
                         .replace("group_interval: 1m", "group_interval: 5s"));
         int port = EmbeddedBroker.freePort();
