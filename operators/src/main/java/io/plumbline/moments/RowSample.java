@@ -102,7 +102,16 @@ public final class RowSample {
      */
     public RowSample merge(RowSample other) {
         shrinkTo(other.capacity);
-        other.byHash.values().forEach(this::offer);
+        if (!byHash.isEmpty() && !other.byHash.isEmpty()) {
+            requireSameWidths(
+                    byHash.firstEntry().getValue(), other.byHash.firstEntry().getValue());
+        }
+        for (SampledRow row : other.byHash.values()) {
+            if (row.hash() > threshold()) {
+                break; // and so are all after it: of full samples the second brings half of its rows, the n-th one in n
+            }
+            offer(row);
+        }
         return this;
     }
 

@@ -28,6 +28,13 @@ public final class StreamsSettings {
         // gigabyte per partition after an outage.
         properties.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, "32");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "64");
+        // The thread that sums records is the one that reads the socket. So a fetch must fit into the socket's buffer,
+        // as
+        // large as the system makes it and not Kafka's 64 KiB, and be asked for early: it is, once the one before has
+        // been
+        // handed over whole. Then it arrives while records are summed, and nobody waits for it.
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.RECEIVE_BUFFER_CONFIG), "-1");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), "4194304");
         // No task reads two partitions whose order could matter; told so, Kafka Streams does not look for it at every
         // record.
         properties.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, "-1");
