@@ -227,9 +227,14 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         return sums;
     }
 
+    /** Of a TopK: how many rows are compared. */
+    public int comparedRows() {
+        return Math.min(TOP_K_ROWS, n);
+    }
+
     /** Of each of the first rows of a product, the sum of its {@value #TOP_K} largest entries above 0. */
     public double[] sumsOfLargest(Entry product) {
-        double[] sums = new double[Math.min(TOP_K_ROWS, n)];
+        double[] sums = new double[comparedRows()];
         for (int row = 0; row < sums.length; row++) {
             double[] codes = new double[features];
             for (int j = 0; j < features; j++) {

@@ -6,6 +6,8 @@ import java.util.List;
 /** Which pieces of linear algebra are measured. */
 final class KernelCases {
 
+    private static final int MOST_WEIGHTS = 1 << 25;
+
     private KernelCases() {}
 
     /** Those the program does at the sizes of published dictionaries; at least one width. */
@@ -20,9 +22,9 @@ final class KernelCases {
             cases.add(KernelCase.update(d, 2048, 2));
         }
         for (int d : widths) {
-            cases.add(KernelCase.product(d, 512, 6144));
-            cases.add(KernelCase.topK(d, 512, 6144, 1));
-            cases.add(KernelCase.topK(d, 512, 6144, 2));
+            cases.add(KernelCase.product(d, 256, features(d)));
+            cases.add(KernelCase.topK(d, 256, features(d), 1));
+            cases.add(KernelCase.topK(d, 256, features(d), 2));
         }
         cases.add(KernelCase.cholesky(1024));
         cases.add(KernelCase.cholesky(2048));
@@ -46,6 +48,11 @@ final class KernelCases {
     /** As the two models of the paper have it: 32 of 768, 64 of 2,048. */
     private static int rank(int d) {
         return d < 1024 ? Math.min(32, d) : 64;
+    }
+
+    /** GPT-2's 24,576 of 768; of wider rows as many as make weights of the same size. */
+    private static int features(int d) {
+        return Math.max(d, Math.min(32 * d, MOST_WEIGHTS / d));
     }
 
     /** A third of the smallest and twice the largest too: where a kernel's caches and edges show. */

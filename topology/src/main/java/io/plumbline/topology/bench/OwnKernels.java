@@ -144,7 +144,7 @@ final class OwnKernels {
         Matrix rows = new Matrix(work.n(), work.d(), work.rows());
         return timed(OURS, work, () -> encoder.encode(rows), () -> {
             SparseCodes codes = encoder.encode(rows);
-            double[] sums = new double[work.expected().length];
+            double[] sums = new double[work.comparedRows()];
             for (int row = 0; row < sums.length; row++) {
                 for (int at = codes.rowStart()[row]; at < codes.rowStart()[row + 1]; at++) {
                     sums[row] += codes.value()[at];
