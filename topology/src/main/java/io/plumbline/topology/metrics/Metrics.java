@@ -3,7 +3,6 @@ package io.plumbline.topology.metrics;
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -16,7 +15,6 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -51,34 +49,6 @@ public final class Metrics implements AutoCloseable {
     public static final String ACTIVATIONS = "activations";
 
     private static final Logger log = LoggerFactory.getLogger(Metrics.class);
-
-    /** Buckets of the stage times: a tenth of a millisecond to read a record, 36 ms to assess at d = 768, 400 ms at 2,048, seconds to adapt. */
-    private static final Duration[] STAGE_BUCKETS = {
-        Duration.ofNanos(100_000),
-        Duration.ofMillis(1),
-        Duration.ofMillis(5),
-        Duration.ofMillis(25),
-        Duration.ofMillis(100),
-        Duration.ofMillis(500),
-        Duration.ofSeconds(2),
-        Duration.ofSeconds(10),
-        Duration.ofSeconds(60),
-        Duration.ofSeconds(300)
-    };
-
-    /** Buckets of stalls: merging a window's panes takes milliseconds, half a second is what a fast assessment at d = 2,048 takes. */
-    private static final Duration[] STALL_BUCKETS = {
-        Duration.ofMillis(1),
-        Duration.ofMillis(5),
-        Duration.ofMillis(25),
-        Duration.ofMillis(50),
-        Duration.ofMillis(100),
-        Duration.ofMillis(250),
-        Duration.ofMillis(500),
-        Duration.ofSeconds(1),
-        Duration.ofSeconds(5),
-        Duration.ofSeconds(30)
-    };
 
     /**
      * How long and for how many sites values are exported.
@@ -126,8 +96,7 @@ public final class Metrics implements AutoCloseable {
     private final Counters counters;
     private final Map<String, Counters.OfSite> sites = new ConcurrentHashMap<>();
     private final Counters.OfSite overflowSite;
-    private final Map<Stage, Timer> stageTimes = new EnumMap<>(Stage.class);
-    private final Timer stalls;
+    private final StageTimers times;
     private final Counter failures;
     private final Counter overflows;
     private final List<AutoCloseable> bound = new CopyOnWriteArrayList<>();
@@ -148,21 +117,7 @@ public final class Metrics implements AutoCloseable {
         failures = counters.counter(
                 "plumbline.metrics.failures", "Observations lost because recording them failed; the stream went on");
         overflows = counters.counter("plumbline.site.overflow", "Observations of sites beyond the cap on site labels");
-        for (Stage stage : Stage.values()) {
-            stageTimes.put(
-                    stage,
-                    Timer.builder("plumbline.stage")
-                            .description(
-                                    "Time one unit of work takes in a stage: a record, a commit, a window, an adaptation, a decoder")
-                            .tag("stage", stage.label())
-                            .serviceLevelObjectives(STAGE_BUCKETS)
-                            .register(meters));
-        }
-        stalls = Timer.builder("plumbline.ingestion.stall")
-                .description(
-                        "Time at a stretch for which a stream thread took no records because windows were closed or assessed")
-                .serviceLevelObjectives(STALL_BUCKETS)
-                .register(meters);
+        times = new StageTimers(meters);
         overflowSite = counters.ofSite(OVERFLOW_SITE);
         bound.add(ProcessMeters.bind(meters));
     }
@@ -357,17 +312,12 @@ public final class Metrics implements AutoCloseable {
 
     /** One unit of work took {@code nanoseconds} in a stage. */
     public void took(Stage stage, long nanoseconds) {
-        guarded(() -> {
-            Timer timer = stageTimes.get(stage);
-            if (timer != null) {
-                timer.record(Duration.ofNanos(nanoseconds));
-            }
-        });
+        guarded(() -> times.took(stage, nanoseconds));
     }
 
     /** A stream thread took no records for {@code nanoseconds} because of windows. */
     public void stalled(long nanoseconds) {
-        guarded(() -> stalls.record(Duration.ofNanos(nanoseconds)));
+        guarded(() -> times.stalled(nanoseconds));
     }
 
     /** The site was removed or is judged elsewhere now: its per-window values leave the scrape. */

@@ -59,11 +59,14 @@ class AlertmanagerIT {
                 }
                 String place = "place-" + ++rule;
                 Map<String, String> source = labels(inhibition.get("source_matchers"), inhibition, place);
-                Map<String, String> target = labels(inhibition.get("target_matchers"), inhibition, place);
                 fired.add(source);
-                held.add(target);
-                if (inhibition.has("equal")) {
-                    sent.add(labels(inhibition.get("target_matchers"), inhibition, "elsewhere-" + rule));
+                held.addAll(targets(inhibition, place));
+                for (Map<String, String> target : targets(inhibition, place)) {
+                    Map<String, String> elsewhere = new TreeMap<>(target);
+                    inhibition.path("equal").forEach(label -> elsewhere.put(label.asText(), "not " + target));
+                    if (!elsewhere.equals(target)) {
+                        sent.add(elsewhere);
+                    }
                 }
             }
             assertTrue(held.size() >= 8 && sent.size() >= 7, "inhibitions: " + held);
@@ -110,12 +113,23 @@ class AlertmanagerIT {
                 otherwise);
     }
 
-    /** An alert that the matchers take, the first name where they take several. */
+    /** An alert for each name that the matchers of what is held back take. */
+    private static List<Map<String, String>> targets(JsonNode inhibition, String place) {
+        Map<String, String> one = labels(inhibition.get("target_matchers"), inhibition, place);
+        List<Map<String, String>> all = new ArrayList<>();
+        for (String name : one.get("alertname").split("\\|", -1)) {
+            Map<String, String> target = new TreeMap<>(one);
+            target.put("alertname", name);
+            all.add(target);
+        }
+        return all;
+    }
+
     private static Map<String, String> labels(JsonNode matchers, JsonNode inhibition, String place) {
         Map<String, String> labels = new TreeMap<>();
         for (JsonNode matcher : matchers) {
             String[] words = matcher.asText().split(" ", 3);
-            labels.put(words[0], words[2].replace("\"", "").replaceFirst("\\|.*", ""));
+            labels.put(words[0], words[2].replace("\"", ""));
         }
         inhibition.path("equal").forEach(label -> labels.put(label.asText(), place));
         return labels;
