@@ -12,7 +12,7 @@ import io.plumbline.linalg.TriangularFactor;
  * <p><b>Depends on the gauge.</b> Scaling a feature up in the encoder and down in the decoder leaves a ReLU explainer
  * unchanged and moves this subspace. The file's own scale is used.
  *
- * <p>Depends on the trained decoder only: compute it once. {@code 2 k d^2} flops and a d x d SVD; about 4 s at d = 768,
+ * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). {@code 2 k d^2} flops and a d x d SVD; about 4 s at d = 768,
  * k = 24,576. Immutable; safe for any number of threads as long as nobody writes to the arrays it hands out.
  */
 public final class ExplainerSubspace {
@@ -23,9 +23,14 @@ public final class ExplainerSubspace {
     private final int decoderRank;
     private final int size;
 
-    private ExplainerSubspace(Svd triangle, int features, int rank) {
-        this.singularValues = triangle.values();
-        this.leftVectors = triangle.right();
+    /**
+     * @param singularValues d, descending
+     * @param leftVectors d x d, one column each
+     */
+    ExplainerSubspace(double[] singularValues, Matrix leftVectors, int features, int rank) {
+        ActiveSubspace.requireRank(rank, leftVectors.rows());
+        this.singularValues = singularValues;
+        this.leftVectors = leftVectors;
         this.subspace = new Subspace(leftVectors.leadingColumns(rank));
         this.size = Math.max(features, leftVectors.rows());
         double smallest = Identification.roundingOf(singularValues[0], size);
@@ -53,7 +58,8 @@ public final class ExplainerSubspace {
             throw new IllegalArgumentException("a decoder without features has no directions");
         }
         // W = (file)^T, so the left singular vectors of W are the right ones of the rows on file, and of their R.
-        return new ExplainerSubspace(Svd.of(TriangularFactor.of(weights)), weights.rows(), rank);
+        Svd triangle = Svd.of(TriangularFactor.of(weights));
+        return new ExplainerSubspace(triangle.values(), triangle.right(), weights.rows(), rank);
     }
 
     public Subspace subspace() {

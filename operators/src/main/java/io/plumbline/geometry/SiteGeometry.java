@@ -71,7 +71,12 @@ public final class SiteGeometry {
      */
     public static SiteGeometry of(
             Decoder trained, SecondMoment baseline, @Nullable Matrix reconstructionMoment, int rank) {
-        ExplainerSubspace explainer = ExplainerSubspace.of(trained, rank);
+        return of(ExplainerSubspace.of(trained, rank), baseline, reconstructionMoment);
+    }
+
+    /** As above with the trained decoder's subspace, at the rank to watch. */
+    public static SiteGeometry of(
+            ExplainerSubspace explainer, SecondMoment baseline, @Nullable Matrix reconstructionMoment) {
         requireDimension("the baseline", explainer.dimension(), baseline.dimension());
         if (reconstructionMoment != null) {
             requireDimension("the moment of reconstructions", explainer.dimension(), reconstructionMoment.columns());
@@ -97,6 +102,11 @@ public final class SiteGeometry {
 
     public int dimension() {
         return explainer.dimension();
+    }
+
+    /** Of the trained decoder. */
+    public ExplainerSubspace explainerSubspace() {
+        return explainer;
     }
 
     public ActiveSubspace baselineSubspace() {

@@ -118,9 +118,9 @@ public final class AdaptationBenchmark {
     /** The stages of a single refit, one after the other. */
     private void stages() {
         SampleRows rows = time("encoder and TopK", () -> rows(activations, 0, ROWS));
-        Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets()).matrix());
-        ActiveSubspace window =
-                time("top-r eigenspace", () -> ActiveSubspace.topEigenspace(moment, rank));
+        Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
+                .matrix());
+        ActiveSubspace window = time("top-r eigenspace", () -> ActiveSubspace.topEigenspace(moment, rank));
         StepOne stepOne = time("Procrustes", () -> StepOne.of(subspace, window, Rotation.PRINTED));
         Matrix product = time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
         Matrix gram = time("Gram matrix of the codes", () -> SparseProducts.centredGram(rows.codes()));
@@ -132,8 +132,8 @@ public final class AdaptationBenchmark {
         Cholesky cholesky = time("Cholesky, one level", () -> Cholesky.of(system));
         time("solve, d right-hand sides", () -> cholesky.solve(rows.targets()));
         RidgeLevels levels = new RidgeLevels(rows.codes(), rows.targets(), product);
-        SettingsFit fit = time(
-                "all of Step 2 in factors (two levels)", () -> SettingsFit.of(stepOne, 0.0, absolute, levels));
+        SettingsFit fit =
+                time("all of Step 2 in factors (two levels)", () -> SettingsFit.of(stepOne, 0.0, absolute, levels));
         Matrix weights = time("assembling W", () -> fit.weights(trained.weights(), rows.codes()));
         Decoder decoder = GeometryAdapter.withBias(weights, rows.codes(), rows.targets());
         Candidate candidate = new Candidate.Refit(paperSettings());
@@ -159,7 +159,10 @@ public final class AdaptationBenchmark {
                     profile, new SwapGate(GateLimits.DEFAULTS), trained, subspace, current, rows, rank, DType.F32);
         });
         if (round == 0) {
-            System.out.printf("%s: %s; %s%n", name, adaptation.search().best().candidate().describe(),
+            System.out.printf(
+                    "%s: %s; %s%n",
+                    name,
+                    adaptation.search().best().candidate().describe(),
                     adaptation.decision().reason());
         }
     }

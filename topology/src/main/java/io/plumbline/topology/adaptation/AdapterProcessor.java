@@ -86,6 +86,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             Refit refit = new Refit(
                     site,
                     watched.explainer(),
+                    watched.geometry().explainerSubspace(),
                     watched.baseline().rows(),
                     watched.settings().rank(),
                     one);

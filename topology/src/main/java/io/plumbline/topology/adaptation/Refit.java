@@ -38,16 +38,23 @@ final class Refit {
     private final DType revertType;
 
     /**
+     * @param trainedSubspace of the explainer's decoder, at any rank
      * @param baselineRows rows of clean traffic, request after request
      * @param rank the rank the site is watched at
      */
-    Refit(String site, Explainer explainer, List<SampledRow> baselineRows, int rank, AdaptationSettings settings) {
+    Refit(
+            String site,
+            Explainer explainer,
+            ExplainerSubspace trainedSubspace,
+            List<SampledRow> baselineRows,
+            int rank,
+            AdaptationSettings settings) {
         this.baselineRows = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
         this.site = site;
         this.explainer = explainer;
         this.rank = rank;
         this.settings = settings;
-        this.trainedSubspace = ExplainerSubspace.ofWeights(explainer.decoder().weights(), rank);
+        this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
         this.revertType = settings.revertType(explainer.decoder());
     }

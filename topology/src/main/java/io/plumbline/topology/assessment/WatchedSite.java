@@ -2,10 +2,14 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A configured site with everything that does not depend on the window, read and computed once at start.
@@ -13,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Memory:</b> the explainer in float64, the baseline's moment, and three eigenbases.
  */
 public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WatchedSite.class);
 
     /**
      * Reads explainer and baseline.
@@ -44,8 +50,13 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
         if (otherRows != null) {
             throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), otherRows));
         }
-        SiteGeometry geometry = SiteGeometry.of(
-                explainer.decoder(), baseline.moment(), baseline.reconstructionMoment(), settings.rank());
+        ExplainerSubspace subspace = SubspaceCache.of(
+                explainer.directory(),
+                explainer.decoder(),
+                sha256,
+                settings.rank(),
+                line -> LOG.info("site {}: {}", settings.site(), line));
+        SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
         return new WatchedSite(settings, explainer, baseline, geometry);
     }
 

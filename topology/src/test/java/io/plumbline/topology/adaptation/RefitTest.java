@@ -11,6 +11,7 @@ import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampleSplit;
@@ -95,7 +96,8 @@ class RefitTest {
     }
 
     private static Refit refit(Explainer explainer, DType dtype) {
-        return new Refit("layer.2", explainer, List.of(), 3, settings(dtype));
+        ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
+        return new Refit("layer.2", explainer, subspace, List.of(), 3, settings(dtype));
     }
 
     private static AdaptationSettings settings(DType dtype) {
