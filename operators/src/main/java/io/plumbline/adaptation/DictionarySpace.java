@@ -32,7 +32,7 @@ final class DictionarySpace {
 
     /** @param gram {@code W W^T} */
     static @Nullable Subspace of(Matrix gram, int rank) {
-        ActiveSubspace leading = ActiveSubspace.topEigenspace(gram, rank);
+        ActiveSubspace leading = ActiveSubspace.leadingOnly(gram, rank, null);
         return leading.isIdentified() ? leading.subspace() : null;
     }
 

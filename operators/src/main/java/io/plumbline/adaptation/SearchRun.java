@@ -29,14 +29,31 @@ final class SearchRun {
     static final class Window {
 
         private final Matrix targets;
-        private final Map<Integer, ActiveSubspace> decomposed = new HashMap<>();
+        private @Nullable Matrix moment;
+        private @Nullable ActiveSubspace decomposed;
 
         Window(Matrix targets) {
             this.targets = targets;
         }
 
-        ActiveSubspace at(int rank) {
-            return decomposed.computeIfAbsent(rank, r -> ActiveSubspace.topEigenspace(SecondMoment.of(targets), r));
+        /** What is outside the subspace has directions of its own in the full-rank rotation only. */
+        ActiveSubspace at(int rank, Rotation rotation) {
+            ActiveSubspace full = decomposed;
+            if (full == null && rotation == Rotation.PRINTED) {
+                return ActiveSubspace.leadingOnly(moment(), rank, null);
+            }
+            full = full == null ? ActiveSubspace.topEigenspace(moment(), rank) : full.ofRank(rank);
+            decomposed = full;
+            return full;
+        }
+
+        private Matrix moment() {
+            Matrix known = moment;
+            if (known == null) {
+                known = SecondMoment.of(targets).matrix();
+                moment = known;
+            }
+            return known;
         }
     }
 
@@ -182,18 +199,17 @@ final class SearchRun {
         Turn turn = new Turn(rank, rotation);
         StepOne known = stepOnes.get(turn);
         if (known == null) {
-            boolean whole = rank == trained.dimension();
-            String reason = whole
+            ActiveSubspace active = rank == trained.dimension() ? null : window.at(rank, rotation);
+            String reason = active == null
                     ? GeometryAdapter.undecided(trained, trainedSubspace, rank)
                     : GeometryAdapter.undecided(
-                            trained,
-                            trainedSubspace,
-                            window.at(rank),
-                            fit.rows().rows());
+                            trained, trainedSubspace, active, fit.rows().rows());
             if (reason != null) {
                 throw new ArithmeticException(reason);
             }
-            known = whole ? StepOne.identity(trainedSubspace) : StepOne.of(trainedSubspace, window.at(rank), rotation);
+            known = active == null
+                    ? StepOne.identity(trainedSubspace)
+                    : StepOne.of(trainedSubspace, active, rotation);
             stepOnes.put(turn, known);
         }
         return known;
