@@ -182,7 +182,7 @@ class ReadmeTest {
 
     private static Set<String> testSources() throws IOException {
         Set<String> names = new TreeSet<>();
-        for (String module : List.of("operators", "topology")) {
+        for (String module : List.of("operators", "topology", "deploy/helm")) {
             try (Stream<Path> files = Files.walk(Markdown.REPOSITORY.resolve(module + "/src/test/java"))) {
                 files.map(file -> file.getFileName().toString())
                         .filter(name -> name.endsWith(".java"))
