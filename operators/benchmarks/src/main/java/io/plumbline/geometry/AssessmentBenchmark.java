@@ -35,8 +35,8 @@ public class AssessmentBenchmark {
 
     private static final int FEATURES_PER_DIMENSION = 4;
 
-    /** Setting up takes a minute at 2,048, for a site's full decompositions; many at 4,096: {@code -p d=4096}. */
-    @Param({"384", "768", "2048"})
+    /** Also {@code -p d=2048}, whose site takes a minute to set up by full decompositions, and 4096, some ten minutes: with {@code -to 30m}. */
+    @Param({"384", "768"})
     public int d;
 
     private SiteGeometry site;

@@ -15,7 +15,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * Runs the benchmarks with JMH's own options and prints the GFLOP/s of the best iteration, and how far the worst was from it.
  *
  * <p>All of them take three minutes. With {@value #QUICK} as the first argument one short iteration each, in half a minute: whether
- * they run, not how fast. One that cannot end is stopped after {@value #LONGEST_SECONDS} s.
+ * they run, not how fast. One that cannot end is stopped after {@value #LONGEST_SECONDS} s, or what {@code -to} says.
  */
 public final class Benchmarks {
 
@@ -28,10 +28,11 @@ public final class Benchmarks {
     public static void main(String[] arguments) throws RunnerException, CommandLineOptionException {
         boolean quick = arguments.length > 0 && arguments[0].equals(QUICK);
         String[] others = quick ? Arrays.copyOfRange(arguments, 1, arguments.length) : arguments;
+        CommandLineOptions given = new CommandLineOptions(others);
         ChainedOptionsBuilder options = new OptionsBuilder()
-                .parent(new CommandLineOptions(others))
+                .parent(given)
                 .shouldFailOnError(true)
-                .timeout(TimeValue.seconds(LONGEST_SECONDS));
+                .timeout(given.getTimeout().orElse(TimeValue.seconds(LONGEST_SECONDS)));
         if (quick) {
             options.warmupIterations(1)
                     .warmupTime(SHORT)

@@ -5,6 +5,10 @@
  * io.plumbline.topology.assessment.WindowReport} to the reports topic, {@link
  * io.plumbline.topology.assessment.AdaptationMessage} to the requests topic.
  *
+ * <p>Measuring needs no memory of the site and is done beside the stream ({@link
+ * io.plumbline.topology.assessment.WindowMeasurement}); judging needs it, takes microseconds, and is done on the stream thread in the order of the
+ * windows ({@link io.plumbline.topology.assessment.WindowAssessor}).
+ *
  * <p>A request carries the window's row sample and not its moment. The refit takes the active subspace from the rows it
  * fits on, so that the validation rows, which come from other requests, have had no part in any of it.
  *

@@ -163,6 +163,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         Probe allReady = Optional::empty;
         if (role.monitors()) {
             Repeats repeats = new Repeats();
+            Properties properties = StreamsSettings.monitor(config);
             Topology topology = MonitorTopology.build(
                     config,
                     sites,
@@ -171,8 +172,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
                     repeats,
                     watchSource(config, prepared, metrics),
-                    WindowWorkers.ofHalfTheProcessors());
-            Properties properties = StreamsSettings.monitor(config);
+                    WindowWorkers.of(threads(properties)));
             KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),

@@ -14,11 +14,10 @@ public final class WindowWorkers {
     private WindowWorkers() {}
 
     /**
-     * Half of the processors. Daemon threads that end when they are idle: there is nothing to close. What waits is bounded by
-     * those who hand it over, {@value WindowComposer#MOST_UNDER_WAY} windows a task.
+     * So many, and so many windows measured at a time: each takes memory. Daemon threads that end when they are idle: there is
+     * nothing to close. What waits is bounded by those who hand it over, {@value WindowComposer#MOST_UNDER_WAY} windows a task.
      */
-    public static Executor ofHalfTheProcessors() {
-        int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    public static Executor of(int threads) {
         AtomicInteger number = new AtomicInteger();
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {

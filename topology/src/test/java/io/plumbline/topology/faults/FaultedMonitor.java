@@ -70,7 +70,7 @@ final class FaultedMonitor {
                 new MonitorTopology.Listeners(teller, teller, teller),
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
-                WindowWorkers.ofHalfTheProcessors());
+                WindowWorkers.of(2));
         topology.addProcessor("print", Printer::new, "compose");
         topology.addSink("prints", arguments[1], new ByteArraySerializer(), new ByteArraySerializer(), "print");
         run(topology, StreamsSettings.monitor(config));

@@ -50,7 +50,7 @@ final class MonitorInstance implements AutoCloseable {
                         new MonitorTopology.Listeners(watcher, watcher, watcher),
                         new Repeats(),
                         SourceWatch.ALWAYS_READ,
-                        WindowWorkers.ofHalfTheProcessors()),
+                        WindowWorkers.of(2)),
                 properties);
         streams.setUncaughtExceptionHandler(error -> {
             failures.add(error);
