@@ -207,9 +207,7 @@ final class SearchRun {
             if (reason != null) {
                 throw new ArithmeticException(reason);
             }
-            known = active == null
-                    ? StepOne.identity(trainedSubspace)
-                    : StepOne.of(trainedSubspace, active, rotation);
+            known = active == null ? StepOne.identity(trainedSubspace) : StepOne.of(trainedSubspace, active, rotation);
             stepOnes.put(turn, known);
         }
         return known;

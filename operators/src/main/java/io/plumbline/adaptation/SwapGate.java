@@ -58,8 +58,8 @@ public record SwapGate(GateLimits limits) {
             @Nullable SampleRows idRows,
             int rank) {
         Decoder proposed = proposal.decoder();
-        ActiveSubspace active = ActiveSubspace.leadingOnly(
-                SecondMoment.of(heldOut.targets()).matrix(), rank, null);
+        ActiveSubspace active =
+                ActiveSubspace.leadingOnly(SecondMoment.of(heldOut.targets()).matrix(), rank, null);
         Subspace before = current.equals(trained)
                 ? DictionarySpace.ofTrained(trained, trainedSubspace, rank)
                 : DictionarySpace.of(DictionarySpace.gram(current.weights()), rank);

@@ -99,8 +99,8 @@ public final class AdaptationBenchmark {
             }
         }
         System.out.printf("%-46s %12s %12s%n", "best of " + rounds, "wall ms", "CPU ms");
-        wall.forEach((stage, time) ->
-                System.out.printf(Locale.ROOT, "%-46s %12.0f %12.0f%n", stage, time, cpu.get(stage)));
+        wall.forEach(
+                (stage, time) -> System.out.printf(Locale.ROOT, "%-46s %12.0f %12.0f%n", stage, time, cpu.get(stage)));
         long peak = 0;
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             if (pool.getType() == MemoryType.HEAP) {

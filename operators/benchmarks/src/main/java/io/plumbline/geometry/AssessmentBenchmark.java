@@ -71,7 +71,8 @@ public class AssessmentBenchmark {
         fast.statistics().forEach((name, value) -> {
             Double expected = full.statistics().get(name);
             boolean aBound = name.endsWith("_bound") || name.startsWith("davis_kahan");
-            if (!aBound && (expected == null || Math.abs(expected - value) > 1e-3 * Math.max(1.0, Math.abs(expected)))) {
+            if (!aBound
+                    && (expected == null || Math.abs(expected - value) > 1e-3 * Math.max(1.0, Math.abs(expected)))) {
                 throw new IllegalStateException(name + " is " + value + ", of a full decomposition " + expected);
             }
         });

@@ -36,7 +36,9 @@ public class EigenspaceBenchmark {
     public void setUp() {
         rank = Moments.rank(d);
         moment = Moments.of(d, 1);
-        start = TopEigenspace.of(Moments.of(d, 2), rank, null, 1e-3).orElseThrow().vectors();
+        start = TopEigenspace.of(Moments.of(d, 2), rank, null, 1e-3)
+                .orElseThrow()
+                .vectors();
         double[] cold = cold().values();
         double[] fromBaseline = fromBaseline().values();
         for (int i = 0; i < rank; i++) {

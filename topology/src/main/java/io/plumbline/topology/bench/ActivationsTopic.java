@@ -63,7 +63,7 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, i
         }
         Map<String, Object> settings = Map.of(
                 "bootstrap.servers", bootstrapServers,
-                "max.request.size", "4000000",
+                "max.request.size", "16000000",
                 "batch.size", "1000000",
                 "acks", "1");
         AtomicReference<@Nullable Exception> refused = new AtomicReference<>();

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -28,6 +29,10 @@ public record BenchReport(
 
     /** The curves as a picture; nothing where there are none. */
     public void writeSvg(Path file) throws IOException {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder != null) {
+            Files.createDirectories(folder);
+        }
         String caption =
                 "%s, %d cores, %s, %s".formatted(machine.processor(), machine.cores(), machine.java(), machine.date());
         ScalingPlot.write(file, curves, machine.wasBusy() ? caption + ", busy" : caption);

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** The files of a site of width d with a dictionary of d features, and what they are made into at a start. */
 final class BenchSite {
@@ -28,7 +29,7 @@ final class BenchSite {
     private final Path folder;
     private final Explainer explainer;
     private final Baseline baseline;
-    private final Map<Integer, WatchedSite> made = new LinkedHashMap<>();
+    private @Nullable WatchedSite made;
 
     private BenchSite(Path folder, Explainer explainer, Baseline baseline) {
         this.folder = folder;
@@ -74,11 +75,10 @@ final class BenchSite {
     Map<String, WatchedSite> sites(MonitorConfig config) {
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : config.sites().values()) {
-            WatchedSite first = made.get(0);
-            WatchedSite site = first == null
+            WatchedSite site = made == null
                     ? WatchedSite.of(settings, explainer, baseline)
-                    : new WatchedSite(settings, explainer, baseline, first.geometry());
-            made.putIfAbsent(0, site);
+                    : new WatchedSite(settings, explainer, baseline, made.geometry());
+            made = site;
             sites.put(settings.site(), site);
         }
         return sites;

@@ -20,10 +20,10 @@ final class BrokerProcess implements AutoCloseable {
     private static final String UP = "up ";
     private static final long STOP_SECONDS = 15;
 
-    /** Records of 256 rows of 768 floats, and of 64 rows of 4,096. */
+    /** Records of 256 rows of 8,192 floats. */
     private static final Map<String, String> SETTINGS = Map.of(
-            "message.max.bytes", "4000000",
-            "replica.fetch.max.bytes", "4000000",
+            "message.max.bytes", "16000000",
+            "replica.fetch.max.bytes", "16000000",
             "log.segment.delete.delay.ms", "0");
 
     private final Process process;

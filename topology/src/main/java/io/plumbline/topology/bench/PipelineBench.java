@@ -52,11 +52,11 @@ final class PipelineBench implements AutoCloseable {
     PipelineBench(BenchPlan plan, Findings findings) {
         this.plan = plan;
         this.findings = findings;
-        String missing = plan.rivals() ? PythonRun.missing() : "";
-        if (missing != null && !missing.isEmpty()) {
+        String missing = plan.rivals() ? PythonRun.missing() : null;
+        if (missing != null) {
             findings.notes.add(missing);
         }
-        this.python = missing == null;
+        this.python = plan.rivals() && missing == null;
     }
 
     /** One reader of a topic. */
