@@ -1,5 +1,6 @@
 package io.plumbline.topology.adaptation;
 
+import io.plumbline.adaptation.AdaptationWarmUp;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
@@ -8,6 +9,7 @@ import io.plumbline.topology.assessment.ActiveDecoders.Active;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WatchedSite;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -38,6 +40,11 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     public static final String SWAPS_STORE = "swaps";
 
     private static final Logger LOG = LoggerFactory.getLogger(AdapterProcessor.class);
+
+    /** Those of 8,192 features in dimension 768, some. */
+    private static final long WEIGHTS_WORTH_A_WARM_UP = 6_000_000;
+
+    private static final Duration LONGEST_WARM_UP = Duration.ofSeconds(5);
     private static final int LARGEST_SAMPLE = 1_000_000;
 
     private final Map<String, SiteAdapter> adapters;
@@ -93,6 +100,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             adapters.put(
                     site, new SiteAdapter(refit, new SwapDesk(site, own, refit, published), trained, trained.sha256()));
         });
+        warmUp(sites, settings.keySet());
         Attempts attempts = new Attempts();
         Set<StoreBuilder<?>> stores = Set.of(store(PARTS_STORE, logConfig), store(SWAPS_STORE, logConfig));
         return new ProcessorSupplier<>() {
@@ -106,6 +114,22 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                 return stores;
             }
         };
+    }
+
+    /** The first drift would else wait some seconds for the compiler; with small decoders it does not matter. */
+    private static void warmUp(Map<String, WatchedSite> sites, Set<String> adapting) {
+        boolean large = adapting.stream()
+                .map(site -> Objects.requireNonNull(sites.get(site), site).explainer())
+                .anyMatch(
+                        explainer -> (long) explainer.features() * explainer.targetWidth() >= WEIGHTS_WORTH_A_WARM_UP);
+        if (large) {
+            long begin = System.nanoTime();
+            int rounds = AdaptationWarmUp.run(LONGEST_WARM_UP);
+            LOG.info(
+                    "warmed up for adaptations: {} of a small made-up decoder in {} s",
+                    rounds,
+                    (System.nanoTime() - begin) / 1e9);
+        }
     }
 
     private static StoreBuilder<?> store(String name, Map<String, String> logConfig) {
