@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +117,7 @@ final class ConfigReader {
         int port = http.parsed("port", DEFAULT_PORT, text -> (int) ConfigNode.inRange(text, 0, LARGEST_PORT));
         String webConfig = http.textOrNull("web_config");
         Path webConfigFile = webConfig == null ? null : path(http, "web_config", webConfig);
+        boolean console = http.parsed("console", true, ConfigReader::onOrOff);
         http.refuseUnknownKeys();
         Limits limits = limits(root.child("limits"));
 
@@ -163,10 +165,20 @@ final class ConfigReader {
                 bind,
                 port,
                 webConfigFile,
+                console,
                 limits,
                 settings,
                 adaptations,
                 swapRules);
+    }
+
+    /** YAML takes on and off for true and false. */
+    private static boolean onOrOff(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "on", "true" -> true;
+            case "off", "false" -> false;
+            default -> throw new IllegalArgumentException("expected on or off");
+        };
     }
 
     private static ConfigNode adaptation(ConfigNode site) {

@@ -69,7 +69,8 @@ public record Grant(ResourceType type, String name, PatternType pattern, Set<Acl
         return typed.toString();
     }
 
-    private static String quoted(String word) {
+    /** A word as a POSIX shell takes it for one, whatever is in it. */
+    public static String quoted(String word) {
         return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 }

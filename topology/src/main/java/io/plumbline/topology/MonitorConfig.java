@@ -41,6 +41,7 @@ import org.slf4j.LoggerFactory;
  * @param httpBind address /metrics and the health checks listen on
  * @param httpPort their port; 0: any free one
  * @param webConfig file that asks for TLS and passwords there; null: neither
+ * @param console whether the page is served there too
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
  * @param adaptations how the sites that adapt do it, by site
@@ -58,6 +59,7 @@ public record MonitorConfig(
         String httpBind,
         int httpPort,
         @Nullable Path webConfig,
+        boolean console,
         Limits limits,
         Map<String, SiteSettings> sites,
         Map<String, AdaptationSettings> adaptations,

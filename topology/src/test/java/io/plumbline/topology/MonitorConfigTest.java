@@ -54,6 +54,7 @@ class MonitorConfigTest {
         assertEquals(smallest.stateDirectory(), printed.stateDirectory());
         assertEquals(smallest.httpBind(), printed.httpBind());
         assertEquals(smallest.httpPort(), printed.httpPort());
+        assertEquals(smallest.console(), printed.console());
         assertEquals(smallest.limits(), printed.limits());
         assertEquals(smallest.applicationId(), printed.applicationId());
         assertEquals(
@@ -179,6 +180,7 @@ class MonitorConfigTest {
                 "limits: {ahead: 0s}                   | limits.ahead = 0: expected more than 0",
                 "window: {max_hold: 0s}                | window.max_hold = PT0S: expected a positive duration, or off",
                 "http: {port: 70000}                    | http.port = 70000: expected a number from 0 to 65535",
+                "http: {console: maybe}                 | http.console = maybe: expected on or off",
                 "http: 9464                             | http = 9464: expected a mapping",
                 "application_id: 'a b'                  | application_id = a b: expected letters",
             })

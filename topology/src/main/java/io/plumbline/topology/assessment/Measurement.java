@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param activeGap its faithfulness gap
  * @param errors it against the trained one, while it is an adapted one that is watched
  * @param lost the features that lost support, where the window looks drifted; null where nobody may ask, so that it was left out
+ * @param spectrum eigenvalues of window and baseline
  * @param nanoseconds what it took
  */
 record Measurement(
@@ -28,4 +29,5 @@ record Measurement(
         @Nullable Double activeGap,
         @Nullable PairedErrors errors,
         @Nullable List<LostFeature> lost,
+        Spectrum spectrum,
         long nanoseconds) {}

@@ -121,6 +121,7 @@ final class SiteJudge {
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
                 suspect ? lost(geometry, subspace, head, active) : null,
+                Spectrum.of(subspace, site.geometry().baselineSubspace(), geometry.baselineGap() != null),
                 System.nanoTime() - begin);
     }
 
@@ -175,7 +176,8 @@ final class SiteJudge {
                         measured.activeGap(),
                         ask,
                         active,
-                        hasDrifted ? lost : null),
+                        hasDrifted ? lost : null,
+                        measured.spectrum()),
                 next,
                 ask);
     }
@@ -274,7 +276,8 @@ final class SiteJudge {
             @Nullable Double activeGap,
             Ask ask,
             ActiveDecoders.@Nullable Active active,
-            @Nullable List<LostFeature> lost) {
+            @Nullable List<LostFeature> lost,
+            Spectrum spectrum) {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
         Provenance baseline = site.baseline().provenance();
@@ -307,6 +310,7 @@ final class SiteJudge {
                 lost,
                 baseline == null ? null : baseline.created().toEpochMilli(),
                 baseline == null ? null : baseline.revision(),
+                spectrum,
                 geometry);
     }
 

@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  *     io.plumbline.geometry.DecoderSupport#REPORTED}; null otherwise, and where the window does not determine a subspace
  * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not say
  * @param baselineRevision which one it is, 1 for a first baseline; null where its file does not say
+ * @param spectrum eigenvalues of window and baseline and the angles between them; null in reports of versions before it
  * @param geometry the numbers of the window, undefined ones as null
  */
 public record WindowReport(
@@ -72,4 +73,5 @@ public record WindowReport(
         @Nullable List<LostFeature> lostFeatures,
         @Nullable Long baselineCreatedMs,
         @Nullable Long baselineRevision,
+        @Nullable Spectrum spectrum,
         @JsonUnwrapped GapAssessment geometry) {}

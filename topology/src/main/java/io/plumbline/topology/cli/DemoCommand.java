@@ -28,12 +28,12 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  plumbline demo",
-            "  plumbline demo --keep-running    then: curl the address it prints",
+            "  plumbline demo --keep-running    then: open the address it prints",
             "  plumbline demo --toy"
         })
 final class DemoCommand implements Callable<Integer> {
 
-    @Option(names = "--keep-running", description = "Leave /metrics up until Ctrl-C.")
+    @Option(names = "--keep-running", description = "Leave the console and /metrics up until Ctrl-C.")
     boolean keepRunning;
 
     @Option(
@@ -60,7 +60,7 @@ final class DemoCommand implements Callable<Integer> {
         if (timeoutSeconds < 1) {
             throw new UsageException("--timeout = %d: expected 1 or more seconds".formatted(timeoutSeconds));
         }
-        try (Demo demo = new Demo(out, timeoutSeconds)) {
+        try (Demo demo = new Demo(out, timeoutSeconds, Desktops::open)) {
             // Ctrl-C: what was started must not outlive the process.
             Runtime.getRuntime().addShutdownHook(new Thread(demo::stop, "stop-demo"));
             try {
@@ -81,7 +81,7 @@ final class DemoCommand implements Callable<Integer> {
         out.flush();
         if (keepRunning) {
             out.printf(
-                    "%nStill running: curl http://%s:%d/metrics   (Ctrl-C stops and cleans up)%n",
+                    "%nStill running: http://%s:%d/ and /metrics there   (Ctrl-C stops and cleans up)%n",
                     result.httpAddress().getHostString(), result.httpAddress().getPort());
             out.flush();
             new CountDownLatch(1).await();

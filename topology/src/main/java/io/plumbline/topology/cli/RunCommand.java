@@ -67,12 +67,14 @@ final class RunCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(stop);
         spec.commandLine()
                 .getOut()
-                .println("watching %d sites; metrics at %s://%s:%d/metrics"
+                .println("watching %d sites; %s at %s://%s:%d%s"
                         .formatted(
                                 monitor.sites().size(),
+                                monitor.console() ? "console and /metrics" : "metrics",
                                 isTls(monitor) ? "https" : "http",
                                 runtime.httpAddress().getHostString(),
-                                runtime.httpAddress().getPort()));
+                                runtime.httpAddress().getPort(),
+                                monitor.console() ? "/" : "/metrics"));
         spec.commandLine().getOut().flush();
         String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
         if (runtime.isBrokenByError()) {

@@ -13,6 +13,7 @@ import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -25,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +51,7 @@ public final class Demo implements AutoCloseable {
     private static final long STOP_SECONDS = 15;
 
     private final PrintWriter out;
+    private final Consumer<URI> onPage;
     private final long deadlineNanos;
     private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final Story story = new Story();
@@ -59,9 +62,13 @@ public final class Demo implements AutoCloseable {
     /** The thread that plays, from when it may be interrupted: a broker whose start is interrupted complains at length. */
     private volatile @Nullable Thread player;
 
-    /** @param seconds after which it gives up */
-    public Demo(PrintWriter out, long seconds) {
+    /**
+     * @param seconds after which it gives up
+     * @param onPage told the address of the page as soon as it is there
+     */
+    public Demo(PrintWriter out, long seconds, Consumer<URI> onPage) {
         this.out = out;
+        this.onPage = onPage;
         this.deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     }
 
@@ -86,10 +93,13 @@ public final class Demo implements AutoCloseable {
         Traffic traffic = own(new Traffic(bootstrapServers, activations, PARTITIONS, SITE));
         ActivationFile english = own(ActivationFile.open(folder.root().resolve("english.safetensors")));
         ActivationFile german = own(ActivationFile.open(folder.root().resolve("german.safetensors")));
-        say("metrics at http://%s:%d/metrics"
+        String address = "http://%s:%d/"
                 .formatted(
                         runtime.httpAddress().getHostString(),
-                        runtime.httpAddress().getPort()));
+                        runtime.httpAddress().getPort());
+        say("console at " + address);
+        say("metrics at " + address + "metrics");
+        onPage.accept(URI.create(address));
         play(
                 itinerary(english, german),
                 traffic,

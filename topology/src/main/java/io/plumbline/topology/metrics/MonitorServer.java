@@ -67,9 +67,12 @@ public final class MonitorServer implements AutoCloseable {
     private final HttpServer http;
     private final ThreadPoolExecutor threads;
     private final @Nullable Passwords passwords;
+    private final WebPages pages;
 
-    private MonitorServer(InetSocketAddress address, WebConfig web, Metrics metrics, Probe alive, Probe ready)
+    private MonitorServer(
+            InetSocketAddress address, WebConfig web, Metrics metrics, Probe alive, Probe ready, WebPages pages)
             throws IOException {
+        this.pages = pages;
         this.metrics = metrics;
         this.alive = alive;
         this.ready = ready;
@@ -98,17 +101,24 @@ public final class MonitorServer implements AutoCloseable {
     /** Listens on the loopback address only, plain and without passwords; port 0 takes a free one. */
     public static MonitorServer onLoopback(int port, Metrics metrics, Probe alive, Probe ready) throws IOException {
         return start(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), port), WebConfig.NONE, metrics, alive, ready);
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                WebConfig.NONE,
+                metrics,
+                alive,
+                ready,
+                WebPages.NONE);
     }
 
     /**
      * Listens on the given address.
      *
      * @param web TLS and passwords
+     * @param pages what else is served, under the same rules of access
      * @throws IOException when the address cannot be bound, named in the message
      */
     public static MonitorServer start(
-            InetSocketAddress address, WebConfig web, Metrics metrics, Probe alive, Probe ready) throws IOException {
+            InetSocketAddress address, WebConfig web, Metrics metrics, Probe alive, Probe ready, WebPages pages)
+            throws IOException {
         if (web.users().isEmpty() && !address.getAddress().isLoopbackAddress()) {
             log.warn(
                     "/metrics listens on {} and asks for no password: whoever reaches it learns sites, rates and verdicts; name a file with basic_auth_users under http.web_config, or http.bind: 127.0.0.1",
@@ -116,7 +126,7 @@ public final class MonitorServer implements AutoCloseable {
         }
         MonitorServer server;
         try {
-            server = new MonitorServer(address, web, metrics, alive, ready);
+            server = new MonitorServer(address, web, metrics, alive, ready, pages);
         } catch (IOException e) {
             throw new IOException(
                     "metrics: cannot listen on %s:%d: %s; stop what listens there, or set http.port to another (0: any free one)"
@@ -139,15 +149,19 @@ public final class MonitorServer implements AutoCloseable {
     }
 
     private void handle(HttpExchange exchange) throws IOException {
+        String method = exchange.getRequestMethod();
+        Answer answer;
+        if (method.equals("GET") || method.equals("HEAD")) {
+            answer = answer(exchange);
+        } else {
+            exchange.getResponseHeaders().set("Allow", "GET, HEAD");
+            answer = Answer.text(405, method + " is not supported here; use GET");
+        }
+        if (answer == null) {
+            pages.answer(exchange);
+            return;
+        }
         try (exchange) {
-            String method = exchange.getRequestMethod();
-            Answer answer;
-            if (method.equals("GET") || method.equals("HEAD")) {
-                answer = answer(exchange);
-            } else {
-                exchange.getResponseHeaders().set("Allow", "GET, HEAD");
-                answer = Answer.text(405, method + " is not supported here; use GET");
-            }
             exchange.getResponseHeaders().set("Content-Type", answer.contentType());
             exchange.getResponseHeaders().set("Cache-Control", "no-store");
             if (method.equals("HEAD")) {
@@ -159,7 +173,8 @@ public final class MonitorServer implements AutoCloseable {
         }
     }
 
-    private Answer answer(HttpExchange exchange) {
+    /** Null: one of the pages, and who asks may see it. */
+    private @Nullable Answer answer(HttpExchange exchange) {
         String path = exchange.getRequestURI().getPath();
         try {
             return switch (path) {
@@ -169,6 +184,9 @@ public final class MonitorServer implements AutoCloseable {
                     Passwords.Verdict verdict = verdict(exchange);
                     if (verdict != Passwords.Verdict.RIGHT) {
                         yield refused(exchange, verdict);
+                    }
+                    if (pages.has(path)) {
+                        yield null;
                     }
                     yield path.equals("/metrics")
                             ? scrape(exchange.getRequestHeaders().getFirst("Accept"))

@@ -2,11 +2,12 @@ package io.plumbline.topology.runtime;
 
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.console.Console;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.Stage;
 
-/** Tells {@link Metrics} what the adapter's stages report. */
-record AdaptationMetrics(Metrics metrics) implements AdaptationListener {
+/** Tells {@link Metrics} and {@link Console} what the adapter's stages report. */
+record AdaptationMetrics(Metrics metrics, Console console) implements AdaptationListener {
 
     @Override
     public void onForeign() {
@@ -27,5 +28,6 @@ record AdaptationMetrics(Metrics metrics) implements AdaptationListener {
         }
         metrics.adaptationEnded(report.site(), report.outcome());
         metrics.took(Stage.ADAPT, (long) (report.seconds() * 1e9));
+        console.onAdaptation(report);
     }
 }

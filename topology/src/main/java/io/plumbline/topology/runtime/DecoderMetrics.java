@@ -1,20 +1,23 @@
 package io.plumbline.topology.runtime;
 
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.console.Console;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.metrics.Metrics;
 
-/** Tells {@link Metrics} which decoders the subscriber takes into service and which not, and where the adapter says it stands. */
+/** Tells {@link Metrics} and {@link Console} which decoders the subscriber takes into service and which not, and where the adapter says it stands. */
 final class DecoderMetrics implements DecoderListener {
 
     private final Metrics metrics;
+    private final Console console;
 
     /** Set and read on the subscriber's one thread. */
     private boolean caughtUp;
 
-    DecoderMetrics(Metrics metrics) {
+    DecoderMetrics(Metrics metrics, Console console) {
         this.metrics = metrics;
+        this.console = console;
     }
 
     @Override
@@ -25,17 +28,20 @@ final class DecoderMetrics implements DecoderListener {
                 decoder.manifest().kind(),
                 decoder.manifest().sha256(),
                 caughtUp);
+        console.onDecoder(decoder.site(), decoder.manifest());
     }
 
     @Override
     public void onSwapState(String site, SwapState state) {
         SwapState.Waiting waiting = state.waiting();
         metrics.swapsTold(site, state.pinned(), waiting == null ? 0 : waiting.number());
+        console.onSwapState(site, state);
     }
 
     @Override
     public void onRefused(String site, long version, String reason) {
         metrics.decoderRefused(site);
+        console.onRefused(site, version, reason);
     }
 
     @Override

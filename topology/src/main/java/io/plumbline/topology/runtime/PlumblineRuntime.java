@@ -13,6 +13,7 @@ import io.plumbline.topology.Topics;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.console.Console;
 import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.metrics.LateProbe;
 import io.plumbline.topology.metrics.Metrics;
@@ -23,6 +24,7 @@ import io.plumbline.topology.metrics.ProgressWatch;
 import io.plumbline.topology.metrics.Standstills;
 import io.plumbline.topology.metrics.StreamsProbes;
 import io.plumbline.topology.metrics.WebConfig;
+import io.plumbline.topology.metrics.WebPages;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -145,19 +147,24 @@ public final class PlumblineRuntime implements AutoCloseable {
         // A process that starts lives, and is not ready: nobody should restart it for that.
         LateProbe alive = new LateProbe(Optional::empty);
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
-        server = own(listen(config, metrics, alive, ready));
+        Console console = own(Console.of(config));
+        server = own(listen(config, metrics, alive, ready, config.console() ? console : WebPages.NONE));
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
-        PipelineMetrics pipeline = new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES);
+        Watchers watchers =
+                new Watchers(new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES), console);
         config.swapRules()
                 .forEach((site, rules) ->
                         metrics.swapMode(site, rules.mode().name().toLowerCase(Locale.ROOT)));
         sites.forEach((site, watched) -> metrics.decoderHeld(
                 site, 0, "trained", watched.explainer().decoder().sha256(), false));
         PublishedDecoders decoders =
-                own(PublishedDecoders.follow(config, sites, role.monitors(), new DecoderMetrics(metrics)));
+                own(PublishedDecoders.follow(config, sites, role.monitors(), new DecoderMetrics(metrics, console)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
                     .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));
+        }
+        if (config.console()) {
+            console.readReports();
         }
         Probe allAlive = Optional::empty;
         Probe allReady = Optional::empty;
@@ -169,7 +176,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     sites,
                     prepared,
                     decoders,
-                    new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
+                    new MonitorTopology.Listeners(watchers, watchers, watchers),
                     repeats,
                     watchSource(config, prepared, metrics),
                     WindowWorkers.of(threads(properties)));
@@ -183,8 +190,8 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         if (role.adapts()) {
             Repeats repeats = new Repeats();
-            Topology topology =
-                    AdapterTopology.build(config, sites, decoders, decoders, new AdaptationMetrics(metrics), repeats);
+            Topology topology = AdapterTopology.build(
+                    config, sites, decoders, decoders, new AdaptationMetrics(metrics, console), repeats);
             Properties properties = StreamsSettings.adapter(config);
             KafkaStreams streams = streams(Application.ADAPTER, topology, properties, config, metrics);
             Map<String, String> topics =
@@ -225,12 +232,14 @@ public final class PlumblineRuntime implements AutoCloseable {
     }
 
     /** First of all, so that a port in use is found before anything runs. */
-    private static MonitorServer listen(MonitorConfig config, Metrics metrics, Probe alive, Probe ready) {
+    private static MonitorServer listen(
+            MonitorConfig config, Metrics metrics, Probe alive, Probe ready, WebPages pages) {
         try {
             InetAddress bind = InetAddress.getByName(config.httpBind());
             Path file = config.webConfig();
             WebConfig web = file == null ? WebConfig.NONE : WebConfig.read(file);
-            return MonitorServer.start(new InetSocketAddress(bind, config.httpPort()), web, metrics, alive, ready);
+            return MonitorServer.start(
+                    new InetSocketAddress(bind, config.httpPort()), web, metrics, alive, ready, pages);
         } catch (IOException e) {
             throw new StartException(
                     "http.bind = %s, http.port = %d: %s; expected an address of this machine and a port that is free (0: any free one); nothing was started"
@@ -296,7 +305,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         return Integer.parseInt(String.valueOf(properties.get(StreamsConfig.NUM_STREAM_THREADS_CONFIG)));
     }
 
-    /** Where /metrics, /healthz and /readyz are served. */
+    /** Where the page, /metrics, /healthz and /readyz are served. */
     public InetSocketAddress httpAddress() {
         return java.util.Objects.requireNonNull(server, "started").address();
     }

@@ -41,7 +41,7 @@ class StoppedDemoIT {
         Set<Path> before = folders();
         Watched printed = new Watched("English");
         AtomicReference<Exception> thrown = new AtomicReference<>();
-        Demo demo = new Demo(new PrintWriter(printed, true), 120);
+        Demo demo = new Demo(new PrintWriter(printed, true), 120, page -> {});
         Thread player = new Thread(() -> {
             try (demo) {
                 demo.run();

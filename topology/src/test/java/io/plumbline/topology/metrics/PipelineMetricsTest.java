@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.topology.assessment.SequentialReport;
+import io.plumbline.topology.assessment.Spectrum;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -163,6 +164,7 @@ class PipelineMetricsTest {
                 List.of(),
                 1_700_000_000_500L,
                 7L,
+                new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)),
                 geometry);
     }
 

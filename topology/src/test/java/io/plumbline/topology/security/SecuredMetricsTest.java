@@ -10,6 +10,7 @@ import io.plumbline.topology.ConfigException;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.MonitorServer;
 import io.plumbline.topology.metrics.WebConfig;
+import io.plumbline.topology.metrics.WebPages;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -229,7 +230,8 @@ class SecuredMetricsTest {
                 web,
                 metrics,
                 Optional::empty,
-                () -> Optional.of("site blocks.7 waits"));
+                () -> Optional.of("site blocks.7 waits"),
+                WebPages.NONE);
     }
 
     private static String tls(String more) {

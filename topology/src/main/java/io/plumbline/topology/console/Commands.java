@@ -1,0 +1,70 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.topology.Grant;
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.TopicNames;
+import org.jspecify.annotations.Nullable;
+
+/** What a person types to change something: the page itself changes nothing. Every word is quoted for a shell. */
+record Commands(
+        @Nullable String approve,
+        @Nullable String look,
+        @Nullable String rollback,
+        @Nullable String pin,
+        @Nullable String unpin,
+        @Nullable String note) {
+
+    static Commands of(MonitorConfig config, SiteHistory site) {
+        boolean adapts = config.adaptations().containsKey(site.site());
+        boolean pinned = site.swaps() != null && site.swaps().pinned();
+        boolean adapted = site.swaps() != null && site.swaps().adapted();
+        Long waiting = site.swaps() == null || site.swaps().waiting() == null
+                ? null
+                : Long.valueOf(site.swaps().waiting().number());
+        return new Commands(
+                waiting == null ? null : order(config, "approve", site.site()) + " --candidate " + waiting,
+                waiting == null
+                        ? null
+                        : order(config, "fetch", site.site()) + " --candidate --explainer FOLDER --out looked-at",
+                adapted && !pinned ? order(config, "rollback", site.site()) : null,
+                adapts && !pinned ? order(config, "pin", site.site()) : null,
+                pinned ? order(config, "unpin", site.site()) : null,
+                config.kafka().containsKey("security.protocol")
+                        ? "The cluster asks who you are: add --kafka-property KEY=VALUE for it."
+                        : null);
+    }
+
+    static String deadLetters(MonitorConfig config) {
+        return "plumbline replay --dead-letters%s --bootstrap-servers %s --dry-run"
+                .formatted(
+                        topic("=", config.topics().deadLetters(), TopicNames.DEFAULT.deadLetters()),
+                        Grant.quoted(config.bootstrapServers()));
+    }
+
+    private static String order(MonitorConfig config, String verb, String site) {
+        TopicNames topics = config.topics();
+        boolean isOrder = !verb.equals("fetch");
+        return "plumbline decoders %s --bootstrap-servers %s%s%s%s --site %s"
+                .formatted(
+                        verb,
+                        Grant.quoted(config.bootstrapServers()),
+                        isOrder
+                                ? topic(
+                                        " --requests-topic ",
+                                        topics.adaptationRequests(),
+                                        TopicNames.DEFAULT.adaptationRequests())
+                                : "",
+                        isOrder
+                                ? topic(
+                                        " --reports-topic ",
+                                        topics.adaptationReports(),
+                                        TopicNames.DEFAULT.adaptationReports())
+                                : "",
+                        isOrder ? "" : topic(" --topic ", topics.decoders(), TopicNames.DEFAULT.decoders()),
+                        Grant.quoted(site));
+    }
+
+    private static String topic(String option, String name, String otherwise) {
+        return name.equals(otherwise) ? "" : option + Grant.quoted(name);
+    }
+}

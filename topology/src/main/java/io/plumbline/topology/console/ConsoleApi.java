@@ -1,0 +1,139 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.adaptation.SwapRules;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.metrics.Metrics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the answers of {@code /api} of what the model knows at that moment. Thread-safe. */
+final class ConsoleApi {
+
+    private static final int SPARKS = 60;
+
+    private final MonitorConfig config;
+    private final ConsoleModel model;
+    private final long staleAfterMs;
+
+    ConsoleApi(MonitorConfig config, ConsoleModel model) {
+        this.config = config;
+        this.model = model;
+        staleAfterMs = Metrics.Settings.of(config.window(), 1).staleness().toMillis();
+    }
+
+    /** @param place where the events stand: taken before the model is looked at, so that nothing is missed */
+    ConsoleViews.Overview overview(String place) {
+        List<ConsoleViews.Summary> sites = new ArrayList<>();
+        model.sites().values().forEach(site -> sites.add(summary(site)));
+        return new ConsoleViews.Overview(
+                ConsoleViews.SCHEMA,
+                System.currentTimeMillis(),
+                place,
+                config.applicationId(),
+                new ConsoleViews.Windowing(
+                        config.window().size().toMillis(),
+                        config.window().advance().toMillis(),
+                        config.window().grace().toMillis(),
+                        config.window().idleClose() == null
+                                ? null
+                                : config.window().idleClose().toMillis()),
+                staleAfterMs,
+                model.past(),
+                model.deadLetters(),
+                Commands.deadLetters(config),
+                sites);
+    }
+
+    @Nullable
+    SiteHistory site(String name) {
+        return model.sites().get(name);
+    }
+
+    ConsoleViews.Summary summary(SiteHistory site) {
+        List<WindowPoint> windows = site.windows();
+        WindowPoint newest = windows.isEmpty() ? null : windows.get(windows.size() - 1);
+        SiteSettings settings = config.sites().get(site.site());
+        return new ConsoleViews.Summary(
+                site.site(),
+                mode(site.site()),
+                settings == null ? 0 : settings.rank(),
+                site.swaps() != null && site.swaps().pinned(),
+                site.inService() == null ? 0 : site.inService().version(),
+                site.swaps() == null || site.swaps().waiting() == null
+                        ? null
+                        : Long.valueOf(site.swaps().waiting().number()),
+                newest,
+                newest == null ? null : since(windows, newest.verdict()),
+                windows.size(),
+                site.heardMs(),
+                site.account(),
+                windows.subList(Math.max(0, windows.size() - SPARKS), windows.size()).stream()
+                        .map(ConsoleApi::spark)
+                        .toList());
+    }
+
+    private static ConsoleViews.Spark spark(WindowPoint point) {
+        return new ConsoleViews.Spark(point.windowEndMs(), point.triggerValue(), point.threshold(), point.verdict());
+    }
+
+    private static Long since(List<WindowPoint> windows, String verdict) {
+        int first = windows.size() - 1;
+        while (first > 0 && windows.get(first - 1).verdict().equals(verdict)) {
+            first--;
+        }
+        return windows.get(first).windowEndMs();
+    }
+
+    private String mode(String site) {
+        SwapRules rules = config.swapRules().getOrDefault(site, SwapRules.DEFAULT);
+        return rules.mode().name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The windows that end in {@code [fromMs, toMs)}. */
+    List<WindowPoint> windows(SiteHistory site, long fromMs, long toMs) {
+        return site.windows().stream()
+                .filter(point -> point.windowEndMs() >= fromMs && point.windowEndMs() < toMs)
+                .toList();
+    }
+
+    ConsoleViews.Angles angles(SiteHistory site) {
+        WindowReport newest = site.newest();
+        return new ConsoleViews.Angles(
+                ConsoleViews.SCHEMA,
+                site.site(),
+                newest == null ? null : Long.valueOf(newest.windowStartMs()),
+                newest == null ? null : Long.valueOf(newest.windowEndMs()),
+                newest == null ? 0 : newest.geometry().rank(),
+                newest == null ? null : newest.spectrum(),
+                newest == null ? null : newest.geometry().principalAngles(),
+                newest == null ? Map.of() : newest.geometry().undefined());
+    }
+
+    ConsoleViews.Features features(SiteHistory site) {
+        WindowReport lost = site.newestLost();
+        return new ConsoleViews.Features(
+                ConsoleViews.SCHEMA,
+                site.site(),
+                lost == null ? null : Long.valueOf(lost.windowStartMs()),
+                lost == null ? null : Long.valueOf(lost.windowEndMs()),
+                lost != null && lost.equals(site.newest()),
+                lost == null || lost.lostFeatures() == null ? List.of() : lost.lostFeatures());
+    }
+
+    ConsoleViews.Decoders decoders(SiteHistory site) {
+        return new ConsoleViews.Decoders(
+                ConsoleViews.SCHEMA,
+                site.site(),
+                mode(site.site()),
+                site.inService(),
+                site.swaps(),
+                Commands.of(config, site),
+                site.adaptations(),
+                site.refusals());
+    }
+}

@@ -1,0 +1,143 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.emission.DecoderManifest;
+import io.plumbline.topology.windows.RowAccount;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.UnaryOperator;
+
+/**
+ * What the console knows, of the sites of the configuration only: an immutable history a site, replaced whole. Thread-safe; a report costs
+ * a copy of at most a thousand references.
+ */
+final class ConsoleModel {
+
+    /** Whether what was reported before this process is known: {@code unread}, {@code reading}, {@code complete} or {@code refused}. */
+    record Past(String state, String sentence) {}
+
+    /** A window as an event. */
+    record WindowEvent(String site, WindowPoint window) {}
+
+    /** Anything else of a site that changed. */
+    record SiteEvent(String site, String what) {}
+
+    /** Records refused so far, by reason. */
+    record LettersEvent(Map<String, Long> deadLetters) {}
+
+    private final Map<String, SiteHistory> sites = new ConcurrentHashMap<>();
+    private final Map<String, LongAdder> deadLetters = new ConcurrentHashMap<>();
+    private final Collection<String> inOrder;
+    private final ConsoleLimits limits;
+    private final Events events;
+    private volatile Past past = new Past("unread", "");
+
+    ConsoleModel(Collection<String> sites, ConsoleLimits limits, Events events) {
+        this.limits = limits;
+        this.events = events;
+        inOrder = List.copyOf(sites);
+        sites.forEach(site -> this.sites.put(site, SiteHistory.of(site)));
+    }
+
+    /** The sites of the configuration, in its order. */
+    Map<String, SiteHistory> sites() {
+        Map<String, SiteHistory> all = new LinkedHashMap<>();
+        inOrder.forEach(site -> all.put(site, sites.getOrDefault(site, SiteHistory.of(site))));
+        return all;
+    }
+
+    Map<String, Long> deadLetters() {
+        Map<String, Long> counts = new TreeMap<>();
+        deadLetters.forEach((reason, count) -> counts.put(reason, count.sum()));
+        return counts;
+    }
+
+    Past past() {
+        return past;
+    }
+
+    void window(WindowReport report) {
+        if (change(report.site(), history -> history.with(report, limits.windows(), System.currentTimeMillis()))) {
+            tell("window", new WindowEvent(report.site(), WindowPoint.of(report)));
+        }
+    }
+
+    void adaptation(AdaptationReport report) {
+        if (change(report.site(), history -> history.with(report, limits.adaptations()))) {
+            tell("site", new SiteEvent(report.site(), "adaptation"));
+        }
+    }
+
+    /** No event: it comes with every pane, and the page asks with every window. */
+    void account(String site, RowAccount account) {
+        change(site, history -> history.with(account));
+    }
+
+    void published(String site, DecoderManifest manifest) {
+        SiteHistory.Published published = new SiteHistory.Published(
+                manifest.version(),
+                manifest.kind(),
+                manifest.sha256(),
+                manifest.parentSha256(),
+                manifest.bytes(),
+                manifest.chunks(),
+                manifest.lineage());
+        if (change(site, history -> history.with(published))) {
+            tell("site", new SiteEvent(site, "decoder"));
+        }
+    }
+
+    void swaps(String site, SwapState state) {
+        if (change(site, history -> history.with(state))) {
+            tell("site", new SiteEvent(site, "swaps"));
+        }
+    }
+
+    void refused(String site, long version, String reason) {
+        if (change(site, history -> history.with(new SiteHistory.Refusal(version, reason)))) {
+            tell("site", new SiteEvent(site, "refusal"));
+        }
+    }
+
+    void deadLetter(String reason) {
+        deadLetters.computeIfAbsent(reason, name -> new LongAdder()).increment();
+        events.publish("letters", new LettersEvent(deadLetters()));
+    }
+
+    /** From here on windows are those of the past, until {@link #pastIs} says otherwise. */
+    void readingPast() {
+        past = new Past("reading", "");
+    }
+
+    /** What was there at the start has been read, or cannot be: pages ask for everything anew. */
+    void pastIs(Past now) {
+        past = now;
+        events.publish("reset", Map.of());
+    }
+
+    /** Thousands of windows of the past are no news. */
+    private void tell(String name, Object data) {
+        if (!past.state().equals("reading")) {
+            events.publish(name, data);
+        }
+    }
+
+    /** A step that changes nothing returns the very object: no thousand windows are compared. */
+    @SuppressWarnings("ReferenceEquality")
+    private boolean change(String site, UnaryOperator<SiteHistory> step) {
+        boolean[] changed = {false};
+        sites.computeIfPresent(site, (name, before) -> {
+            SiteHistory after = step.apply(before);
+            changed[0] = after != before;
+            return after;
+        });
+        return changed[0];
+    }
+}

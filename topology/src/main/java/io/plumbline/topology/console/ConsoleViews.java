@@ -1,0 +1,106 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.geometry.LostFeature;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.Spectrum;
+import io.plumbline.topology.windows.RowAccount;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answers of {@code /api}: JSON with snake-case keys. {@link #SCHEMA} grows when a key changes its meaning or goes; keys are added without
+ * it.
+ */
+final class ConsoleViews {
+
+    static final int SCHEMA = 1;
+
+    private ConsoleViews() {}
+
+    /** {@code /api/sites}. */
+    record Overview(
+            int schema,
+            long nowMs,
+            String place,
+            String application,
+            Windowing window,
+            long staleAfterMs,
+            ConsoleModel.Past past,
+            Map<String, Long> deadLetters,
+            String deadLettersCommand,
+            List<Summary> sites) {}
+
+    /** How event time is cut. */
+    record Windowing(
+            long sizeMs,
+            long advanceMs,
+            long graceMs,
+            @Nullable Long idleCloseMs) {}
+
+    /**
+     * A line of the list, and all of {@code /api/sites/SITE}.
+     *
+     * @param versionInService of the decoder published last, 0 before the first; the newest window may have been judged before it
+     * @param sinceMs end of the first window of the run of windows with the newest verdict
+     * @param recent the last windows, for a sparkline
+     */
+    record Summary(
+            String site,
+            String mode,
+            int rank,
+            boolean pinned,
+            long versionInService,
+            @Nullable Long waitingCandidate,
+            @Nullable WindowPoint newest,
+            @Nullable Long sinceMs,
+            int windows,
+            long heardMs,
+            @Nullable RowAccount rows,
+            List<Spark> recent) {}
+
+    /** A point of a sparkline: the statistic the verdict rests on, beside its threshold. */
+    record Spark(
+            long windowEndMs,
+            @Nullable Double value,
+            @Nullable Double threshold,
+            String verdict) {}
+
+    /** {@code /api/sites/SITE/windows}. */
+    record Windows(int schema, String site, List<WindowPoint> windows) {}
+
+    /** {@code /api/sites/SITE/spectrum}: of the newest window. */
+    record Angles(
+            int schema,
+            String site,
+            @Nullable Long windowStartMs,
+            @Nullable Long windowEndMs,
+            int rank,
+            @Nullable Spectrum spectrum,
+            @Nullable List<Double> explainerAngles,
+            Map<String, String> undefined) {}
+
+    /** {@code /api/sites/SITE/features}: of the newest window that was drifted. */
+    record Features(
+            int schema,
+            String site,
+            @Nullable Long windowStartMs,
+            @Nullable Long windowEndMs,
+            boolean isNewest,
+            List<LostFeature> features) {}
+
+    /** {@code /api/sites/SITE/decoders}. */
+    record Decoders(
+            int schema,
+            String site,
+            String mode,
+            SiteHistory.@Nullable Published inService,
+            @Nullable SwapState swaps,
+            Commands commands,
+            List<AdaptationReport> adaptations,
+            List<SiteHistory.Refusal> refusals) {}
+
+    /** An answer that is none. */
+    record Problem(int schema, String problem) {}
+}

@@ -1,0 +1,135 @@
+package io.plumbline.topology.console;
+
+import com.sun.net.httpserver.HttpExchange;
+import io.plumbline.topology.assessment.Json;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Server-sent events: each browser that follows has a thread of its own, of {@link ConsoleLimits#CLIENTS} at most; one more is answered 503.
+ *
+ * <p><b>A stream ends by itself after some seconds</b> and the browser takes up the next where it was ({@code Last-Event-ID}). The server
+ * cuts off whoever has not taken its answer in time, which keeps a reader that does not read from holding a connection, and cannot tell
+ * it from one that reads for ever; the end comes before that. So passwords are looked at again each time, too. A browser whose place
+ * is gone is told {@code reset} and asks for everything anew.
+ *
+ * <p>Ids are {@code <start of the process>-<number>}: those of the process before a restart are no numbers of this one.
+ */
+final class EventStreams implements AutoCloseable {
+
+    private static final String LIMIT = "sun.net.httpserver.maxRspTime";
+    private static final long WITHOUT_LIMIT_SECONDS = 60;
+    private static final long MARGIN_SECONDS = 3;
+    private static final long HEARTBEAT_MS = 2_000;
+    private static final long RETRY_MS = 300;
+
+    private final Events events;
+    private final String process;
+    private final long longestNanos;
+    private final ThreadPoolExecutor threads;
+
+    EventStreams(Events events, long startMs) {
+        this.events = events;
+        process = Long.toString(startMs, Character.MAX_RADIX);
+        long limit = Long.getLong(LIMIT, 0);
+        longestNanos =
+                TimeUnit.SECONDS.toNanos(limit <= 0 ? WITHOUT_LIMIT_SECONDS : Math.max(1, limit - MARGIN_SECONDS));
+        AtomicInteger number = new AtomicInteger();
+        threads = new ThreadPoolExecutor(
+                0, ConsoleLimits.CLIENTS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                    Thread thread = new Thread(task, "console-events-" + number.incrementAndGet());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+    }
+
+    /** Where a page stands that was loaded now. */
+    String place() {
+        return process + "-" + events.last();
+    }
+
+    /**
+     * Answers on a thread of its own.
+     *
+     * @param place what {@link #place} or the last event said; null or unknown: from now on, after a {@code reset}
+     * @return whether there was room; if not, the exchange is still open
+     */
+    boolean follow(HttpExchange exchange, @Nullable String place) {
+        try {
+            threads.execute(() -> stream(exchange, place));
+            return true;
+        } catch (RejectedExecutionException full) {
+            return false;
+        }
+    }
+
+    private void stream(HttpExchange exchange, @Nullable String place) {
+        try (exchange) {
+            exchange.getResponseHeaders().set("Content-Type", "text/event-stream; charset=utf-8");
+            exchange.sendResponseHeaders(200, 0);
+            try (OutputStream out = exchange.getResponseBody()) {
+                write(out, "retry: " + RETRY_MS + "\n\n");
+                follow(out, numberOf(place));
+            }
+        } catch (IOException gone) {
+            // The browser went, or did not read in time; it comes back with its place.
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void follow(OutputStream out, long from) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + longestNanos;
+        long number = from;
+        while (System.nanoTime() < deadline && !events.isClosed()) {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()) + 1;
+            List<Events.Event> next = number < 0 ? null : events.after(number, Math.min(HEARTBEAT_MS, leftMs));
+            if (next == null) {
+                number = events.last();
+                write(out, "id: %s-%d\nevent: reset\ndata: {}\n\n".formatted(process, number));
+            } else if (next.isEmpty()) {
+                write(out, ":\n\n");
+            } else {
+                StringBuilder text = new StringBuilder();
+                for (Events.Event event : next) {
+                    number = event.number();
+                    text.append("id: %s-%d\nevent: %s\ndata: ".formatted(process, number, event.name()))
+                            .append(Json.text(event.data())) // one line: JSON escapes what would end it
+                            .append("\n\n");
+                }
+                write(out, text.toString());
+            }
+        }
+    }
+
+    /** -1 where it is not one of this process. */
+    private long numberOf(@Nullable String place) {
+        if (place == null || !place.startsWith(process + "-")) {
+            return -1;
+        }
+        try {
+            return Long.parseLong(place.substring(process.length() + 1));
+        } catch (NumberFormatException notOurs) {
+            return -1;
+        }
+    }
+
+    private static void write(OutputStream out, String text) throws IOException {
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+        out.flush();
+    }
+
+    @Override
+    public void close() {
+        events.close();
+        threads.shutdownNow();
+    }
+}

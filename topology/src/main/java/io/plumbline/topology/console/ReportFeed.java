@@ -1,0 +1,184 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowAssessor;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.windows.RowAccount;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows window reports and adaptation reports, committed ones, from some way back: what happened before this process started, and what
+ * other instances judge. One daemon thread; no consumer group.
+ *
+ * <p><b>Where this principal may not read them</b> the console shows what this process judges itself; said once in the log, and on the
+ * page. A broker that is away is asked again every few seconds.
+ */
+final class ReportFeed implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReportFeed.class);
+    private static final Duration POLL = Duration.ofMillis(500);
+    private static final long PAUSE_MS = 5_000;
+
+    /** Some 150 MB are read at the start at most, whatever lies there. */
+    private static final long MOST_RECORDS = 20_000;
+
+    private final MonitorConfig config;
+    private final ConsoleModel model;
+    private final long mostRecords;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Thread thread = new Thread(this::run, "console-reports");
+    private volatile @org.jspecify.annotations.Nullable KafkaConsumer<byte[], byte[]> reading;
+
+    private ReportFeed(MonitorConfig config, ConsoleModel model, ConsoleLimits limits) {
+        this.config = config;
+        this.model = model;
+        mostRecords =
+                Math.min(MOST_RECORDS, (long) limits.windows() * config.sites().size());
+    }
+
+    static ReportFeed start(MonitorConfig config, ConsoleModel model, ConsoleLimits limits) {
+        ReportFeed feed = new ReportFeed(config, model, limits);
+        feed.thread.setDaemon(true);
+        feed.thread.start();
+        return feed;
+    }
+
+    private void run() {
+        try {
+            while (closing.getCount() > 0) {
+                try {
+                    follow();
+                } catch (WakeupException stop) {
+                    return;
+                } catch (AuthorizationException refused) {
+                    String sentence =
+                            "this process may not read %s and %s: it shows the windows it judged since it started; `plumbline topics --acl` prints the rights"
+                                    .formatted(
+                                            config.topics().windowReports(),
+                                            config.topics().adaptationReports());
+                    LOG.warn("console: {} ({})", sentence, refused.getMessage());
+                    model.pastIs(new ConsoleModel.Past("refused", sentence));
+                    return;
+                } catch (KafkaException | IllegalStateException away) {
+                    LOG.warn(
+                            "console: reports cannot be read ({}); asked again in {} s",
+                            away.getMessage(),
+                            PAUSE_MS / 1_000);
+                }
+                if (closing.await(PAUSE_MS, TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void follow() {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+            reading = consumer;
+            Map<TopicPartition, Long> ends = seek(consumer);
+            boolean caughtUp = false;
+            while (closing.getCount() > 0) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    take(record);
+                }
+                if (!caughtUp
+                        && ends.entrySet().stream()
+                                .allMatch(end -> consumer.position(end.getKey()) >= end.getValue())) {
+                    caughtUp = true;
+                    model.pastIs(new ConsoleModel.Past("complete", ""));
+                }
+            }
+        } finally {
+            reading = null;
+        }
+    }
+
+    private KafkaConsumer<byte[], byte[]> consumer() {
+        Map<String, Object> properties = new HashMap<>(config.subscriberProperties());
+        properties.remove("group.id");
+        properties.put("enable.auto.commit", "false");
+        properties.put("isolation.level", "read_committed");
+        properties.put("auto.offset.reset", "earliest");
+        properties.put("allow.auto.create.topics", "false");
+        properties.put("client.id", config.applicationId() + "-console");
+        return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    /** Goes some way back on every partition; returns where they end now. */
+    private Map<TopicPartition, Long> seek(KafkaConsumer<byte[], byte[]> consumer) {
+        List<TopicPartition> all = new ArrayList<>();
+        for (String topic :
+                List.of(config.topics().windowReports(), config.topics().adaptationReports())) {
+            for (PartitionInfo partition : consumer.partitionsFor(topic)) {
+                all.add(new TopicPartition(topic, partition.partition()));
+            }
+        }
+        consumer.assign(all);
+        Map<TopicPartition, Long> begins = consumer.beginningOffsets(all);
+        Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+        // Every transaction takes an offset of its own, and a site's reports lie in one partition.
+        ends.forEach((partition, end) ->
+                consumer.seek(partition, Math.max(begins.getOrDefault(partition, 0L), end - 2 * mostRecords)));
+        return ends;
+    }
+
+    private void take(ConsumerRecord<byte[], byte[]> record) {
+        if (record.value() == null) {
+            return;
+        }
+        try {
+            if (record.topic().equals(config.topics().windowReports())) {
+                WindowReport report = Json.read(record.value(), WindowReport.class);
+                Header account = record.headers().lastHeader(WindowAssessor.ACCOUNT_HEADER);
+                if (account != null) {
+                    model.account(report.site(), Json.read(account.value(), RowAccount.class));
+                }
+                model.window(report);
+            } else {
+                model.adaptation(Json.read(record.value(), AdaptationReport.class));
+            }
+        } catch (IllegalArgumentException | NullPointerException foreign) {
+            LOG.debug(
+                    "{}-{}@{} is no report and was left out: {}",
+                    record.topic(),
+                    record.partition(),
+                    record.offset(),
+                    foreign.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+        KafkaConsumer<byte[], byte[]> consumer = reading;
+        if (consumer != null) {
+            consumer.wakeup();
+        }
+        try {
+            thread.join(2 * POLL.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package io.plumbline.topology.runtime;
+
+import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.console.Console;
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.metrics.PipelineMetrics;
+import io.plumbline.topology.windows.LateReason;
+import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.topology.windows.WindowListener;
+
+/** What the monitor's stages report goes to the metrics, and what a person looks at to the console as well. */
+record Watchers(PipelineMetrics metrics, Console console) implements IngestListener, WindowListener, DriftListener {
+
+    @Override
+    public void onAccepted(String site, int rows) {
+        metrics.onAccepted(site, rows);
+    }
+
+    @Override
+    public void onDeadLetter(DeadLetter.Reason reason) {
+        metrics.onDeadLetter(reason);
+        console.onDeadLetter(reason.label());
+    }
+
+    @Override
+    public void onLate(String site, long rows, LateReason reason) {
+        metrics.onLate(site, rows, reason);
+    }
+
+    @Override
+    public void onAccumulated(String site, int rows, long nanoseconds) {
+        metrics.onAccumulated(site, rows, nanoseconds);
+    }
+
+    @Override
+    public void onAccount(String site, RowAccount account) {
+        metrics.onAccount(site, account);
+        console.onAccount(site, account);
+    }
+
+    @Override
+    public void onAccountReleased(String site) {
+        metrics.onAccountReleased(site);
+    }
+
+    @Override
+    public void onGivenUp(String site, int partition) {
+        metrics.onGivenUp(site, partition);
+    }
+
+    @Override
+    public void onForeign() {
+        metrics.onForeign();
+    }
+
+    @Override
+    public void onWindowClosed(String site, long rows) {
+        metrics.onWindowClosed(site, rows);
+    }
+
+    @Override
+    public void onReport(WindowReport report, long nanoseconds) {
+        metrics.onReport(report, nanoseconds);
+        console.onReport(report);
+    }
+
+    /** The console goes on with what the instance that judges the site now writes to the topic. */
+    @Override
+    public void onSiteReleased(String site) {
+        metrics.onSiteReleased(site);
+    }
+}

@@ -1,0 +1,146 @@
+import { byId, h, say } from "./dom.js";
+import { follow, get } from "./feed.js";
+import { words } from "./format.js";
+import { refused, SiteList } from "./sites.js";
+import { SitePage } from "./site.js";
+
+const SPARKS = 60;
+const state = { overview: null, sites: new Map(), selected: null, page: null };
+const list = new SiteList(byId("sites"), byId("filter"));
+
+function selectedName() {
+  const match = location.hash.match(/^#\/site\/(.*)$/);
+  if (match) {
+    try { return decodeURIComponent(match[1]); } catch { return match[1]; }
+  }
+  return null;
+}
+
+/** Without a choice the site that needs one most. */
+function worst() {
+  const rank = { drifted: 0, undecided: 1, aligned: 2 };
+  return [...state.sites.values()].sort((a, b) => (rank[a.newest?.verdict] ?? 3) - (rank[b.newest?.verdict] ?? 3))[0];
+}
+
+function route() {
+  const name = selectedName();
+  document.body.classList.toggle("chosen", name !== null);
+  const summary = name === null ? worst() : state.sites.get(name);
+  if (!summary) {
+    state.page = null;
+    state.selected = null;
+    byId("main").replaceChildren(h("p", { class: "empty" }, name === null
+      ? "The configuration names no site."
+      : `No site “${name}” is configured here. The list shows those that are.`));
+    return;
+  }
+  list.select(summary.site);
+  if (state.selected !== summary.site || !state.page) {
+    state.selected = summary.site;
+    state.page?.close();
+    state.page = new SitePage(byId("main"), state.overview, summary);
+  }
+  document.title = `${summary.newest ? summary.newest.verdict + " · " : ""}${summary.site} · Plumbline`;
+}
+
+function tally() {
+  const counts = {};
+  for (const site of state.sites.values()) {
+    const verdict = site.newest?.verdict ?? "no window yet";
+    counts[verdict] = (counts[verdict] ?? 0) + 1;
+  }
+  byId("tally").textContent = ["drifted", "undecided", "aligned", "no window yet"]
+    .filter((verdict) => counts[verdict]).map((verdict) => `${counts[verdict]} ${verdict}`).join(", ");
+}
+
+function show() {
+  list.show([...state.sites.values()], state.overview);
+  refused(byId("refused"), state.overview);
+  tally();
+  route();
+}
+
+async function load() {
+  const overview = await get("/api/sites");
+  state.overview = overview;
+  state.sites = new Map(overview.sites.map((site) => [site.site, site]));
+  byId("application").textContent = overview.application;
+  show();
+  return overview;
+}
+
+/** Everything anew, the open site too. */
+async function reload() {
+  try {
+    await load();
+    await state.page?.reload(state.sites.get(state.selected), state.overview);
+  } catch (problem) {
+    connection("lost", problem.message);
+  }
+}
+
+function connection(word, why) {
+  const sign = byId("connection");
+  sign.className = `connection ${word}`;
+  sign.textContent = word === "live" ? "live"
+    : `not connected; what is shown may be old${why ? ` (${why})` : ""}`;
+}
+
+function onWindow({ site, window }) {
+  const summary = state.sites.get(site);
+  if (!summary) return;
+  const before = summary.newest;
+  if (!before || window.window_end_ms >= before.window_end_ms) {
+    if (before && before.verdict !== window.verdict) {
+      say(`${site} is ${window.verdict}: ${window.reason}`);
+      summary.since_ms = window.window_end_ms;
+    }
+    summary.since_ms ??= window.window_end_ms;
+    summary.newest = window;
+    summary.heard_ms = Date.now();
+    summary.windows += 1;
+    summary.recent = [...summary.recent, {
+      window_end_ms: window.window_end_ms, value: window.trigger_value, threshold: window.threshold, verdict: window.verdict,
+    }].slice(-SPARKS);
+  }
+  show();
+  if (site === state.selected) state.page?.window(window, summary);
+}
+
+async function onSite({ site }) {
+  try {
+    Object.assign(state.sites.get(site) ?? {}, await get(`/api/sites/${encodeURIComponent(site)}`));
+    show();
+    if (site === state.selected) await state.page?.decoders();
+  } catch { /* the next event brings it */ }
+}
+
+async function start() {
+  try {
+    const overview = await load();
+    follow(overview.place, {
+      state: connection,
+      window: onWindow,
+      site: onSite,
+      letters: ({ dead_letters }) => {
+        state.overview.dead_letters = dead_letters;
+        refused(byId("refused"), state.overview);
+      },
+      reset: reload,
+    });
+  } catch (problem) {
+    connection("lost", problem.message);
+    byId("main").replaceChildren(h("p", { class: "empty" },
+      `The monitor did not answer (${problem.message}). This page asks again in 3 seconds; whether the process runs, /healthz says.`));
+    setTimeout(start, 3000);
+  }
+}
+
+addEventListener("hashchange", () => {
+  route();
+  byId("main").focus();
+  scrollTo(0, 0);
+});
+setInterval(() => state.overview && list.ages(state.overview), 5000);
+document.addEventListener("statistic", (event) => say(`Chart of ${words(event.detail)}`));
+start();

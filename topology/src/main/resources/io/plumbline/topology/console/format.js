@@ -1,0 +1,38 @@
+// Numbers, times and words as the page writes them. Times are UTC: an incident is read by people in several places.
+
+const two = (n) => String(n).padStart(2, "0");
+
+export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "–";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  return size >= 1e6 || size < 1e-3 ? value.toExponential(2) : value.toFixed(digits);
+}
+
+export const percent = (value) => (value === null || value === undefined ? "–" : (100 * value).toFixed(1) + " %");
+
+export const count = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en-US"));
+
+export function time(ms) {
+  const d = new Date(ms);
+  return `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}`;
+}
+
+export const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+
+/** With the day where it is not today's. */
+export const moment = (ms) => (day(ms) === day(Date.now()) ? time(ms) : `${day(ms)} ${time(ms)}`) + " UTC";
+
+export function span(ms) {
+  const s = Math.max(0, Math.round(ms / 1000));
+  if (s < 120) return `${s} s`;
+  if (s < 7200) return `${Math.round(s / 60)} min`;
+  return s < 172800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} d`;
+}
+
+export const ago = (ms) => `${span(Date.now() - ms)} ago`;
+
+/** faithfulness_gap reads "faithfulness gap". */
+export const words = (name) => name.replaceAll("_", " ").replace("fvu", "FVU");
+
+export const decoder = (version) => (version === 0 ? "trained" : `v${version}`);

@@ -1,0 +1,260 @@
+import { WindowChart } from "./chart.js";
+import { decoders } from "./decoders.js";
+import { h } from "./dom.js";
+import { get, siteUrl } from "./feed.js";
+import { ago, count, decoder, moment, number, percent, span, time, words } from "./format.js";
+import { badge } from "./sites.js";
+import { features, spectrum } from "./spectrum.js";
+import { windowTable } from "./windows.js";
+
+const GAP = "faithfulness_gap";
+const RANGES = [60, 240, 1000];
+
+const gapSeries = [
+  { label: "upper bound", key: (w) => w.gap_upper_bound, stroke: "--bound", width: 1, band: "--band" },
+  { label: "lower bound", key: (w) => w.gap_lower_bound, stroke: "--bound", width: 1 },
+  { label: "threshold", key: (w) => w.gap_threshold, stroke: "--threshold", dash: [6, 4] },
+  { label: "gap of the decoder in service", key: (w) => (w.decoder_version > 0 ? w.active_faithfulness_gap : null), stroke: "--active", width: 1.5 },
+  { label: "gap", key: (w) => w.faithfulness_gap, stroke: "--value", width: 2.2 },
+];
+
+const level = (name, part) => (w) => w.statistics.find((one) => one.statistic === name)?.[part];
+
+const otherSeries = (name) => [
+  { label: "threshold", key: level(name, "threshold"), stroke: "--threshold", dash: [6, 4] },
+  { label: words(name), key: level(name, "value"), stroke: "--value", width: 2.2 },
+];
+
+const fvuSeries = [
+  { label: "trained", key: (w) => w.reconstruction_fvu_trained, stroke: "--value", width: 2 },
+  { label: "in service", key: (w) => (w.decoder_version > 0 ? w.reconstruction_fvu : null), stroke: "--active", width: 2 },
+];
+
+const key = (label, name, shape = "line") => h("li", null, h("i", { class: `key ${shape} ${name}`, "aria-hidden": "true" }), label);
+
+/** Everything about one site. */
+export class SitePage {
+  constructor(root, overview, summary) {
+    this.root = root;
+    this.overview = overview;
+    this.summary = summary;
+    this.windows = [];
+    this.range = RANGES[1];
+    this.closed = false;
+    this.statistic = null;
+    this.body = h("div", { class: "body" });
+    this.head = h("header", { class: "site-head" });
+    root.replaceChildren(this.head, this.body);
+    this.showHead();
+    this.reload(summary, overview);
+  }
+
+  get site() { return this.summary.site; }
+
+  async reload(summary, overview) {
+    this.summary = summary ?? this.summary;
+    this.overview = overview;
+    try {
+      const answer = await get(siteUrl(this.site, "windows"));
+      if (this.closed) return;
+      this.windows = answer.windows;
+      this.lay();
+      await Promise.all([this.detail(), this.decoders()]);
+    } catch (problem) {
+      if (!this.closed) this.body.replaceChildren(h("p", { class: "empty" }, `The windows of this site could not be read: ${problem.message}.`));
+    }
+  }
+
+  /** A window closed. */
+  window(window, summary) {
+    this.summary = summary;
+    const at = this.windows.findIndex((w) => w.window_start_ms === window.window_start_ms && w.window_end_ms === window.window_end_ms);
+    if (at >= 0) this.windows[at] = window;
+    else {
+      this.windows.push(window);
+      this.windows.sort((a, b) => a.window_end_ms - b.window_end_ms || a.window_start_ms - b.window_start_ms);
+    }
+    this.windows = this.windows.slice(-RANGES[2]);
+    if (!this.gap) this.lay();
+    else this.draw();
+    this.showHead();
+    this.detail().catch(() => {});
+    this.account();
+  }
+
+  showHead() {
+    const s = this.summary;
+    const w = s.newest;
+    const old = w && Date.now() - s.heard_ms > this.overview.stale_after_ms;
+    this.head.replaceChildren(...[
+      h("a", { class: "back", href: "#/" }, "← all sites"),
+      h("div", { class: "title" }, h("h1", null, s.site), badge(w?.verdict),
+        w && h("span", { class: "quiet" }, s.since_ms === w.window_end_ms ? `newest window ended ${moment(w.window_end_ms)}`
+          : `since the window that ended ${moment(s.since_ms)}; the newest ended ${moment(w.window_end_ms)}`)),
+      w && h("p", { class: "reason" }, words(w.reason)),
+      w?.warning && w.warning !== "aligned" && h("p", { class: "warn" }, `Warning (${w.warning}): ${w.warning_reason}.`),
+      w?.energy_warning && h("p", { class: "warn" }, `Warning: ${w.energy_warning}.`),
+      old && h("p", { class: "warn" }, `No window for ${ago(s.heard_ms).replace(" ago", "")}: what stands here is old. Do rows still arrive? The account of rows below says, and so does the alert PlumblineNoWindows in the runbook.`),
+      w && h("dl", { class: "figures" }, figures(w, s).map(([name, value, more]) =>
+        h("div", null, h("dt", null, name), h("dd", null, value, more && h("small", null, more))))),
+    ].filter(Boolean));
+  }
+
+  lay() {
+    this.gap?.close();
+    this.fvu?.close();
+    this.gap = this.fvu = null;
+    this.parts = Object.fromEntries(["spectrum", "features", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
+    if (this.windows.length === 0) {
+      this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
+      this.account();
+      return;
+    }
+    const newest = this.windows[this.windows.length - 1];
+    const names = [...new Set([GAP, ...newest.statistics.map((one) => one.statistic)])];
+    this.statistic = names.includes(this.statistic) ? this.statistic : newest.trigger;
+    if (!names.includes(this.statistic)) names.push(this.statistic);
+    const choose = h("select", { id: "statistic", onchange: (e) => {
+      this.statistic = e.target.value;
+      this.lay();
+      this.account();
+      this.detail().catch(() => {});
+      this.decoders().catch(() => {});
+      document.getElementById("statistic").focus();
+      document.dispatchEvent(new CustomEvent("statistic", { detail: this.statistic }));
+    } }, names.map((name) => h("option", { value: name, selected: name === this.statistic }, words(name))));
+    const range = h("select", { id: "range", onchange: (e) => { this.range = Number(e.target.value); this.draw(); } },
+      RANGES.map((n) => h("option", { value: n, selected: n === this.range }, n === RANGES[2] ? "all windows" : `last ${n}`)));
+    this.csv = h("a", { download: true }, "CSV");
+    this.json = h("a", { download: `windows-${this.site.replace(/[^a-zA-Z0-9._-]/g, "_")}.json` }, "JSON");
+    this.readout = h("p", { class: "readout", id: "readout" });
+    const gapRoot = h("div", { class: "plot" });
+    const fvuRoot = h("div", { class: "plot" });
+    const isGap = this.statistic === GAP;
+    const legend = isGap
+      ? [key("gap", "value"), key("threshold", "threshold", "dashed"), key("between lower and upper bound", "band", "area"), key("gap of the decoder in service", "active")]
+      : [key(words(this.statistic), "value"), key("threshold", "threshold", "dashed")];
+    this.stage = h("div", { class: "stage", tabindex: "0", role: "group", "aria-describedby": "readout",
+      "aria-label": "Charts over event time. Arrow keys move from window to window; the table below has the same numbers.",
+      onkeydown: (e) => this.key(e) },
+    h("ul", { class: "legend" }, legend, key("drifted", "drifted", "area"), key("undecided", "undecided", "area"), key("another decoder", "swap", "dotted")),
+    gapRoot, h("ul", { class: "legend" }, h("li", null, h("b", null, "FVU")), key("trained decoder", "value"), key("decoder in service", "active")), fvuRoot);
+    this.tableRoot = h("div");
+    const details = h("details", { class: "table", ontoggle: () => this.table() }, h("summary", null, "The same as a table"), this.tableRoot);
+    this.details = details;
+    this.body.replaceChildren(
+      h("section", { class: "part charts", "aria-labelledby": "windows-title" },
+        h("div", { class: "bar" }, h("h2", { id: "windows-title" }, "Windows"),
+          h("label", null, h("span", { class: "hidden" }, "Statistic"), choose), h("label", null, h("span", { class: "hidden" }, "Range"), range),
+          h("span", { class: "export" }, "export ", this.csv, " ", this.json)),
+        this.readout, this.stage, details),
+      h("div", { class: "column" }, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, this.parts.spectrum, this.parts.features));
+    const { window } = this.overview;
+    const tumbling = window.advance_ms === window.size_ms;
+    const common = { tumbling, onWindow: (w) => this.read(w ?? this.shown[this.shown.length - 1]) };
+    this.gap = new WindowChart(gapRoot, isGap ? gapSeries : otherSeries(this.statistic), { ...common, height: 280, labels: true });
+    this.fvu = new WindowChart(fvuRoot, fvuSeries, { ...common, height: 130, labels: false });
+    this.draw();
+    this.account();
+  }
+
+  draw() {
+    this.shown = this.windows.slice(-this.range);
+    this.gap.show(this.shown);
+    this.fvu.show(this.shown);
+    this.read(this.shown[this.shown.length - 1]);
+    const query = this.shown.length < this.windows.length ? `?from_ms=${this.shown[0].window_end_ms}` : "";
+    this.csv.href = siteUrl(this.site, "windows.csv") + query;
+    this.json.href = siteUrl(this.site, "windows") + query;
+    this.table();
+  }
+
+  key(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1, Home: "first", End: "last" }[event.key];
+    if (by === undefined || event.target !== this.stage) return;
+    event.preventDefault();
+    this.gap.windows = this.shown;
+    const w = this.gap.step(by);
+    if (w) this.read(w, true);
+  }
+
+  read(w, spoken = false) {
+    const own = this.statistic === GAP
+      ? `gap ${number(w.faithfulness_gap)}, threshold ${number(w.gap_threshold)}, bounds ${number(w.gap_lower_bound, 2)} to ${number(w.gap_upper_bound, 2)}`
+      : `${words(this.statistic)} ${number(level(this.statistic, "value")(w))}, threshold ${number(level(this.statistic, "threshold")(w))}`;
+    this.readout.setAttribute("aria-live", spoken ? "polite" : "off");
+    this.readout.replaceChildren(h("b", null, `${moment(w.window_start_ms).replace(" UTC", "")} to ${time(w.window_end_ms)} UTC`),
+      ` ${own} · FVU ${number(w.reconstruction_fvu_trained)}${w.decoder_version > 0 ? `, in service ${number(w.reconstruction_fvu)}` : ""} · ${count(w.rows)} rows · ${decoder(w.decoder_version)} · `,
+      h("span", { class: `word ${w.verdict}` }, w.verdict));
+  }
+
+  table() {
+    if (this.details.open) this.tableRoot.replaceChildren(windowTable(this.shown));
+  }
+
+  async detail() {
+    const [angles, lost] = await Promise.all([get(siteUrl(this.site, "spectrum")), get(siteUrl(this.site, "features"))]);
+    if (this.closed || !this.gap) return;
+    spectrum(this.parts.spectrum, angles);
+    features(this.parts.features, lost);
+  }
+
+  async decoders() {
+    const answer = await get(siteUrl(this.site, "decoders"));
+    if (!this.closed && this.parts) decoders(this.parts.decoders, answer);
+  }
+
+  async account() {
+    const summary = await get(siteUrl(this.site)).catch(() => null);
+    if (this.closed || !summary || !this.parts) return;
+    rows(this.parts.rows, summary.rows);
+  }
+
+  noWindow() {
+    const { window } = this.overview;
+    const now = Date.now();
+    const end = Math.floor(now / window.advance_ms) * window.advance_ms + window.advance_ms;
+    return h("section", { class: "part empty" }, h("h2", null, "No window closed yet"),
+      h("p", null, `A window is ${span(window.size_ms)} of event time. Rows stamped now lie in the one that ends at ${moment(end)}; it closes when rows later than ${time(end + window.grace_ms)} come${window.idle_close_ms === null ? "" : `, or when the site has been silent for ${span(window.idle_close_ms)}`}.`),
+      h("p", null, "Nothing after that? Records need the header ", h("code", null, "site"), " (or the key) ", h("code", null, this.site),
+        ", on the topic of topics.activations. What was refused stands beside the list of sites, what came too late below."));
+  }
+
+  close() {
+    this.closed = true;
+    this.gap?.close();
+    this.fvu?.close();
+  }
+}
+
+function figures(w, s) {
+  return [
+    ["gap", number(w.faithfulness_gap), ` of ${number(w.largest_gap, 2)} at most`],
+    [w.trigger === GAP ? "threshold" : words(w.trigger), w.trigger === GAP ? number(w.threshold) : `${number(w.trigger_value)} / ${number(w.threshold)}`],
+    ["bounds", `${number(w.gap_lower_bound, 2)} – ${number(w.gap_upper_bound, 2)}`, w.gap_upper_bound_vacuous ? " upper says nothing" : null],
+    ["gap to baseline", number(w.baseline_gap)],
+    ["shift", percent(w.second_moment_shift_ratio)],
+    ["whitened mean shift", number(w.whitened_mean_shift, 2)],
+    ["FVU trained", number(w.reconstruction_fvu_trained)],
+    ["FVU in service", number(w.reconstruction_fvu)],
+    ["rows", count(w.rows), w.masked_share > 0 ? ` ${percent(w.masked_share)} masked` : null],
+    ["decoder in service", decoder(s.version_in_service), ` ${s.mode}${s.pinned ? ", pinned" : ""}`],
+  ];
+}
+
+/** What became of every row. */
+function rows(root, account) {
+  const head = h("h2", null, "Rows");
+  if (!account) {
+    root.replaceChildren(head, h("p", { class: "quiet" }, "No row of this site has been accounted for yet."));
+    return;
+  }
+  const some = ([, n]) => n > 0;
+  const late = Object.entries(account.late);
+  const masked = Object.entries(account.masked);
+  const lines = [["accepted", account.in], ["in closed windows", account.in_windows], ["in open windows", account.open],
+    ...masked.filter(some).map(([why, n]) => [`masked, ${words(why)}`, n]), ...late.filter(some).map(([why, n]) => [`late, ${words(why)}`, n])];
+  if (account.unaccounted !== 0) lines.push(["unaccounted", account.unaccounted]);
+  root.replaceChildren(head, h("dl", { class: "pairs" }, lines.map(([what, n]) => [h("dt", null, what), h("dd", null, count(n))])),
+    ...(!late.some(some) ? [h("p", { class: "quiet" }, "None came too late for its window.")] : []));
+}

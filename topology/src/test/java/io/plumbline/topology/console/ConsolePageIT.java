@@ -1,0 +1,279 @@
+package io.plumbline.topology.console;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.topology.adaptation.SwapState;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Keys;
+
+/** The page in a browser, behind the real server, told what a test wants it to show. */
+class ConsolePageIT {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    @TempDir
+    private static Path folder;
+
+    private static Browser browser;
+
+    private ServedConsole served;
+
+    @BeforeAll
+    static void startBrowser() throws Exception {
+        browser = Browser.start(folder);
+    }
+
+    @AfterAll
+    static void stopBrowser() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @BeforeEach
+    void serve() throws Exception {
+        served = ServedConsole.start(ConsoleReports.config(folder));
+        browser.size(1400, 1000);
+    }
+
+    @AfterEach
+    void stop() {
+        List<String> complaints = browser.complaints();
+        browser.open("about:blank");
+        served.close();
+        assertEquals(List.of(), complaints, "the browser's own console");
+    }
+
+    @Test
+    void beforeTheFirstWindowThePageSaysWhenItEnds() throws Exception {
+        browser.open(served.address("/"));
+        browser.awaitText("main", "No window closed yet");
+        String main = browser.text("main");
+        assertTrue(
+                main.matches(
+                        "(?s).*A window is 60 s of event time\\. Rows stamped now lie in the one that ends at \\d\\d:\\d\\d:00 UTC.*"),
+                main);
+        assertTrue(browser.text("#refused").contains("None since this process started"), browser.text("#refused"));
+        served.console().onDeadLetter("non_finite");
+        browser.awaitText("#refused", "non finite\n1");
+        assertTrue(browser.text("#refused")
+                .contains("plumbline replay --dead-letters --bootstrap-servers broker:9092 --dry-run"));
+    }
+
+    @Test
+    void windowsAppearAndAVerdictThatChangesIsSaid() throws Exception {
+        story(ConsoleReports.SITE, 3);
+        browser.open(served.address("/"));
+        browser.awaitText("main .verdict", "aligned");
+        browser.awaitText("#connection", "live");
+        served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 3, 4.5));
+        browser.awaitText("main .verdict", "drifted");
+        browser.awaitText("#said", "blocks.7 is drifted");
+        browser.awaitText("#tally", "1 drifted, 1 no window yet");
+        browser.awaitText(".part.features", "17");
+        assertEquals("drifted · blocks.7 · Plumbline", browser.driver().getTitle());
+        assertTrue((Boolean) browser.run("""
+                const canvas = document.querySelector('.plot canvas');
+                const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                return pixels.some((value, i) => i % 4 === 3 && value > 0);"""), "the chart is empty");
+    }
+
+    @Test
+    void aNameFromTheConfigurationIsTextWhereverItStands() throws Exception {
+        story(ConsoleReports.HOSTILE, 6);
+        served.console().onSwapState(ConsoleReports.HOSTILE, waiting(3));
+        browser.open(served.address("/"));
+        browser.awaitText("main h1", ConsoleReports.HOSTILE);
+        browser.awaitText(".part.decoders", "Candidate 3 waits");
+        browser.driver().findElement(By.cssSelector("nav a[aria-current]")).click();
+        browser.awaitText("main h1", ConsoleReports.HOSTILE);
+        assertEquals(0L, browser.run("return document.querySelectorAll('nav img, main img').length"));
+        assertFalse(browser.driver().getTitle().startsWith("owned"));
+        String command = browser.text(".waiting code");
+        assertTrue(
+                command.contains(
+                        " --site '=<img src=x onerror=document.title='\\''owned'\\''>/..%2F'\\''\"$(reboot)`&ü'"),
+                command);
+        assertTrue(fetched(browser.run("return document.querySelector('.export a').href"))
+                .startsWith("window_start_ms,"));
+    }
+
+    @Test
+    void aCandidateThatWaitsComesWithTheCommandThatApprovesIt() throws Exception {
+        story(ConsoleReports.SITE, 5);
+        browser.open(served.address("/#/site/blocks.7"));
+        browser.awaitText("#connection", "live");
+        served.console().onSwapState(ConsoleReports.SITE, waiting(7));
+        browser.awaitText(".waiting", "Candidate 7 waits for approval");
+        assertEquals(
+                "plumbline decoders approve --bootstrap-servers broker:9092 --site blocks.7 --candidate 7",
+                browser.text(".waiting code"));
+        browser.awaitText(".sites .notes", "candidate 7 waits");
+    }
+
+    @Test
+    void chartTableAndExportsHoldWhatTheApiHolds() throws Exception {
+        story(ConsoleReports.SITE, 9);
+        browser.open(served.address("/"));
+        browser.awaitText(".charts summary", "The same as a table");
+        JsonNode windows =
+                JSON.readTree(served.get("/api/sites/blocks.7/windows").body()).get("windows");
+        assertEquals(9, windows.size());
+        assertEquals(
+                windows,
+                JSON.readTree(fetched(browser.run("return document.querySelectorAll('.export a')[1].href")))
+                        .get("windows"));
+        List<String> lines = fetched(browser.run("return document.querySelector('.export a').href"))
+                .lines()
+                .toList();
+        List<String> columns = List.of(lines.get(0).split(",", -1));
+        assertEquals(10, lines.size());
+        for (int i = 0; i < 9; i++) {
+            List<String> cells = cells(lines.get(i + 1));
+            for (int k = 0; k < columns.size(); k++) {
+                JsonNode value = windows.get(i).get(columns.get(k));
+                assertEquals(value.isNull() ? "" : value.asText(), cells.get(k), columns.get(k));
+            }
+        }
+        browser.driver().findElement(By.cssSelector(".charts summary")).click();
+        browser.awaitText(".charts tbody tr:last-child td:nth-child(10)", "2,048");
+        assertEquals("2,056", browser.text(".charts tbody tr:first-child td:nth-child(10)"));
+    }
+
+    @Test
+    void everythingIsReachedWithTheKeyboardAlone() throws Exception {
+        story(ConsoleReports.SITE, 9);
+        served.console().onSwapState(ConsoleReports.SITE, waiting(7));
+        browser.open(served.address("/"));
+        browser.awaitText(".waiting", "Candidate 7");
+        browser.awaitText(".part.spectrum", "rank 2");
+        Set<String> reached = new LinkedHashSet<>();
+        for (int i = 0; i < 60; i++) {
+            browser.driver().switchTo().activeElement().sendKeys(Keys.TAB);
+            String focused = (String) browser.run("""
+                    const e = document.activeElement;
+                    const seen = getComputedStyle(e);
+                    if (e !== document.body && seen.outlineStyle === 'none') return 'NO OUTLINE ' + e.outerHTML.slice(0, 80);
+                    return e.id || e.className || e.textContent.trim();""");
+            assertFalse(focused.startsWith("NO OUTLINE"), focused);
+            reached.add(focused);
+        }
+        for (String control : List.of(
+                "skip", "statistic", "range", "CSV", "JSON", "stage", "The same as a table", "copy", "Commands")) {
+            assertTrue(reached.contains(control), () -> control + " is not among " + reached);
+        }
+        browser.run("document.querySelector('.stage').focus()");
+        String newest = browser.text(".readout");
+        browser.driver().switchTo().activeElement().sendKeys(Keys.ARROW_LEFT);
+        browser.driver().switchTo().activeElement().sendKeys(Keys.ARROW_LEFT);
+        browser.awaitText(".readout", "2,055 rows");
+        assertFalse(newest.contains("2,055 rows"), newest);
+    }
+
+    @Test
+    void aPhoneScrollsInOneDirectionOnly() throws Exception {
+        story(ConsoleReports.SITE, 9);
+        story(ConsoleReports.HOSTILE, 9);
+        served.console().onSwapState(ConsoleReports.HOSTILE, waiting(3));
+        browser.size(360, 740);
+        browser.open(served.address("/"));
+        browser.awaitText(".part.decoders", "Decoders");
+        for (String site : List.of("blocks.7", ConsoleReports.HOSTILE)) {
+            browser.run("location.hash = '#/site/' + encodeURIComponent(arguments[0])", site);
+            browser.awaitText("main h1", site);
+            browser.awaitText(".part.spectrum", "rank 2");
+            browser.run("document.querySelectorAll('details').forEach((one) => (one.open = true))");
+            assertEquals(360L, browser.run("return document.documentElement.scrollWidth"), site);
+            assertFalse(
+                    browser.driver().findElement(By.cssSelector("nav.sites")).isDisplayed());
+        }
+    }
+
+    @Test
+    void neitherScriptsOfOthersRunNorRequestsLeave() throws Exception {
+        story(ConsoleReports.SITE, 2);
+        browser.open(served.address("/"));
+        browser.awaitText("main .verdict", "aligned");
+        assertEquals(List.of(), browser.complaints());
+        assertEquals("kept", browser.run("""
+                window.owned = 'kept';
+                const script = document.createElement('script');
+                try { script.textContent = "window.owned = 'owned'"; document.body.append(script); } catch { }
+                return window.owned;"""));
+        assertEquals("refused", browser.driver().executeAsyncScript("""
+                const done = arguments[arguments.length - 1];
+                fetch('http://127.0.0.1:1/').then(() => done('left'), () => done('refused'));"""));
+        assertEquals("refused", browser.run("""
+                try { document.body.innerHTML = '<b>markup</b>'; return 'taken'; } catch { return 'refused'; }"""));
+        List<String> complaints = browser.complaints();
+        assertTrue(
+                complaints.size() >= 2
+                        && complaints.stream()
+                                .allMatch(line -> line.contains("Content Security Policy")
+                                        || line.contains("TrustedHTML")
+                                        || line.contains("TrustedScript")),
+                complaints::toString);
+    }
+
+    private void story(String site, int windows) {
+        for (int i = 0; i < windows; i++) {
+            served.console().onReport(ConsoleReports.window(site, i, i == 4 ? 4.75 : 3 + i / 10.0));
+        }
+    }
+
+    private static SwapState waiting(long candidate) {
+        return new SwapState(
+                0,
+                false,
+                false,
+                false,
+                candidate,
+                new SwapState.Waiting(candidate, ConsoleReports.T0, 4_000_000_000_000L, null),
+                List.of(),
+                0);
+    }
+
+    /** What the browser itself gets there. */
+    private static String fetched(Object address) {
+        return (String) browser.driver()
+                .executeAsyncScript(
+                        "const done = arguments[1]; fetch(arguments[0]).then((answer) => answer.text()).then(done);",
+                        address);
+    }
+
+    /** A line of CSV; no cell of these has a line end. */
+    private static List<String> cells(String line) {
+        List<String> cells = new ArrayList<>();
+        StringBuilder cell = new StringBuilder();
+        boolean quoted = false;
+        for (char c : (line + ",").toCharArray()) {
+            if (c == '"') {
+                quoted = !quoted;
+                if (quoted && cell.length() > 0) {
+                    cell.append('"');
+                }
+            } else if (c == ',' && !quoted) {
+                cells.add(cell.toString());
+                cell.setLength(0);
+            } else {
+                cell.append(c);
+            }
+        }
+        return cells;
+    }
+}

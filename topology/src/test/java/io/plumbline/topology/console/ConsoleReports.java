@@ -1,0 +1,71 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/** Configurations and reports for a page without a broker behind it. */
+final class ConsoleReports {
+
+    static final String SITE = "blocks.7";
+
+    /** Breaks out of markup, attributes, shells, paths and spreadsheets where somebody forgets that it is text. */
+    static final String HOSTILE = "=<img src=x onerror=document.title='owned'>/..%2F'\"$(reboot)`&ü";
+
+    static final long T0 = 1_700_000_040_000L;
+
+    private static final String YAML = """
+            application_id: page
+            kafka: {bootstrap.servers: "broker:9092"}
+            window: {size: 60s, advance: 60s, grace: 5s}
+            http: {port: 0}
+            sites:
+              blocks.7: {explainer: sae, baseline: b, rank: 32, threshold: 4.0, adaptation: {mode: propose}}
+              %s: {explainer: sae, baseline: b, rank: 32, threshold: 4.0}
+            """;
+
+    private ConsoleReports() {}
+
+    static MonitorConfig config(Path folder) throws IOException {
+        return MonitorConfig.parse(
+                YAML.formatted('"' + HOSTILE.replace("\\", "\\\\").replace("\"", "\\\"") + '"'), "page.yaml", folder);
+    }
+
+    /** The window with this number, one a minute. */
+    static WindowReport window(String site, int number, double gap) {
+        long start = T0 + 60_000L * number;
+        String verdict = gap > 4 ? "drifted" : "aligned";
+        String json = """
+                {"site": %s, "window_start_ms": %d, "window_end_ms": %d, "closed_by": "event_time", "requests": 12,
+                 "verdict": "%s", "reason": "faithfulness_gap = %s, \\"quoted\\", the threshold 4", "trigger": "faithfulness_gap",
+                 "trigger_value": %s, "threshold": 4.0, "warning": null, "sequential": [], "violated_bounds": [],
+                 "statistics": [{"statistic": "faithfulness_gap", "role": "trigger", "value": %s, "threshold": 4.0, "exceeded": %s}],
+                 "reconstruction_fvu": 0.25, "decoder_version": %d, "masked_share": 0.0,
+                 "lost_features": %s,
+                 "spectrum": {"window": [9.0, 4.0, 1.0, 0.25], "baseline": [8.0, 5.0, 0.5, 0.1], "baseline_angles": [0.1, 0.9]},
+                 "rows": %d, "dimension": 8, "rank": 2, "faithfulness_gap": %s, "largest_gap": 5.0,
+                 "gap_lower_bound": %s, "gap_upper_bound": %s, "reconstruction_fvu_trained": 0.3,
+                 "principal_angles": [0.2, 1.1], "vacuous": {"gap_upper_bound": false}, "undefined": {}}
+                """.formatted(
+                        Json.text(site),
+                        start,
+                        start + 60_000,
+                        verdict,
+                        gap,
+                        gap,
+                        gap,
+                        gap > 4,
+                        number / 4,
+                        gap > 4
+                                ? "[{\"feature\": 17, \"weight\": 0.5, \"outside\": 0.9, \"outside_baseline\": 0.1, \"activity\": 0.2, \"frequency\": 0.3}]"
+                                : "null",
+                        2048 + number,
+                        gap,
+                        gap - 1,
+                        gap + 0.5);
+        return Json.read(json.getBytes(StandardCharsets.UTF_8), WindowReport.class);
+    }
+}

@@ -1,0 +1,249 @@
+package io.plumbline.topology.console;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import at.favre.lib.crypto.bcrypt.BCrypt;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.topology.metrics.WebConfig;
+import java.io.BufferedReader;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URLEncoder;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is behind the page, without a browser. */
+class ConsoleTest {
+
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final Pattern IMPORT = Pattern.compile("from \"\\./([^\"]+)\"");
+
+    /** Of uplot 1.6.32 as npm serves it. */
+    private static final Map<String, String> UPLOT = Map.of(
+            "uplot/uPlot.esm.js", "5dd9b3281aa64b461b42d9945f6adb2649d346502b12281a9ae0d46599a80eba",
+            "uplot/uPlot.min.css", "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+            "uplot/LICENSE", "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theChartLibraryIsTheOnePublished() throws Exception {
+        for (Map.Entry<String, String> file : UPLOT.entrySet()) {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(StaticFiles.read(file.getKey()));
+            assertEquals(file.getValue(), HexFormat.of().formatHex(hash), file.getKey());
+        }
+    }
+
+    @Test
+    void everyModuleImportsOnlyFilesThatAreServedAndNoneMakesMarkupOfText() {
+        for (String name : StaticFiles.NAMES) {
+            String text = new String(StaticFiles.read(name), StandardCharsets.UTF_8);
+            Matcher imports = IMPORT.matcher(text);
+            while (imports.find()) {
+                assertTrue(StaticFiles.NAMES.contains(imports.group(1)), name + " imports " + imports.group(1));
+            }
+            if (!name.startsWith("uplot/")) {
+                assertFalse(
+                        text.matches(
+                                "(?s).*(innerHTML|insertAdjacentHTML|document\\.write|https?://(?!www\\.w3\\.org)).*"),
+                        name);
+            }
+        }
+    }
+
+    @Test
+    void reportsInAnyOrderAndTwiceGiveTheSameHistory() {
+        SiteHistory inOrder = SiteHistory.of("blocks.7");
+        SiteHistory shuffled = inOrder;
+        for (int i : new int[] {0, 1, 2, 3}) {
+            inOrder = inOrder.with(ConsoleReports.window("blocks.7", i, 3), 3, 0);
+        }
+        for (int i : new int[] {3, 1, 3, 2, 1}) {
+            shuffled = shuffled.with(ConsoleReports.window("blocks.7", i, 3), 3, 0);
+        }
+        assertEquals(inOrder.windows(), shuffled.windows());
+        assertEquals(3, shuffled.windows().size(), "the oldest goes");
+        assertEquals(inOrder.newest(), shuffled.newest());
+        assertSame(shuffled, shuffled.with(ConsoleReports.window("blocks.7", 2, 3), 3, 0));
+    }
+
+    @Test
+    void aReaderTooSlowForTheEventsFindsItsPlaceGone() throws Exception {
+        Events events = new Events(3);
+        for (int i = 0; i < 5; i++) {
+            events.publish("window", i);
+        }
+        assertEquals(
+                List.of(3L, 4L, 5L),
+                events.after(2, 0).stream().map(Events.Event::number).toList());
+        assertNull(events.after(1, 0), "event 2 is gone");
+        assertNull(events.after(6, 0), "of another process");
+        assertEquals(List.of(), events.after(5, 1));
+    }
+
+    @Test
+    void aStreamTakesUpWhereTheLastOneEndedAndAStrangersPlaceIsReset() throws Exception {
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            String place =
+                    JSON.readTree(served.get("/api/sites").body()).get("place").asText();
+            served.console().onReport(ConsoleReports.window("blocks.7", 0, 3));
+            served.console().onReport(ConsoleReports.window("blocks.7", 1, 3));
+            List<String> both = events(served, place, 2);
+            assertTrue(
+                    both.get(0)
+                            .contains("event: window\ndata: {\"site\":\"blocks.7\",\"window\":{\"window_start_ms\":"),
+                    both::toString);
+            String first = both.get(0).lines().findFirst().orElseThrow().substring("id: ".length());
+            assertEquals(both.subList(1, 2), events(served, first, 1));
+            assertTrue(events(served, "0-1", 1).get(0).contains("event: reset"));
+        }
+    }
+
+    @Test
+    void oneBrowserTooManyIsToldAndTheStageThatReportsIsNotHeldUp() throws Exception {
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            List<InputStream> open = new ArrayList<>();
+            for (int i = 0; i < ConsoleLimits.CLIENTS; i++) {
+                HttpResponse<InputStream> stream = served.client()
+                        .send(served.request("/api/events").build(), HttpResponse.BodyHandlers.ofInputStream());
+                assertEquals(200, stream.statusCode(), "stream " + i);
+                open.add(stream.body());
+            }
+            HttpResponse<String> refused = served.get("/api/events");
+            assertEquals(503, refused.statusCode());
+            assertTrue(refused.body().contains(ConsoleLimits.CLIENTS + " browsers follow already"), refused.body());
+            long begin = System.nanoTime();
+            for (int i = 0; i < 10 * ConsoleLimits.EVENTS; i++) {
+                served.console().onDeadLetter("non_finite");
+            }
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
+            assertTrue(seconds < 30, () -> "nobody reads, and 10,240 events took " + seconds + " s");
+            assertEquals(200, served.get("/api/sites").statusCode(), "streams take no thread of the server's own");
+            for (InputStream one : open) {
+                one.close();
+            }
+        }
+    }
+
+    @Test
+    void thePageAsksForThePasswordThatMetricsAsksForAndChangesNothing() throws Exception {
+        String hash = BCrypt.withDefaults().hashToString(4, "secret".toCharArray());
+        try (ServedConsole served =
+                ServedConsole.start(ConsoleReports.config(folder), new WebConfig(null, Map.of("ada", hash)))) {
+            for (String path : List.of("/", "/app.js", "/api/sites", "/api/events")) {
+                assertEquals(401, served.get(path).statusCode(), path);
+                assertEquals(
+                        405,
+                        served.client()
+                                .send(
+                                        served.request(path)
+                                                .POST(HttpRequest.BodyPublishers.ofString("x"))
+                                                .build(),
+                                        HttpResponse.BodyHandlers.ofString())
+                                .statusCode(),
+                        path);
+            }
+            HttpResponse<String> page = served.client()
+                    .send(
+                            served.request("/")
+                                    .header("Authorization", "Basic YWRhOnNlY3JldA==")
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString());
+            assertEquals(200, page.statusCode());
+            assertTrue(page.headers()
+                    .firstValue("Content-Security-Policy")
+                    .orElse("")
+                    .startsWith("default-src 'none'; script-src 'self';"));
+        }
+    }
+
+    @Test
+    void aSiteOfAnyNameIsFoundByItsEncodedNameAndAMistakeIsASentence() throws Exception {
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            served.console().onReport(ConsoleReports.window(ConsoleReports.HOSTILE, 0, 3));
+            served.console().onReport(ConsoleReports.window("not configured", 0, 3));
+            String site = "/api/sites/"
+                    + URLEncoder.encode(ConsoleReports.HOSTILE, StandardCharsets.UTF_8)
+                            .replace("+", "%20");
+            assertEquals(
+                    ConsoleReports.HOSTILE,
+                    JSON.readTree(served.get(site).body()).get("site").asText());
+            for (String what : List.of("windows", "windows.csv", "spectrum", "features", "decoders")) {
+                assertEquals(200, served.get(site + "/" + what).statusCode(), what);
+            }
+            assertEquals(
+                    "attachment; filename=\"windows-__img_src_x_onerror_document.title__owned___.._2F____reboot____.csv\"",
+                    served.get(site + "/windows.csv")
+                            .headers()
+                            .firstValue("Content-Disposition")
+                            .orElse(""));
+            JsonNode sites = JSON.readTree(served.get("/api/sites").body()).get("sites");
+            assertEquals(2, sites.size(), "only what is configured takes memory");
+            assertEquals(404, served.get("/api/sites/nobody").statusCode());
+            assertEquals(404, served.get("/api/sites/blocks.7/secrets").statusCode());
+            assertEquals(404, served.get("/api/other").statusCode());
+            assertEquals(
+                    400,
+                    served.get("/api/sites/blocks.7/windows?from_ms=yesterday").statusCode());
+        }
+    }
+
+    @Test
+    void aPeriodIsCutAtTheEndsOfWindows() throws Exception {
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            for (int i = 0; i < 5; i++) {
+                served.console().onReport(ConsoleReports.window("blocks.7", i, 3));
+            }
+            long end = ConsoleReports.T0 + 60_000;
+            JsonNode windows = JSON.readTree(served.get("/api/sites/blocks.7/windows?from_ms=%d&to_ms=%d"
+                                    .formatted(end + 60_000, end + 180_000))
+                            .body())
+                    .get("windows");
+            assertEquals(2, windows.size());
+            assertEquals(end + 60_000, windows.get(0).get("window_end_ms").asLong());
+        }
+    }
+
+    /** The first events of a stream, each as its lines. */
+    private static List<String> events(ServedConsole served, String place, int count) throws Exception {
+        HttpResponse<InputStream> stream = served.client()
+                .send(
+                        served.request("/api/events")
+                                .header("Last-Event-ID", place)
+                                .build(),
+                        HttpResponse.BodyHandlers.ofInputStream());
+        List<String> events = new ArrayList<>();
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream.body(), StandardCharsets.UTF_8))) {
+            StringBuilder event = new StringBuilder();
+            for (String line = lines.readLine(); line != null && events.size() < count; line = lines.readLine()) {
+                if (!line.isEmpty()) {
+                    event.append(line).append('\n');
+                    continue;
+                }
+                if (event.indexOf("data:") >= 0) {
+                    events.add(event.toString());
+                }
+                event.setLength(0);
+            }
+        }
+        return events;
+    }
+}

@@ -1,0 +1,70 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.metrics.Metrics;
+import io.plumbline.topology.metrics.MonitorServer;
+import io.plumbline.topology.metrics.WebConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+
+/** A console behind the real server, with nothing behind the console. */
+final class ServedConsole implements AutoCloseable {
+
+    private final Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 16));
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final Console console;
+    private final MonitorServer server;
+
+    private ServedConsole(MonitorConfig config, WebConfig web) throws IOException {
+        console = Console.of(config);
+        server = MonitorServer.start(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                web,
+                metrics,
+                Optional::empty,
+                Optional::empty,
+                console);
+    }
+
+    static ServedConsole start(MonitorConfig config) throws IOException {
+        return new ServedConsole(config, WebConfig.NONE);
+    }
+
+    static ServedConsole start(MonitorConfig config, WebConfig web) throws IOException {
+        return new ServedConsole(config, web);
+    }
+
+    Console console() {
+        return console;
+    }
+
+    String address(String path) {
+        return "http://127.0.0.1:" + server.address().getPort() + path;
+    }
+
+    HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return client.send(request(path).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(address(path)));
+    }
+
+    HttpClient client() {
+        return client;
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        console.close();
+        metrics.close();
+    }
+}
