@@ -9,7 +9,6 @@ import java.io.Writer;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -67,21 +66,15 @@ final class ExportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--openmetrics", openmetrics);
-        Instant now = Instant.now();
-        Instant begin = from == null ? Instant.MIN : Options.instantOrAgo("--from", from, now);
-        Instant end = to == null ? Instant.MAX : Options.instantOrAgo("--to", to, now);
-        if (!begin.isBefore(end)) {
-            throw new UsageException(
-                    "--from = %s, --to = %s: expected a range with a beginning before its end".formatted(from, to));
-        }
+        Period period = Period.of(from, to);
         MetricHistory history = new MetricHistory();
         Set<String> found = new TreeSet<>();
         long[] windows = {0};
-        ReportHistory reports = new ReportHistory(monitor);
+        ReportHistory<WindowReport> reports =
+                new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class);
         reports.forEach(report -> {
-            Instant time = Instant.ofEpochMilli(report.windowEndMs());
             found.add(report.site());
-            if (takes(report) && !time.isBefore(begin) && time.isBefore(end)) {
+            if (takes(report) && period.holds(report.windowEndMs())) {
                 history.add(report);
                 windows[0]++;
             }

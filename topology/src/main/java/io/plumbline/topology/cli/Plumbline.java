@@ -37,6 +37,7 @@ import picocli.CommandLine.ScopeType;
             CheckCommand.class,
             TopicsCommand.class,
             ExportCommand.class,
+            ReportCommand.class,
             HealthCommand.class,
             BenchCommand.class,
             ConfigCommand.class,

@@ -2,7 +2,6 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.Json;
-import io.plumbline.topology.assessment.WindowReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -13,20 +12,26 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
-/** Every committed window report that lay on its topic when it was asked, in the order of each partition. One thread. */
-final class ReportHistory {
+/**
+ * Every committed report that lay on its topic when it was asked, in the order of each partition. One thread.
+ *
+ * @param <T> what a report is
+ */
+final class ReportHistory<T> {
 
     private static final Duration POLL = Duration.ofSeconds(1);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final MonitorConfig config;
     private final String topic;
+    private final Class<T> type;
     private long foreign;
     private @Nullable String firstForeign;
 
-    ReportHistory(MonitorConfig config) {
+    ReportHistory(MonitorConfig config, String topic, Class<T> type) {
         this.config = config;
-        this.topic = config.topics().windowReports();
+        this.topic = topic;
+        this.type = type;
     }
 
     /**
@@ -35,10 +40,10 @@ final class ReportHistory {
      * @throws UsageException when broker or topic is not there
      * @throws IllegalStateException when the topic gives nothing for a minute
      */
-    void forEach(Consumer<WindowReport> taker) {
+    void forEach(Consumer<T> taker) {
         if (!Brokers.topics(config.adminProperties()).contains(topic)) {
             throw new UsageException(
-                    "topic %s does not exist at %s: no window was ever reported under topics.window_reports of this configuration"
+                    "topic %s does not exist at %s: nothing was ever reported under the topics of this configuration"
                             .formatted(topic, config.bootstrapServers()));
         }
         try (KafkaConsumer<byte[], byte[]> consumer = Brokers.committedReader(config, Map.of())) {
@@ -57,7 +62,7 @@ final class ReportHistory {
     }
 
     private void read(
-            KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, Long> end, Consumer<WindowReport> taker) {
+            KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, Long> end, Consumer<T> taker) {
         long total = end.values().stream().mapToLong(Long::longValue).sum()
                 - consumer.beginningOffsets(end.keySet()).values().stream()
                         .mapToLong(Long::longValue)
@@ -78,10 +83,10 @@ final class ReportHistory {
         }
     }
 
-    private void take(ConsumerRecord<byte[], byte[]> record, Consumer<WindowReport> taker) {
-        WindowReport report;
+    private void take(ConsumerRecord<byte[], byte[]> record, Consumer<T> taker) {
+        T report;
         try {
-            report = Json.read(record.value() == null ? new byte[0] : record.value(), WindowReport.class);
+            report = Json.read(record.value() == null ? new byte[0] : record.value(), type);
         } catch (IllegalArgumentException notOne) {
             foreign++;
             if (firstForeign == null) {
@@ -100,12 +105,12 @@ final class ReportHistory {
         taker.accept(report);
     }
 
-    /** A sentence about records that are no window reports; null when all were. */
+    /** A sentence about records that are no reports; null when all were. */
     @Nullable
     String problem() {
         return foreign == 0
                 ? null
-                : "%d records are no window reports and were left out, the first at %s"
-                        .formatted(foreign, firstForeign);
+                : "%d records of %s are no reports and were left out, the first at %s"
+                        .formatted(foreign, topic, firstForeign);
     }
 }

@@ -1,6 +1,7 @@
 package io.plumbline.topology.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
@@ -8,6 +9,7 @@ import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
@@ -81,7 +83,37 @@ class ConsoleIT {
                         browser.complaints().stream().allMatch(line -> line.contains("ERR_CONNECTION_REFUSED")),
                         () -> browser.complaints().toString());
             }
+            reportStandsByItself(browser);
         }
+    }
+
+    private void reportStandsByItself(Browser browser) throws Exception {
+        Path file = folder.resolve("incident.html");
+        Shell report = Shell.run(
+                "report", "--config", folder.resolve(WatchedFolder.FILE), "--site", SITE, "--out", file);
+        assertEquals(0, report.exitCode(), report.err());
+        browser.open(file.toUri().toString());
+        assertEquals(SITE, browser.text("h1"));
+        assertEquals(2L, browser.run("return document.querySelectorAll('svg path.line.value[d^=M]').length"));
+        assertTrue((Long) browser.run("return document.querySelectorAll('table:last-of-type tr').length") > 7);
+        assertTrue(browser.text("ol").contains("published version 1"), browser.text("ol"));
+        assertTrue(browser.text("ol").contains("reverted version 2"), browser.text("ol"));
+        assertEquals(0L, browser.run("return document.querySelectorAll('script, link, img, [src], [href]').length"));
+        assertEquals(List.of(), browser.complaints());
+
+        Shell nothing = Shell.run(
+                "report",
+                "--config",
+                folder.resolve(WatchedFolder.FILE),
+                "--site",
+                SITE,
+                "--to",
+                "2001-01-01T00:00:00Z",
+                "--out",
+                folder.resolve("nothing.html"));
+        assertEquals(2, nothing.exitCode());
+        assertTrue(nothing.err().contains("no window of " + SITE + " in the range"), nothing.err());
+        assertFalse(Files.exists(folder.resolve("nothing.html")));
     }
 
     private static long windowsShown(Browser browser) {

@@ -207,6 +207,21 @@ class ConsoleTest {
     }
 
     @Test
+    void theFileForAnIncidentHoldsNamesAsText() {
+        String html = IncidentReport.of(
+                        ConsoleReports.HOSTILE,
+                        List.of(
+                                ConsoleReports.window(ConsoleReports.HOSTILE, 5, 3),
+                                ConsoleReports.window(ConsoleReports.HOSTILE, 4, 4.75)),
+                        List.of())
+                .html();
+        assertFalse(html.contains("<img") || html.contains("<script"), html);
+        assertTrue(html.contains("<h1>=&lt;img src=x onerror=document.title=&#39;owned&#39;&gt;/..%2F"), html);
+        assertTrue(html.contains("2 windows: 1 aligned, 1 drifted"), html);
+        assertTrue(html.contains("rect class=\"drifted\""), html);
+    }
+
+    @Test
     void aPeriodIsCutAtTheEndsOfWindows() throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
             for (int i = 0; i < 5; i++) {

@@ -1,0 +1,115 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.console.IncidentReport;
+import io.plumbline.wire.AtomicFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code plumbline report}: what happened at a site, as one file for an incident. */
+@Command(
+        name = "report",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Writes one HTML file about one site and period: windows, verdicts, swaps and figures, with charts. It needs no network,"
+                    + " runs no script, and can be attached to an incident or printed.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  plumbline report --config plumbline.yaml --site encoder.layer.2 --from 6h --out incident.html"
+        })
+final class ReportCommand implements Callable<Integer> {
+
+    @Option(names = "--config", required = true, paramLabel = "FILE", description = "The monitor's configuration.")
+    Path config;
+
+    @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")
+    String site;
+
+    @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
+    Path out;
+
+    @Option(
+            names = "--from",
+            paramLabel = "TIME",
+            description =
+                    "Windows that end at it or later: 2026-01-01T00:00:00Z, or how long ago, 6h. Default: from the first on.")
+    @Nullable
+    String from;
+
+    @Option(names = "--to", paramLabel = "TIME", description = "Windows that end before it. Default: to the last.")
+    @Nullable
+    String to;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        MonitorConfig monitor = MonitorConfig.load(config);
+        Options.requireParent("--out", out);
+        Period period = Period.of(from, to);
+        List<WindowReport> windows = new ArrayList<>();
+        Set<String> found = new TreeSet<>();
+        ReportHistory<WindowReport> reports =
+                new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class);
+        reports.forEach(report -> {
+            found.add(report.site());
+            if (report.site().equals(site) && period.holds(report.windowEndMs())) {
+                windows.add(report);
+            }
+        });
+        if (windows.isEmpty()) {
+            throw new UsageException("no window of %s in the range on topic %s, which has windows of %s; %s was not written"
+                    .formatted(
+                            site,
+                            monitor.topics().windowReports(),
+                            found.isEmpty() ? "none" : String.join(", ", found),
+                            out));
+        }
+        List<AdaptationReport> adaptations = new ArrayList<>();
+        ReportHistory<AdaptationReport> answers =
+                new ReportHistory<>(monitor, monitor.topics().adaptationReports(), AdaptationReport.class);
+        answers.forEach(report -> {
+            if (report.site().equals(site) && period.holds(report.windowEndMs())) {
+                adaptations.add(report);
+            }
+        });
+        byte[] html = IncidentReport.of(site, windows, adaptations).html().getBytes(StandardCharsets.UTF_8);
+        AtomicFile.write(out, channel -> {
+            ByteBuffer bytes = ByteBuffer.wrap(html);
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+        });
+        boolean whole = complain(reports.problem()) & complain(answers.problem());
+        spec.commandLine()
+                .getOut()
+                .println("wrote %s: %d windows, %d reports of the adapter"
+                        .formatted(out, windows.size(), adaptations.size()));
+        return whole ? ExitCodes.FINE : ExitCodes.FAILURE;
+    }
+
+    private boolean complain(@Nullable String problem) {
+        if (problem != null) {
+            spec.commandLine().getErr().println(Failures.PREFIX + problem);
+        }
+        return problem == null;
+    }
+}

@@ -1,0 +1,217 @@
+package io.plumbline.topology.console;
+
+import io.plumbline.geometry.LostFeature;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.WindowReport;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One site and period as a file that needs nothing else: no script, no network, light and dark, printable. What a person attaches to an
+ * incident, so that it can still be read when the topic's retention is over.
+ */
+public final class IncidentReport {
+
+    private static final int FEATURES = 20;
+
+    private final SiteHistory site;
+
+    private IncidentReport(SiteHistory site) {
+        this.site = site;
+    }
+
+    /**
+     * @param windows at least one, in any order; of a window reported twice the last report counts
+     * @throws IllegalArgumentException when there is none
+     */
+    public static IncidentReport of(String site, List<WindowReport> windows, List<AdaptationReport> adaptations) {
+        if (windows.isEmpty()) {
+            throw new IllegalArgumentException("site %s: no window to report on".formatted(site));
+        }
+        SiteHistory history = SiteHistory.of(site);
+        for (WindowReport window : windows) {
+            history = history.with(window, Integer.MAX_VALUE, 0);
+        }
+        for (AdaptationReport report : adaptations) {
+            history = history.with(report, Integer.MAX_VALUE);
+        }
+        return new IncidentReport(history);
+    }
+
+    public String html() {
+        Markup page = new Markup();
+        List<WindowPoint> windows = site.windows();
+        page.raw("""
+                <!doctype html>
+                <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+                <meta name="color-scheme" content="light dark">
+                <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+                """);
+        page.element("title", site.site() + " · Plumbline report");
+        page.raw("<style>")
+                .raw(new String(StaticFiles.read("report.css"), StandardCharsets.UTF_8))
+                .raw("</style></head><body><main>");
+        page.element("h1", site.site());
+        WindowPoint first = windows.get(0);
+        WindowPoint last = windows.get(windows.size() - 1);
+        page.element(
+                "p",
+                "%s to %s, event time. %s. Decoder %s at first, %s at last."
+                        .formatted(
+                                instant(first.windowStartMs()),
+                                instant(last.windowEndMs()),
+                                tally(windows),
+                                decoder(first.decoderVersion()),
+                                decoder(last.decoderVersion())));
+        page.element("p class=\"reason\"", "Last window: " + last.verdict() + ". " + last.reason() + ".");
+        charts(page, windows);
+        adaptations(page);
+        features(page);
+        table(page, windows);
+        page.element(
+                "p class=\"quiet\"",
+                "Times are UTC. FVU is the fraction of variance unexplained, on sampled rows. Written by plumbline report on "
+                        + Instant.now() + ".");
+        return page.raw("</main></body></html>\n").toString();
+    }
+
+    private static String tally(List<WindowPoint> windows) {
+        Map<String, Long> counts = windows.stream()
+                .collect(Collectors.groupingBy(WindowPoint::verdict, TreeMap::new, Collectors.counting()));
+        return windows.size() + " windows: "
+                + counts.entrySet().stream()
+                        .map(count -> count.getValue() + " " + count.getKey())
+                        .collect(Collectors.joining(", "));
+    }
+
+    private static void charts(Markup page, List<WindowPoint> windows) {
+        page.raw("""
+                <h2>Faithfulness gap</h2><p class="legend"><i class="value"></i>gap <i class="threshold"></i>threshold <i class="bound"></i>lower and
+                upper bound <i class="active"></i>gap of the decoder in service; tinted: not aligned; dotted: another decoder</p>
+                """);
+        new SvgChart(windows, 280)
+                .line("bound", WindowPoint::gapLowerBound)
+                .line("bound", WindowPoint::gapUpperBound)
+                .line("threshold", WindowPoint::gapThreshold)
+                .line("active", window -> window.decoderVersion() > 0 ? window.activeFaithfulnessGap() : null)
+                .line("value", WindowPoint::faithfulnessGap)
+                .writeTo(page, "Faithfulness gap over event time; the table below has the numbers");
+        String trigger = windows.get(windows.size() - 1).trigger();
+        if (!trigger.equals("faithfulness_gap")) {
+            page.element("h2", trigger.replace('_', ' '));
+            new SvgChart(windows, 200)
+                    .line("threshold", WindowPoint::threshold)
+                    .line("value", WindowPoint::triggerValue)
+                    .writeTo(page, trigger + " over event time");
+        }
+        page.raw("<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i class=\"active\"></i>decoder in service</p>");
+        new SvgChart(windows, 150)
+                .line("value", WindowPoint::reconstructionFvuTrained)
+                .line("active", window -> window.decoderVersion() > 0 ? window.reconstructionFvu() : null)
+                .writeTo(page, "Fraction of variance unexplained over event time");
+    }
+
+    private void adaptations(Markup page) {
+        page.element("h2", "What the adapter did");
+        if (site.adaptations().isEmpty()) {
+            page.element("p", "Nothing in this period.");
+            return;
+        }
+        page.raw("<ol>");
+        for (AdaptationReport report : site.adaptations()) {
+            page.raw("<li>");
+            page.element("b", report.outcome() + (report.version() > 0 ? " version " + report.version() : ""));
+            page.text(", window to " + instant(report.windowEndMs()) + ": " + report.reason() + ".");
+            if (report.candidate() != null) {
+                page.raw("<br>")
+                        .text("%s; held-out FVU %s → %s, gap %s → %s"
+                                .formatted(
+                                        report.candidate(),
+                                        number(report.fvuBefore()),
+                                        number(report.fvuAfter()),
+                                        number(report.faithfulnessGapBefore()),
+                                        number(report.faithfulnessGapAfter())));
+            }
+            if (report.gate() != null) {
+                page.raw("<ul>");
+                report.gate()
+                        .tests()
+                        .forEach(test -> page.element(
+                                "li", (test.passed() ? "✓ " : "✗ ") + test.name() + ": " + test.finding()));
+                page.raw("</ul>");
+            }
+            page.raw("</li>");
+        }
+        page.raw("</ol>");
+    }
+
+    private void features(Markup page) {
+        WindowReport lost = site.newestLost();
+        if (lost == null) {
+            return;
+        }
+        page.element("h2", "Features that lost support");
+        page.element("p", "Of the drifted window that ended " + instant(lost.windowEndMs()) + ".");
+        page.raw("<table><tr><th>feature<th>outside now<th>in baseline<th>share of writing<th>active in</tr>");
+        for (LostFeature feature : Objects.requireNonNull(lost.lostFeatures()).stream()
+                .limit(FEATURES)
+                .toList()) {
+            row(
+                    page,
+                    feature.feature(),
+                    number(feature.outside()),
+                    number(feature.outsideBaseline()),
+                    number(feature.activity()),
+                    number(feature.frequency()));
+        }
+        page.raw("</table>");
+    }
+
+    private static void table(Markup page, List<WindowPoint> windows) {
+        page.element("h2", "Windows");
+        page.raw("<table><tr><th>from<th>to<th>verdict<th>gap<th>threshold<th>lower<th>upper<th>FVU trained<th>in service<th>rows<th>decoder</tr>");
+        for (WindowPoint window : windows) {
+            row(
+                    page,
+                    instant(window.windowStartMs()),
+                    instant(window.windowEndMs()),
+                    window.verdict(),
+                    number(window.faithfulnessGap()),
+                    number(window.gapThreshold()),
+                    number(window.gapLowerBound()),
+                    number(window.gapUpperBound()),
+                    number(window.reconstructionFvuTrained()),
+                    number(window.reconstructionFvu()),
+                    window.rows(),
+                    decoder(window.decoderVersion()));
+        }
+        page.raw("</table>");
+    }
+
+    private static void row(Markup page, Object... cells) {
+        page.raw("<tr>");
+        for (Object cell : cells) {
+            page.element("td", cell);
+        }
+        page.raw("</tr>\n");
+    }
+
+    private static String decoder(long version) {
+        return version == 0 ? "trained" : "v" + version;
+    }
+
+    private static String instant(long ms) {
+        return Instant.ofEpochMilli(ms).toString();
+    }
+
+    private static String number(@Nullable Double value) {
+        return value == null ? "–" : String.format(Locale.ROOT, "%.4f", value);
+    }
+}
