@@ -6,7 +6,12 @@ import org.jspecify.annotations.Nullable;
 /** The event time {@code [begin, end)} that {@code --from} and {@code --to} name. */
 record Period(Instant begin, Instant end) {
 
-    /** @param from null: from the first on; @param to null: to the last */
+    /**
+     * As they were typed.
+     *
+     * @param from null: from the first on
+     * @param to null: to the last
+     */
     static Period of(@Nullable String from, @Nullable String to) {
         Instant now = Instant.now();
         Instant begin = from == null ? Instant.MIN : Options.instantOrAgo("--from", from, now);

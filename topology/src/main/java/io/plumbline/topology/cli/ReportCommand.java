@@ -98,12 +98,13 @@ final class ReportCommand implements Callable<Integer> {
                 channel.write(bytes);
             }
         });
-        boolean whole = complain(reports.problem()) & complain(answers.problem());
+        boolean wholeWindows = complain(reports.problem());
+        boolean wholeAnswers = complain(answers.problem());
         spec.commandLine()
                 .getOut()
                 .println("wrote %s: %d windows, %d reports of the adapter"
                         .formatted(out, windows.size(), adaptations.size()));
-        return whole ? ExitCodes.FINE : ExitCodes.FAILURE;
+        return wholeWindows && wholeAnswers ? ExitCodes.FINE : ExitCodes.FAILURE;
     }
 
     private boolean complain(@Nullable String problem) {

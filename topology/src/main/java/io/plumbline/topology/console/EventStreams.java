@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A stream ends by itself after some seconds</b> and the browser takes up the next where it was ({@code Last-Event-ID}). The server
  * cuts off whoever has not taken its answer in time, which keeps a reader that does not read from holding a connection, and cannot tell
- * it from one that reads for ever; the end comes at half that time, which leaves room for a busy machine. So passwords are looked at again each time, too. A browser whose place
+ * it from one that reads for ever; the end comes at a third of that time, since the server's own clock is coarse and a machine may be busy. So passwords are looked at again each time, too. A browser whose place
  * is gone is told {@code reset} and asks for everything anew.
  *
  * <p>Ids are {@code <start of the process>-<number>}: those of the process before a restart are no numbers of this one.
@@ -40,7 +40,7 @@ final class EventStreams implements AutoCloseable {
         process = Long.toString(startMs, Character.MAX_RADIX);
         long limit = Long.getLong(LIMIT, 0);
         longestNanos =
-                TimeUnit.MILLISECONDS.toNanos(limit <= 0 ? WITHOUT_LIMIT_MS : 500 * limit);
+                TimeUnit.MILLISECONDS.toNanos(limit <= 0 ? WITHOUT_LIMIT_MS : 300 * limit);
         AtomicInteger number = new AtomicInteger();
         threads = new ThreadPoolExecutor(
                 0, ConsoleLimits.CLIENTS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
