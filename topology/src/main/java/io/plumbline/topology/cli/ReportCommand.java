@@ -76,12 +76,13 @@ final class ReportCommand implements Callable<Integer> {
             }
         });
         if (windows.isEmpty()) {
-            throw new UsageException("no window of %s in the range on topic %s, which has windows of %s; %s was not written"
-                    .formatted(
-                            site,
-                            monitor.topics().windowReports(),
-                            found.isEmpty() ? "none" : String.join(", ", found),
-                            out));
+            throw new UsageException(
+                    "no window of %s in the range on topic %s, which has windows of %s; %s was not written"
+                            .formatted(
+                                    site,
+                                    monitor.topics().windowReports(),
+                                    found.isEmpty() ? "none" : String.join(", ", found),
+                                    out));
         }
         List<AdaptationReport> adaptations = new ArrayList<>();
         ReportHistory<AdaptationReport> answers =

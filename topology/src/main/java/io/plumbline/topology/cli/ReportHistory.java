@@ -61,8 +61,7 @@ final class ReportHistory<T> {
         }
     }
 
-    private void read(
-            KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, Long> end, Consumer<T> taker) {
+    private void read(KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, Long> end, Consumer<T> taker) {
         long total = end.values().stream().mapToLong(Long::longValue).sum()
                 - consumer.beginningOffsets(end.keySet()).values().stream()
                         .mapToLong(Long::longValue)

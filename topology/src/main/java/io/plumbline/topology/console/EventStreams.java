@@ -39,8 +39,7 @@ final class EventStreams implements AutoCloseable {
         this.events = events;
         process = Long.toString(startMs, Character.MAX_RADIX);
         long limit = Long.getLong(LIMIT, 0);
-        longestNanos =
-                TimeUnit.MILLISECONDS.toNanos(limit <= 0 ? WITHOUT_LIMIT_MS : 300 * limit);
+        longestNanos = TimeUnit.MILLISECONDS.toNanos(limit <= 0 ? WITHOUT_LIMIT_MS : 300 * limit);
         AtomicInteger number = new AtomicInteger();
         threads = new ThreadPoolExecutor(
                 0, ConsoleLimits.CLIENTS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {

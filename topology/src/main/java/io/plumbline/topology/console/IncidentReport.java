@@ -111,7 +111,8 @@ public final class IncidentReport {
                     .line("value", WindowPoint::triggerValue)
                     .writeTo(page, trigger + " over event time");
         }
-        page.raw("<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i class=\"active\"></i>decoder in service</p>");
+        page.raw(
+                "<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i class=\"active\"></i>decoder in service</p>");
         new SvgChart(windows, 150)
                 .line("value", WindowPoint::reconstructionFvuTrained)
                 .line("active", window -> window.decoderVersion() > 0 ? window.reconstructionFvu() : null)
@@ -176,7 +177,8 @@ public final class IncidentReport {
 
     private static void table(Markup page, List<WindowPoint> windows) {
         page.element("h2", "Windows");
-        page.raw("<table><tr><th>from<th>to<th>verdict<th>gap<th>threshold<th>lower<th>upper<th>FVU trained<th>in service<th>rows<th>decoder</tr>");
+        page.raw(
+                "<table><tr><th>from<th>to<th>verdict<th>gap<th>threshold<th>lower<th>upper<th>FVU trained<th>in service<th>rows<th>decoder</tr>");
         for (WindowPoint window : windows) {
             row(
                     page,

@@ -18,8 +18,8 @@ final class SvgChart {
     private static final int TOP = 14;
     private static final int BOTTOM = 22;
     private static final int TICKS = 6;
-    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("MM-dd HH:mm", Locale.ROOT)
-            .withZone(ZoneOffset.UTC);
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("MM-dd HH:mm", Locale.ROOT).withZone(ZoneOffset.UTC);
 
     private record Line(String name, Function<WindowPoint, @Nullable Double> value) {}
 

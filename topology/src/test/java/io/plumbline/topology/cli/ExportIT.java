@@ -83,7 +83,8 @@ class ExportIT {
         Shell shell = export(file);
         assertEquals(ExitCodes.FAILURE, shell.exitCode(), shell.err());
         assertTrue(
-                shell.err().contains("1 records of window-reports are no reports and were left out, the first at "), shell.err());
+                shell.err().contains("1 records of window-reports are no reports and were left out, the first at "),
+                shell.err());
         assertEquals(
                 "wrote %s: %d windows".formatted(file, WINDOWS), shell.out().strip());
         String text = Files.readString(file);

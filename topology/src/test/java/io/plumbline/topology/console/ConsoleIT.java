@@ -94,8 +94,8 @@ class ConsoleIT {
 
     private void reportStandsByItself(Browser browser) throws Exception {
         Path file = folder.resolve("incident.html");
-        Shell report = Shell.run(
-                "report", "--config", folder.resolve(WatchedFolder.FILE), "--site", SITE, "--out", file);
+        Shell report =
+                Shell.run("report", "--config", folder.resolve(WatchedFolder.FILE), "--site", SITE, "--out", file);
         assertEquals(0, report.exitCode(), report.err());
         browser.open("about:blank");
         List<String> ofTheLivePage = browser.complaints();
