@@ -10,7 +10,7 @@
  *
  * <p><b>The decision.</b> The refit is solved in its dual form, one N x N system per ridge level instead of one k x k
  * system: a window has a few thousand rows, a dictionary tens of thousands of features (the k x k matrix of 24,576
- * features takes 4.8 GB). All settings of a search share one eigendecomposition of the window, one Gram matrix and one
+ * features takes 4.8 GB). All settings of a search share the eigenspaces of the window, one Gram matrix and one
  * factorisation per ridge level. The k x k form is only used without any ridge, where there must be fewer features than
  * rows anyway.
  *
