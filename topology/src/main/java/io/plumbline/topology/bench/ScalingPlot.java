@@ -57,7 +57,13 @@ final class ScalingPlot {
         for (Curve.Point point : curve.points()) {
             meanX += Math.log(point.x()) / curve.points().size();
             meanY += Math.log(point.y()) / curve.points().size();
-            text(svg, x.at(point.x()), PANEL_HEIGHT - BOTTOM + 14, "middle", "#555", number(point.x()));
+            text(
+                    svg,
+                    x.at(point.x()),
+                    PANEL_HEIGHT - BOTTOM + 14,
+                    "middle",
+                    "#555",
+                    String.format(Locale.ROOT, "%,.0f", point.x()));
             svg.append(String.format(
                     Locale.ROOT,
                     "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#06c\"/>%n",
