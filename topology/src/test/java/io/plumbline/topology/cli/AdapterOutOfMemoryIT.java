@@ -37,7 +37,10 @@ class AdapterOutOfMemoryIT {
 
     @Test
     void theAdapterEndsWithASentenceAndTheMonitorKeepsClosingWindows() throws Exception {
-        assertTrue(Files.readString(Path.of("..", "plumbline")).contains(FLAG), "the launcher no longer says " + FLAG);
+        assertTrue(
+                Files.readString(Path.of("..", "deploy", "distribution", "java.sh"))
+                        .contains(FLAG),
+                "the launcher no longer says " + FLAG);
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
             BrokerClient client = new BrokerClient(broker.bootstrapServers());
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
