@@ -71,7 +71,7 @@ final class ReportFeed implements AutoCloseable {
                     return;
                 } catch (AuthorizationException refused) {
                     String sentence =
-                            "this process may not read %s and %s: it shows the windows it judged since it started; `plumbline topics --acl` prints the rights"
+                            "this process may not read %s and %s: it shows the windows it judged since it started; grant it READ on both topics for the windows before and of other instances"
                                     .formatted(
                                             config.topics().windowReports(),
                                             config.topics().adaptationReports());

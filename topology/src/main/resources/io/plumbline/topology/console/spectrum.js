@@ -24,7 +24,7 @@ function plot(label, lines, scale, ticks, mark) {
   if (mark) {
     const at = (x(mark - 1) + x(Math.min(most - 1, mark))) / 2;
     root.append(svg("line", { class: "mark", x1: at, x2: at, y1: TOP, y2: HEIGHT - BOTTOM }),
-      svg("text", { class: "mark", x: at + 4, y: TOP + 9 }, `rank ${mark}`));
+      svg("text", { class: "mark", x: at - 4, y: TOP + 9, "text-anchor": "end" }, `rank ${mark}`));
   }
   for (const line of lines) {
     root.append(svg("polyline", { class: `line ${line.name}`, points: line.values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(" ") }));
