@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code W_enc x + b_enc} for blocks of rows, the part every encoder shares.
  *
- * <p>Weights are laid out once: as floats where they are floats, which is how nearly every file has them, else in float64. Blocks
+ * <p>Weights are laid out once: as floats where they are a million floats and more, which is how nearly every file has them, else in float64. Blocks
  * of rows are shared out among the cores; the pre-activations of floats are looked at a few columns at a time and never stored,
  * those of float64 are held for one block. Rows are independent to the last bit.
  *
@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class LinearLayer {
 
     private static final int ROWS_PER_BLOCK = FloatFactor.BLOCK_ROWS;
+
+    /** Smaller ones cost next to nothing in float64, and agree with a float64 reference to its digits. */
+    static final int LEAST_FLOAT_WEIGHTS = 1 << 20;
 
     private final @Nullable FloatFactor floats;
     private final @Nullable RightFactor doubles;
@@ -35,7 +38,8 @@ final class LinearLayer {
             throw new IllegalArgumentException("encoder weights for %d features of %d inputs, %d biases"
                     .formatted(inputByFeature.columns(), inputByFeature.rows(), bias.length));
         }
-        boolean held = FloatFactor.holds(inputByFeature.values());
+        boolean held =
+                inputByFeature.values().length >= LEAST_FLOAT_WEIGHTS && FloatFactor.holds(inputByFeature.values());
         this.floats = held ? UpdateKernels.kernel().floatFactor(inputByFeature) : null;
         this.doubles = held ? null : UpdateKernels.kernel().rightFactor(inputByFeature);
         this.inputWidth = inputByFeature.rows();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.plumbline.linalg.Matrix;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -87,6 +88,42 @@ class EncoderTest {
                     TopKEncoder.of(weights, new double[features], k).encode(row),
                     "seed " + SEED + ", trial " + trial);
         }
+    }
+
+    @Test
+    void encodersHeldAsFloatsAreExactOnIntegers() {
+        int inputs = 512;
+        int features = LinearLayer.LEAST_FLOAT_WEIGHTS / inputs;
+        SplittableRandom random = new SplittableRandom(SEED);
+        Matrix weights = integers(random, features, inputs);
+        double[] bias = integers(random, 1, features).values();
+        Matrix rows = integers(random, 131, inputs);
+        Matrix expected = preActivations(weights, bias, rows);
+        Encoder topK = TopKEncoder.of(weights, bias, 32);
+        SparseCodes together = topK.encode(rows);
+        assertEquals(SparseCodes.fromDense(topKBySorting(expected, 32)), together, "seed " + SEED);
+        assertEquals(together.select(130), topK.encode(rows.rowRange(130, 131)), "seed " + SEED);
+        double[] threshold = new double[features];
+        Arrays.fill(threshold, 7.0);
+        Matrix jumped = expected.copy();
+        for (int i = 0; i < expected.values().length; i++) {
+            expected.values()[i] = Math.max(expected.values()[i], 0.0);
+            jumped.values()[i] = jumped.values()[i] > 7.0 ? jumped.values()[i] : 0.0;
+        }
+        assertEquals(
+                SparseCodes.fromDense(expected), ReluEncoder.of(weights, bias).encode(rows), "seed " + SEED);
+        assertEquals(
+                SparseCodes.fromDense(jumped),
+                JumpReluEncoder.of(weights, bias, threshold).encode(rows),
+                "seed " + SEED);
+    }
+
+    private static Matrix integers(SplittableRandom random, int rows, int columns) {
+        Matrix matrix = Matrix.zeros(rows, columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            matrix.values()[i] = random.nextInt(-3, 4);
+        }
+        return matrix;
     }
 
     @Test

@@ -26,9 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SaeLensFormatTest {
 
-    /** Three products and a bias of size 1, as floats. */
-    private static final double FLOATS = 8 * 0x1p-24;
-
     private static final Matrix ROWS = SaeLensFolder.random(new SplittableRandom(5), 20, SaeLensFolder.INPUTS);
 
     @TempDir
@@ -100,7 +97,7 @@ class SaeLensFormatTest {
             shifted.values()[i] -= made.tensor("b_dec").values()[i % SaeLensFolder.INPUTS];
         }
         double[] expected = plainRelu(made).encode(shifted).toDense().values();
-        assertArrayEquals(expected, read(made).encoder().encode(ROWS).toDense().values(), FLOATS);
+        assertArrayEquals(expected, read(made).encoder().encode(ROWS).toDense().values(), 1e-14);
         // What SAELens takes when the key is absent.
         assertArrayEquals(
                 expected,
@@ -109,7 +106,7 @@ class SaeLensFormatTest {
                         .encode(ROWS)
                         .toDense()
                         .values(),
-                FLOATS);
+                1e-14);
     }
 
     @Test
