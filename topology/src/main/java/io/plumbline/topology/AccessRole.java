@@ -38,8 +38,8 @@ public enum AccessRole {
     /** Everything the role needs on the topics, groups and transactional ids of {@code config}. */
     public List<Grant> grants(MonitorConfig config) {
         return switch (this) {
-            case MONITOR -> of(config, Application.MONITOR);
-            case ADAPTER -> of(config, Application.ADAPTER);
+            case MONITOR -> withConsole(config, of(config, Application.MONITOR));
+            case ADAPTER -> withConsole(config, of(config, Application.ADAPTER));
             case SUBSCRIBER ->
                 List.of(Grant.on(ResourceType.TOPIC, config.topics().decoders(), AclOperation.READ));
             case OPERATOR ->
@@ -59,6 +59,17 @@ public enum AccessRole {
                                 AclOperation.DESCRIBE_CONFIGS))
                         .toList();
         };
+    }
+
+    /** The page tells what happened before the process started, and elsewhere; an application starts without these rights. */
+    private static List<Grant> withConsole(MonitorConfig config, List<Grant> grants) {
+        if (!config.console()) {
+            return grants;
+        }
+        List<Grant> all = new ArrayList<>(grants);
+        all.add(Grant.on(ResourceType.TOPIC, config.topics().windowReports(), AclOperation.READ));
+        all.add(Grant.on(ResourceType.TOPIC, config.topics().adaptationReports(), AclOperation.READ));
+        return List.copyOf(all);
     }
 
     /** What an application needs: its topics, its group, and its transactional ids where it writes exactly once. */

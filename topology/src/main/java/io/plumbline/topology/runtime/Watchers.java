@@ -8,6 +8,7 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.metrics.PipelineMetrics;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.topology.windows.StateSize;
 import io.plumbline.topology.windows.WindowListener;
 
 /** What the monitor's stages report goes to the metrics, and what a person looks at to the console as well. */
@@ -16,6 +17,11 @@ record Watchers(PipelineMetrics metrics, Console console) implements IngestListe
     @Override
     public void onAccepted(String site, int rows) {
         metrics.onAccepted(site, rows);
+    }
+
+    @Override
+    public void onRead(long nanoseconds) {
+        metrics.onRead(nanoseconds);
     }
 
     @Override
@@ -53,6 +59,31 @@ record Watchers(PipelineMetrics metrics, Console console) implements IngestListe
     @Override
     public void onForeign() {
         metrics.onForeign();
+    }
+
+    @Override
+    public void onComposed(long nanoseconds) {
+        metrics.onComposed(nanoseconds);
+    }
+
+    @Override
+    public void onState(String store, String task, StateSize size) {
+        metrics.onState(store, task, size);
+    }
+
+    @Override
+    public void onStored(long nanoseconds) {
+        metrics.onStored(nanoseconds);
+    }
+
+    @Override
+    public void onStateReleased(String store, String task) {
+        metrics.onStateReleased(store, task);
+    }
+
+    @Override
+    public void onStall(long nanoseconds) {
+        metrics.onStall(nanoseconds);
     }
 
     @Override

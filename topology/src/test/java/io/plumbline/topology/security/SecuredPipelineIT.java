@@ -157,6 +157,7 @@ class SecuredPipelineIT {
             assertEquals(0, pinned.exitCode(), pinned.err());
             Shell listed = asOperator("list");
             assertTrue(listed.out().matches("(?s).*layer\\.a +1 +adapted .* pinned .*"), listed.out() + listed.err());
+            awaitPast(monitor, "complete");
             assertNull(monitor.awaitFailure(0, TimeUnit.SECONDS));
             assertNull(adapter.awaitFailure(0, TimeUnit.SECONDS));
             assertNotNull(subscriber);
@@ -205,7 +206,7 @@ class SecuredPipelineIT {
         for (String role : List.of("monitor", "adapter")) {
             MonitorConfig config = load(role);
             for (AclBinding right : rights(role)) {
-                if (right.entry().operation() == AclOperation.DESCRIBE_CONFIGS) {
+                if (right.entry().operation() == AclOperation.DESCRIBE_CONFIGS || isForTheConsole(right)) {
                     continue;
                 }
                 String name = right.pattern().name();
@@ -227,6 +228,38 @@ class SecuredPipelineIT {
         }
     }
 
+    /** The applications only write the topics of reports. */
+    private static boolean isForTheConsole(AclBinding right) {
+        Set<String> reports = Set.of(TopicNames.DEFAULT.windowReports(), TopicNames.DEFAULT.adaptationReports());
+        return right.entry().operation() == AclOperation.READ
+                && reports.contains(right.pattern().name());
+    }
+
+    @Test
+    @Order(7)
+    void withoutTheConsolesRightsAMonitorRunsAndThePageSaysSo() throws Exception {
+        for (AclBinding right : rights("monitor")) {
+            if (!isForTheConsole(right)) {
+                continue;
+            }
+            take(right);
+            try (PlumblineRuntime monitor = PlumblineRuntime.start(load("monitor"), Role.MONITOR)) {
+                awaitPast(monitor, "refused");
+                assertNull(monitor.awaitFailure(0, TimeUnit.SECONDS));
+            } finally {
+                give(right);
+            }
+        }
+    }
+
+    private static void awaitPast(PlumblineRuntime monitor, String state) throws Exception {
+        HttpRequest sites = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + monitor.httpAddress().getPort() + "/api/sites"))
+                .build();
+        BrokerClient.awaitThat(() -> get(sites).body().contains("\"state\":\"" + state + "\""), () -> get(sites)
+                .body());
+    }
+
     @Test
     @Order(5)
     void aRightTakenAwayFromARunningMonitorStopsItWithASentence() throws Exception {
@@ -237,7 +270,8 @@ class SecuredPipelineIT {
                 ResourceType.TRANSACTIONAL_ID, config.monitorApplicationId() + "-");
         int window = 10;
         for (AclBinding right : rights("monitor")) {
-            if (!right.pattern().name().equals(stopping.get(right.pattern().resourceType()))) {
+            if (!right.pattern().name().equals(stopping.get(right.pattern().resourceType()))
+                    || isForTheConsole(right)) {
                 continue;
             }
             try (PlumblineRuntime monitor = PlumblineRuntime.start(config, Role.MONITOR)) {
