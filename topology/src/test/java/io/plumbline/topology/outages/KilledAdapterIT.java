@@ -35,9 +35,8 @@ class KilledAdapterIT {
             assertTrue(run.written() > 0, "it died before a chunk was written");
             assertEquals(0, run.committed());
 
-            // A refit encodes up to six parts, to fit on, to choose on, to judge on and of the baseline: it dies in the
-            // second.
-            adapter = run.startToBeKilledAt(Role.ADAPTER, "refit", 8);
+            // A process encodes two parts of the baseline once, and each refit's rows once: it dies in the second.
+            adapter = run.startToBeKilledAt(Role.ADAPTER, "refit", 4);
             run.awaitReports(1);
             run.client().send(AdaptationRequests.revert(WideSite.SITE, END + 1));
             run.client().send(AdaptationRequests.adapt(WideSite.SITE, END + 2, WideSite.RECORDS, WideSite::drifted));
