@@ -64,64 +64,10 @@ import picocli.CommandLine.Spec;
         })
 final class AssessCommand implements Callable<Integer> {
 
-    private static final Threshold DEFAULT_THRESHOLD = new Threshold.QuantileOfCleanWindows(0.95);
     private static final double DAY_MS = 86_400_000.0;
     private static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .build();
-
-    /** At most one of them. */
-    static final class ThresholdOptions {
-        @Option(
-                names = "--threshold",
-                paramLabel = "X",
-                description = "Drifted above this value of the trigger, such as 4.0.")
-        @Nullable
-        Double value;
-
-        @Option(
-                names = "--threshold-share",
-                paramLabel = "X",
-                description = "Drifted above this share of the largest possible gap, in (0, 1].")
-        @Nullable
-        Double share;
-
-        @Option(
-                names = "--threshold-quantile",
-                paramLabel = "Q",
-                description = "Drifted above this quantile of the baseline's own windows. Default: 0.95.")
-        @Nullable
-        Double quantile;
-
-        @Option(
-                names = "--false-alarms",
-                paramLabel = "'N per TIME'",
-                description =
-                        "Drifted above the clean value that keeps this promise after --debounce, such as '1 per 30d'.")
-        @Nullable
-        String falseAlarms;
-
-        Threshold threshold(AlarmLaw law) {
-            if (falseAlarms != null) {
-                try {
-                    return new Threshold.FalseAlarms(AlarmText.budget(falseAlarms, law.advance()), law);
-                } catch (IllegalArgumentException refused) {
-                    throw new UsageException("--false-alarms = %s: %s".formatted(falseAlarms, refused.getMessage()));
-                }
-            }
-            try {
-                if (value != null) {
-                    return new Threshold.Fixed(value);
-                }
-                if (share != null) {
-                    return new Threshold.ShareOfLargestGap(share);
-                }
-                return quantile == null ? DEFAULT_THRESHOLD : new Threshold.QuantileOfCleanWindows(quantile);
-            } catch (IllegalArgumentException refused) {
-                throw new UsageException(String.valueOf(refused.getMessage()));
-            }
-        }
-    }
 
     @Option(names = "--explainer", required = true, paramLabel = "DIR", description = "Folder of the explainer.")
     Path explainer;
@@ -205,7 +151,7 @@ final class AssessCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         AlarmLaw law = law();
-        Threshold threshold = thresholds == null ? DEFAULT_THRESHOLD : thresholds.threshold(law);
+        Threshold threshold = thresholds == null ? ThresholdOptions.DEFAULT : thresholds.threshold(law);
         if (!GapAssessment.statisticNames().contains(trigger)) {
             throw new UsageException("--trigger = %s: expected one of %s"
                     .formatted(trigger, String.join(", ", GapAssessment.statisticNames())));

@@ -10,11 +10,9 @@ import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -46,18 +44,8 @@ final class ExportCommand implements Callable<Integer> {
     @Option(names = "--site", paramLabel = "SITE", description = "Only this one; may be repeated. Default: all.")
     List<String> sites = List.of();
 
-    @Option(
-            names = "--from",
-            paramLabel = "TIME",
-            description =
-                    "Windows that end at it or later: 2026-01-01T00:00:00Z, or how long ago, 7d. Default: from the"
-                            + " first on.")
-    @Nullable
-    String from;
-
-    @Option(names = "--to", paramLabel = "TIME", description = "Windows that end before it. Default: to the last.")
-    @Nullable
-    String to;
+    @Mixin
+    PeriodOptions period = new PeriodOptions();
 
     @Spec
     CommandSpec spec;
@@ -66,42 +54,20 @@ final class ExportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--openmetrics", openmetrics);
-        Period period = Period.of(from, to);
         MetricHistory history = new MetricHistory();
-        Set<String> found = new TreeSet<>();
-        long[] windows = {0};
         ReportHistory<WindowReport> reports =
                 new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class);
-        reports.forEach(report -> {
-            found.add(report.site());
-            if (takes(report) && period.holds(report.windowEndMs())) {
-                history.add(report);
-                windows[0]++;
-            }
-        });
-        String problem = reports.problem();
-        if (problem != null) {
-            spec.commandLine().getErr().println(Failures.PREFIX + problem);
-        }
-        if (windows[0] == 0) {
-            throw new UsageException(
-                    "no window of %s in the range on topic %s, which has windows of %s; %s was not written"
-                            .formatted(
-                                    sites.isEmpty() ? "any site" : String.join(", ", sites),
-                                    monitor.topics().windowReports(),
-                                    found.isEmpty() ? "none" : String.join(", ", found),
-                                    openmetrics));
-        }
+        long windows = ReportHistory.forEachWindow(reports, period.period(), sites, openmetrics, history::add);
         AtomicFile.write(openmetrics, channel -> {
             Writer writer = Channels.newWriter(channel, StandardCharsets.UTF_8);
             history.writeTo(writer);
             writer.flush();
         });
-        spec.commandLine().getOut().println("wrote %s: %d windows".formatted(openmetrics, windows[0]));
+        spec.commandLine().getOut().println("wrote %s: %d windows".formatted(openmetrics, windows));
+        String problem = reports.problem();
+        if (problem != null) {
+            spec.commandLine().getErr().println(Failures.PREFIX + problem);
+        }
         return problem == null ? ExitCodes.FINE : ExitCodes.FAILURE;
-    }
-
-    private boolean takes(WindowReport report) {
-        return sites.isEmpty() || sites.contains(report.site());
     }
 }

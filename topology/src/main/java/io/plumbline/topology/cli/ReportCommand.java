@@ -11,11 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -45,17 +44,8 @@ final class ReportCommand implements Callable<Integer> {
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
     Path out;
 
-    @Option(
-            names = "--from",
-            paramLabel = "TIME",
-            description =
-                    "Windows that end at it or later: 2026-01-01T00:00:00Z, or how long ago, 6h. Default: from the first on.")
-    @Nullable
-    String from;
-
-    @Option(names = "--to", paramLabel = "TIME", description = "Windows that end before it. Default: to the last.")
-    @Nullable
-    String to;
+    @Mixin
+    PeriodOptions period = new PeriodOptions();
 
     @Spec
     CommandSpec spec;
@@ -64,31 +54,16 @@ final class ReportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--out", out);
-        Period period = Period.of(from, to);
+        Period within = period.period();
         List<WindowReport> windows = new ArrayList<>();
-        Set<String> found = new TreeSet<>();
         ReportHistory<WindowReport> reports =
                 new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class);
-        reports.forEach(report -> {
-            found.add(report.site());
-            if (report.site().equals(site) && period.holds(report.windowEndMs())) {
-                windows.add(report);
-            }
-        });
-        if (windows.isEmpty()) {
-            throw new UsageException(
-                    "no window of %s in the range on topic %s, which has windows of %s; %s was not written"
-                            .formatted(
-                                    site,
-                                    monitor.topics().windowReports(),
-                                    found.isEmpty() ? "none" : String.join(", ", found),
-                                    out));
-        }
+        ReportHistory.forEachWindow(reports, within, List.of(site), out, windows::add);
         List<AdaptationReport> adaptations = new ArrayList<>();
         ReportHistory<AdaptationReport> answers =
                 new ReportHistory<>(monitor, monitor.topics().adaptationReports(), AdaptationReport.class);
         answers.forEach(report -> {
-            if (report.site().equals(site) && period.holds(report.windowEndMs())) {
+            if (report.site().equals(site) && within.holds(report.windowEndMs())) {
                 adaptations.add(report);
             }
         });

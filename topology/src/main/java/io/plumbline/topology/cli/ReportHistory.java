@@ -2,9 +2,14 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -59,6 +64,42 @@ final class ReportHistory<T> {
                             .formatted(topic, deleted.getMessage()),
                     deleted);
         }
+    }
+
+    /**
+     * Reads the windows of these sites in the period; returns how many there were.
+     *
+     * @param sites none: every site
+     * @param out what is not written where there is no window
+     * @throws UsageException when there is no such window
+     */
+    static long forEachWindow(
+            ReportHistory<WindowReport> reports,
+            Period period,
+            Collection<String> sites,
+            Path out,
+            Consumer<WindowReport> taker) {
+        Set<String> found = new TreeSet<>();
+        long[] windows = {0};
+        reports.forEach(report -> {
+            found.add(report.site());
+            if ((sites.isEmpty() || sites.contains(report.site())) && period.holds(report.windowEndMs())) {
+                taker.accept(report);
+                windows[0]++;
+            }
+        });
+        if (windows[0] == 0) {
+            String problem = reports.problem();
+            throw new UsageException(
+                    "no window of %s in the range on topic %s, which has windows of %s; %s was not written%s"
+                            .formatted(
+                                    sites.isEmpty() ? "any site" : String.join(", ", sites),
+                                    reports.topic,
+                                    found.isEmpty() ? "none" : String.join(", ", found),
+                                    out,
+                                    problem == null ? "" : "; " + problem));
+        }
+        return windows[0];
     }
 
     private void read(KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, Long> end, Consumer<T> taker) {

@@ -1,0 +1,63 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.Threshold;
+import io.plumbline.topology.AlarmText;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Above which value of the trigger a window is drifted: at most one of these options, {@link #DEFAULT} without. */
+final class ThresholdOptions {
+
+    static final Threshold DEFAULT = new Threshold.QuantileOfCleanWindows(0.95);
+
+    @Option(
+            names = "--threshold",
+            paramLabel = "X",
+            description = "Drifted above this value of the trigger, such as 4.0.")
+    @Nullable
+    Double value;
+
+    @Option(
+            names = "--threshold-share",
+            paramLabel = "X",
+            description = "Drifted above this share of the largest possible gap, in (0, 1].")
+    @Nullable
+    Double share;
+
+    @Option(
+            names = "--threshold-quantile",
+            paramLabel = "Q",
+            description = "Drifted above this quantile of the baseline's own windows. Default: 0.95.")
+    @Nullable
+    Double quantile;
+
+    @Option(
+            names = "--false-alarms",
+            paramLabel = "'N per TIME'",
+            description =
+                    "Drifted above the clean value that keeps this promise after --debounce, such as '1 per 30d'.")
+    @Nullable
+    String falseAlarms;
+
+    Threshold threshold(AlarmLaw law) {
+        if (falseAlarms != null) {
+            try {
+                return new Threshold.FalseAlarms(AlarmText.budget(falseAlarms, law.advance()), law);
+            } catch (IllegalArgumentException refused) {
+                throw new UsageException("--false-alarms = %s: %s".formatted(falseAlarms, refused.getMessage()));
+            }
+        }
+        try {
+            if (value != null) {
+                return new Threshold.Fixed(value);
+            }
+            if (share != null) {
+                return new Threshold.ShareOfLargestGap(share);
+            }
+            return quantile == null ? DEFAULT : new Threshold.QuantileOfCleanWindows(quantile);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(String.valueOf(refused.getMessage()));
+        }
+    }
+}
