@@ -7,6 +7,8 @@ import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.emission.DecoderPartitioner;
 import io.plumbline.topology.ingest.Repeats;

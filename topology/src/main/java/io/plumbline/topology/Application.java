@@ -1,5 +1,6 @@
 package io.plumbline.topology;
 
+import io.plumbline.topology.config.MonitorConfig;
 import java.util.Locale;
 
 /** The two Kafka Streams applications. */

@@ -4,6 +4,8 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.FloatPanel;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.config.ConfigCheck;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.wire.MomentTile;

@@ -5,6 +5,8 @@ import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowMeasurement;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.Repeats;

@@ -6,6 +6,7 @@ import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;

@@ -2,6 +2,8 @@ package io.plumbline.topology;
 
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.WindowListener;
 import java.lang.reflect.Proxy;

@@ -1,5 +1,6 @@
 package io.plumbline.topology;
 
+import io.plumbline.topology.config.MonitorConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -7,6 +7,8 @@ import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.cli.Shell;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.WindowListener;

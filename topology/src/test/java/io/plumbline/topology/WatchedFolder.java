@@ -7,6 +7,7 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;

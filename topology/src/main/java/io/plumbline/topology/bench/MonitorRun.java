@@ -1,7 +1,7 @@
 package io.plumbline.topology.bench;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.plumbline.topology.bench;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.bench.BenchSite.Windows;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.TemporaryFolder;
 import java.io.IOException;
 import java.nio.file.Files;

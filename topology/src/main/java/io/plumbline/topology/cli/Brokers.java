@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

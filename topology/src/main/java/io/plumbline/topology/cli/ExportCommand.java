@@ -1,7 +1,7 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.MetricHistory;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;

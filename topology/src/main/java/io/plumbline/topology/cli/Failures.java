@@ -1,7 +1,7 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.ConfigException;
 import io.plumbline.topology.StartException;
+import io.plumbline.topology.config.ConfigException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;

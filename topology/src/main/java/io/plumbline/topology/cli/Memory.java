@@ -4,7 +4,7 @@ import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.CapacityEstimate.Deployment;
 import io.plumbline.topology.CapacityEstimate.Part;
 import io.plumbline.topology.CapacityEstimate.Written;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.windows.StoreKind;
 import java.io.PrintWriter;
 import java.util.Comparator;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.topology.DurationText;
+import io.plumbline.topology.config.DurationText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

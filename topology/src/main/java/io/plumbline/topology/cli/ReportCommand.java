@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.IncidentReport;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;

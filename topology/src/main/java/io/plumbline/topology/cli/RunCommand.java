@@ -1,10 +1,10 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.CapacityEstimate;
-import io.plumbline.topology.ConfigCheck;
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.config.ConfigCheck;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.WebConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;

@@ -1,11 +1,11 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.DurationText;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.config.DurationText;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Threshold;
-import io.plumbline.topology.AlarmText;
+import io.plumbline.topology.config.AlarmText;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

@@ -1,7 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.moments.RowMask;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.RecordReader;

@@ -2,8 +2,8 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.AccessRole;
 import io.plumbline.topology.Grant;
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.TopicReview;
+import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

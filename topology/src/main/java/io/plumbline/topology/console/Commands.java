@@ -1,8 +1,8 @@
 package io.plumbline.topology.console;
 
 import io.plumbline.topology.Grant;
-import io.plumbline.topology.MonitorConfig;
-import io.plumbline.topology.TopicNames;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.TopicNames;
 import org.jspecify.annotations.Nullable;
 
 /** What a person types to change something: the page itself changes nothing. Every word is quoted for a shell. */

@@ -2,11 +2,11 @@ package io.plumbline.topology.console;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.metrics.WebPages;
 import io.plumbline.topology.windows.RowAccount;

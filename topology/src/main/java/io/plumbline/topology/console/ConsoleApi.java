@@ -1,9 +1,9 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import java.util.ArrayList;
 import java.util.List;

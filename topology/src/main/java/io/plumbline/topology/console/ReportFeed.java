@@ -1,10 +1,10 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.windows.RowAccount;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.plumbline.topology.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.Traffic.Stretch;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;

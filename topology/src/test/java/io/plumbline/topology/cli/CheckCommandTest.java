@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

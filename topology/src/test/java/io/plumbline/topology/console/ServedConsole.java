@@ -1,6 +1,6 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.MonitorServer;
 import io.plumbline.topology.metrics.WebConfig;

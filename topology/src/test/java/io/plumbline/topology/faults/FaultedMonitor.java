@@ -1,6 +1,5 @@
 package io.plumbline.topology.faults;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.Topics;
@@ -9,6 +8,7 @@ import io.plumbline.topology.assessment.MeasuredWindow;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Repeats;

@@ -3,7 +3,7 @@ package io.plumbline.topology.fuzz;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ActivationRecords;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.MomentTile;

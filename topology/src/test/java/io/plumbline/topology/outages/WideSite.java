@@ -3,7 +3,7 @@ package io.plumbline.topology.outages;
 import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.CapacityEstimate.Deployment;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.EmbeddedBroker;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,12 +1,12 @@
 package io.plumbline.topology.scale;
 
-import io.plumbline.topology.MonitorConfig;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.Topics;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Repeats;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import at.favre.lib.crypto.bcrypt.BCrypt;
-import io.plumbline.topology.ConfigException;
+import io.plumbline.topology.config.ConfigException;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.MonitorServer;
 import io.plumbline.topology.metrics.WebConfig;

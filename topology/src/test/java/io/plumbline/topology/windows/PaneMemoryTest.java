@@ -9,7 +9,7 @@ import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.CapacityEstimate.Deployment;
 import io.plumbline.topology.CapacityEstimate.Part;
 import io.plumbline.topology.HeapUse;
-import io.plumbline.topology.MonitorConfig;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.Ingested;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package io.plumbline.topology;
+package io.plumbline.topology.config;
 
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
@@ -184,7 +184,7 @@ public record MonitorConfig(
     }
 
     /** A message of a client with every secret in it blotted out. */
-    String withoutSecrets(String message) {
+    public String withoutSecrets(String message) {
         return secrets.hideIn(message);
     }
 

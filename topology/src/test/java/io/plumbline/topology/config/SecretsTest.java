@@ -1,10 +1,13 @@
-package io.plumbline.topology;
+package io.plumbline.topology.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.StartException;
+import io.plumbline.topology.StreamsSettings;
+import io.plumbline.topology.TopicReview;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

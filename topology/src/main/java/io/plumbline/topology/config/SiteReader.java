@@ -1,4 +1,4 @@
-package io.plumbline.topology;
+package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GaeSettings;

@@ -1,4 +1,4 @@
-package io.plumbline.topology;
+package io.plumbline.topology.config;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;

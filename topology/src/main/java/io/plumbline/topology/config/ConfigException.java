@@ -1,4 +1,4 @@
-package io.plumbline.topology;
+package io.plumbline.topology.config;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package io.plumbline.topology;
+package io.plumbline.topology.config;
 
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.topology.adaptation.SwapRules;
