@@ -7,6 +7,7 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
+import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
 
 /**
@@ -55,8 +56,7 @@ public final class AuthorsCode {
         Svd alignment = Svd.of(Kernels.transposeMultiply(window, dictionary));
         // W~^T = D U_dec R Q^T U_OOD^T, with weights D as on file.
         Matrix turn = Kernels.multiply(dictionary, Kernels.multiplyTranspose(alignment.right(), alignment.left()));
-        Matrix rotated = Kernels.multiplyTranspose(Kernels.multiply(trained.weights(), turn), window);
-        restoreLengths(rotated, trained.weights());
+        Weights rotated = rotated(trained.weights(), turn, window);
         Regularisation perRow =
                 Regularisation.absolute(given.geometric() / codes.rows(), given.preservation() / codes.rows());
         Decoder stepOne = GeometryAdapter.withBias(rotated, codes, targets);
@@ -67,18 +67,22 @@ public final class AuthorsCode {
         StepOne inPlace = new StepOne(window, window, null, alignment.values());
         RidgeLevels levels = new RidgeLevels(codes, targets, SparseProducts.multiply(codes, rotated));
         SettingsFit fit = SettingsFit.of(inPlace, settings.alpha(), perRow, levels);
-        Decoder decoder = GeometryAdapter.withBias(fit.weights(rotated, codes), codes, targets);
+        Decoder decoder = GeometryAdapter.withBias(fit.weights(rotated, codes, null), codes, targets);
         return new Adaptation.Adapted(decoder, stepOne, active, alignment.values(), perRow);
     }
 
-    private static void restoreLengths(Matrix rotated, Matrix trained) {
-        int width = trained.columns();
-        for (int feature = 0; feature < trained.rows(); feature++) {
+    /** Every column with the length it had. */
+    private static Weights rotated(Weights trained, Matrix turn, Matrix window) {
+        Matrix rotated = Kernels.multiplyTranspose(trained.multiply(turn), window);
+        int width = rotated.columns();
+        for (int feature = 0; feature < rotated.rows(); feature++) {
             double before = FeatureChange.norm(trained, feature);
-            double after = FeatureChange.norm(rotated, feature);
+            double after =
+                    Math.sqrt(Kernels.dot(rotated.values(), feature * width, rotated.values(), feature * width, width));
             for (int j = 0; after > 0.0 && j < width; j++) {
                 rotated.set(feature, j, rotated.get(feature, j) * before / after);
             }
         }
+        return Weights.of(rotated);
     }
 }

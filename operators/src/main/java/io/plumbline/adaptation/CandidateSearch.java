@@ -114,7 +114,7 @@ public final class CandidateSearch {
         }
         SearchRun again = rows.refit().equals(rows.fit()) ? run : run(trained, trainedSubspace, rows.refit(), rows);
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
-            Decoder decoder = Rounding.of(again.decoder(figures.candidate()), figures.candidate(), travelling);
+            Decoder decoder = again.decoder(figures.candidate(), travelling);
             FeatureChange change = gate.change(trained, decoder);
             if (candidates.size() == 1 || gate.allows(change)) {
                 Matrix gram = ROUNDS_TO_THE_SAME_SPACE.contains(travelling) ? again.gram(figures.candidate()) : null;

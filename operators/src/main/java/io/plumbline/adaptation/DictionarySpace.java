@@ -8,6 +8,7 @@ import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.DoublePanel;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.Weights;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,15 +38,17 @@ final class DictionarySpace {
     }
 
     /** {@code W W^T} from weights as on file; {@code k d^2} flops in float64. */
-    static Matrix gram(Matrix weights) {
+    static Matrix gram(Weights weights) {
         int d = weights.columns();
         int features = (weights.rows() + PARTS - 1) / PARTS;
         double[][] states = new double[PARTS][];
         Cores.each(PARTS, part -> {
             double[] state = new double[d + d * (d + 1) / 2];
+            double[] row = new double[d];
             DoublePanel panel = UpdateKernels.kernel().doubles(d, DoublePanel.ROWS);
             for (int j = part * features; j < Math.min((part + 1) * features, weights.rows()); j++) {
-                panel.add(weights.values(), j * d);
+                weights.copyTo(j * d, row, 0, d);
+                panel.add(row, 0);
                 if (panel.isFull()) {
                     panel.drainTo(state);
                 }

@@ -1,8 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.linalg.Cores;
-import io.plumbline.linalg.Kernels;
-import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 
 /**
  * How far the columns of a decoder are from those of the trained one: what a feature writes is what its explanation says it
@@ -26,7 +25,7 @@ public record FeatureChange(
     private static final int PART = 512;
 
     /** {@code 6 k d} flops. */
-    static FeatureChange between(Matrix trained, Matrix proposed, double minimumCosine, double maximumNormRatio) {
+    static FeatureChange between(Weights trained, Weights proposed, double minimumCosine, double maximumNormRatio) {
         FeatureChange[] parts = new FeatureChange[(trained.rows() + PART - 1) / PART];
         Cores.each(parts.length, part -> {
             int from = part * PART;
@@ -46,7 +45,7 @@ public record FeatureChange(
     }
 
     private static FeatureChange between(
-            Matrix trained, Matrix proposed, double minimumCosine, double maximumNormRatio, int from, int to) {
+            Weights trained, Weights proposed, double minimumCosine, double maximumNormRatio, int from, int to) {
         double smallestCosine = 1.0;
         double smallestRatio = 1.0;
         double largestRatio = 1.0;
@@ -59,7 +58,7 @@ public record FeatureChange(
                 continue;
             }
             double ratio = after / before;
-            double cosine = after == 0.0 ? 0.0 : dot(trained, proposed, feature) / (before * after);
+            double cosine = after == 0.0 ? 0.0 : trained.dot(feature, proposed, feature) / (before * after);
             smallestCosine = Math.min(smallestCosine, cosine);
             smallestRatio = Math.min(smallestRatio, ratio);
             largestRatio = Math.max(largestRatio, ratio);
@@ -71,12 +70,7 @@ public record FeatureChange(
     }
 
     /** Length of the column of one feature, a row on file. */
-    static double norm(Matrix weights, int feature) {
-        return Math.sqrt(dot(weights, weights, feature));
-    }
-
-    private static double dot(Matrix one, Matrix other, int feature) {
-        int width = one.columns();
-        return Kernels.dot(one.values(), feature * width, other.values(), feature * width, width);
+    static double norm(Weights weights, int feature) {
+        return Math.sqrt(weights.dot(feature, weights, feature));
     }
 }

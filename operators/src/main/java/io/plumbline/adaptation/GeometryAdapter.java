@@ -5,8 +5,8 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.Identification;
-import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
 import org.jspecify.annotations.Nullable;
 
@@ -56,14 +56,15 @@ public final class GeometryAdapter {
             return new Adaptation.Undecided(reason);
         }
         StepOne stepOne = StepOne.of(trainedSubspace, active, settings.rotation());
-        Decoder rotated = withBias(stepOne.rotate(trained.weights(), 1.0), codes, targets);
+        SettingsFit turned = SettingsFit.stepOneOnly(stepOne, codes.rows(), trained.dimension());
+        Decoder rotated = withBias(turned.weights(trained.weights(), codes, null), codes, targets);
         if (!settings.refits()) {
             return new Adaptation.Adapted(rotated, rotated, active, stepOne.alignment(), absolute);
         }
         RidgeLevels levels = new RidgeLevels(codes, targets, SparseProducts.multiply(codes, trained.weights()));
         try {
             SettingsFit fit = SettingsFit.of(stepOne, settings.alpha(), absolute, levels);
-            Decoder decoder = withBias(fit.weights(trained.weights(), codes), codes, targets);
+            Decoder decoder = withBias(fit.weights(trained.weights(), codes, null), codes, targets);
             return new Adaptation.Adapted(decoder, rotated, active, stepOne.alignment(), absolute);
         } catch (ArithmeticException e) {
             return new Adaptation.Undecided(singular(absolute, e));
@@ -100,12 +101,12 @@ public final class GeometryAdapter {
     }
 
     /** The decoder with these weights whose errors have mean 0 on these rows. */
-    static Decoder withBias(Matrix weights, SparseCodes codes, Matrix targets) {
+    static Decoder withBias(Weights weights, SparseCodes codes, Matrix targets) {
         double[] bias = SparseProducts.columnMeans(targets);
         double[] mean = codes.mean();
         for (int j = 0; j < mean.length; j++) {
             if (mean[j] != 0.0) {
-                Kernels.addScaled(-mean[j], weights.values(), j * bias.length, bias, 0, bias.length);
+                weights.addRow(-mean[j], j, bias, 0);
             }
         }
         return new Decoder(weights, bias);

@@ -1,38 +1,39 @@
 package io.plumbline.adaptation;
 
-import io.plumbline.explainer.Decoder;
-import io.plumbline.linalg.Cores;
+import io.plumbline.linalg.Weights;
 import io.plumbline.wire.DType;
 
-/** A decoder with the values it has once it was written in another type. */
-final class Rounding {
+/** Gives a candidate's decoder the values it has once it was written in another type, F64 being as it is. */
+record Rounding(Candidate candidate, DType dtype) {
 
-    private static final int PART = 1 << 18;
-
-    private Rounding() {}
+    private static final int BLOCK = 128;
 
     /**
-     * In place: the decoder was made a line ago and nobody else has it.
+     * The same weights where they have these values already.
      *
      * @throws ArithmeticException if the type cannot hold a value
      */
-    static Decoder of(Decoder decoder, Candidate candidate, DType dtype) {
-        round(decoder.weights().values(), "weights", candidate, dtype);
-        round(decoder.bias(), "bias", candidate, dtype);
-        return decoder;
+    Weights of(Weights weights) {
+        if (dtype == DType.F64 || (dtype == DType.F32 && weights.areFloats())) {
+            return weights;
+        }
+        WeightsBuilder rounded = new WeightsBuilder(weights.rows(), weights.columns(), this);
+        for (int from = 0; from < weights.rows(); from += BLOCK) {
+            rounded.put(from, weights.rowRange(from, Math.min(from + BLOCK, weights.rows())));
+        }
+        return rounded.build();
     }
 
-    private static void round(double[] values, String what, Candidate candidate, DType dtype) {
-        Cores.each((values.length + PART - 1) / PART, part -> {
-            for (int i = part * PART; i < Math.min(values.length, (part + 1) * PART); i++) {
-                double rounded = dtype.rounded(values[i]);
-                if (!Double.isFinite(rounded)) {
-                    throw new ArithmeticException(
-                            "the %s of \"%s\" hold %s, %s holds at most %s; nothing was published, the decoder in service stays: write a wider adaptation.dtype, such as f32"
-                                    .formatted(what, candidate.describe(), values[i], dtype, dtype.largest()));
-                }
-                values[i] = rounded;
+    /** In place. */
+    void round(double[] values, String what) {
+        for (int i = 0; i < values.length; i++) {
+            double rounded = dtype.rounded(values[i]);
+            if (!Double.isFinite(rounded)) {
+                throw new ArithmeticException(
+                        "the %s of \"%s\" hold %s, %s holds at most %s; nothing was published, the decoder in service stays: write a wider adaptation.dtype, such as f32"
+                                .formatted(what, candidate.describe(), values[i], dtype, dtype.largest()));
             }
-        });
+            values[i] = rounded;
+        }
     }
 }

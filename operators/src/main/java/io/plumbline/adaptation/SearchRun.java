@@ -5,7 +5,9 @@ import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.DType;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -110,7 +112,7 @@ final class SearchRun {
             }
             return candidate instanceof Candidate.BiasOnly
                     ? figures(candidate, untouched())
-                    : figures(candidate, decoder(candidate));
+                    : figures(candidate, decoder(candidate, DType.F64));
         } catch (ArithmeticException e) {
             return new SearchReport.Figures(candidate, null, null, null, String.valueOf(e.getMessage()));
         }
@@ -143,25 +145,33 @@ final class SearchRun {
     }
 
     /**
-     * The decoder of a candidate; nobody else has it.
+     * The decoder of a candidate with the values it has once it was written as {@code travelling}.
      *
-     * @throws ArithmeticException if these rows do not determine it
+     * @throws ArithmeticException if these rows do not determine it, or the type cannot hold a value
      */
-    Decoder decoder(Candidate candidate) {
+    Decoder decoder(Candidate candidate, DType travelling) {
+        SampleRows rows = fit.rows();
+        Rounding rounding = new Rounding(candidate, travelling);
+        Decoder decoder =
+                GeometryAdapter.withBias(rounding.of(weights(candidate, rounding)), rows.codes(), rows.targets());
+        rounding.round(decoder.bias(), "bias");
+        return decoder;
+    }
+
+    private Weights weights(Candidate candidate, Rounding rounding) {
         SampleRows rows = fit.rows();
         if (candidate instanceof Candidate.Refit refit) {
-            Matrix weights = fit(refit.settings()).weights(trained.weights(), rows.codes());
-            return GeometryAdapter.withBias(weights, rows.codes(), rows.targets());
+            return fit(refit.settings()).weights(trained.weights(), rows.codes(), rounding);
         }
         if (candidate instanceof Candidate.AsAuthorsCode code) {
             Adaptation adaptation =
                     AuthorsCode.adapt(trained, trainedSubspace, rows.codes(), rows.targets(), code.settings());
             if (adaptation instanceof Adaptation.Adapted adapted) {
-                return adapted.decoder();
+                return adapted.decoder().weights();
             }
             throw new ArithmeticException(((Adaptation.Undecided) adaptation).reason());
         }
-        return GeometryAdapter.withBias(trained.weights().copy(), rows.codes(), rows.targets());
+        return trained.weights();
     }
 
     /**

@@ -2,8 +2,12 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of one setting in factors: {@code W = (D rotated) + Z^T dual}, with weights D as on file.
@@ -17,6 +21,9 @@ import io.plumbline.linalg.Matrix;
  * @param dual N x d; its columns have mean 0, so {@code Z^T dual = Zc^T dual}
  */
 record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
+
+    /** Features whose weights are made together. */
+    private static final int BLOCK = 128;
 
     static SettingsFit stepOneOnly(StepOne stepOne, int rows, int dimension) {
         return new SettingsFit(stepOne, 1.0, Matrix.zeros(rows, dimension));
@@ -75,10 +82,35 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
         return Kernels.transposeMultiply(rotated, rotated).plus(1.0, half).plus(1.0, half.transpose());
     }
 
-    /** The weights as on file, k x d: one matrix of that size beside the trained one. */
-    Matrix weights(Matrix trained, SparseCodes codes) {
-        Matrix weights = stepOne.rotate(trained, outerShare);
-        SparseProducts.addTransposeProduct(codes, dual, weights);
-        return weights;
+    /**
+     * The weights as on file, k x d. In float64 block by block, and rounded before they are put down: there is one matrix of that size
+     * beside the trained one, in the size of the type it is rounded to. {@code 2 nonZeros d} flops, below full rank {@code 4 k d r}
+     * more, for the full-rank rotation {@code 2 k d^2}.
+     *
+     * @param rounding null to keep them as they are computed
+     * @throws ArithmeticException if the type they are rounded to cannot hold one
+     */
+    Weights weights(Weights trained, SparseCodes codes, @Nullable Rounding rounding) {
+        int d = trained.columns();
+        WeightsBuilder weights = new WeightsBuilder(trained.rows(), d, rounding);
+        CodesByFeature byFeature = CodesByFeature.of(codes);
+        UnaryOperator<Matrix> turn = stepOne.turn(outerShare, trained.rows());
+        Cores.each((trained.rows() + BLOCK - 1) / BLOCK, part -> {
+            int from = part * BLOCK;
+            Matrix block = turn.apply(trained.rowRange(from, Math.min(from + BLOCK, trained.rows())));
+            for (int i = 0; i < block.rows(); i++) {
+                for (int entry = byFeature.start()[from + i]; entry < byFeature.start()[from + i + 1]; entry++) {
+                    Kernels.addScaled(
+                            byFeature.value()[entry],
+                            dual.values(),
+                            byFeature.row()[entry] * d,
+                            block.values(),
+                            i * d,
+                            d);
+                }
+            }
+            weights.put(from, block);
+        });
+        return weights.build();
     }
 }

@@ -4,6 +4,7 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import java.util.Arrays;
 import java.util.List;
 
@@ -19,42 +20,17 @@ final class SparseProducts {
     private SparseProducts() {}
 
     /** {@code Z D}: n x m for D of k x m; {@code 2 nonZeros m} flops. */
-    static Matrix multiply(SparseCodes codes, Matrix dense) {
+    static Matrix multiply(SparseCodes codes, Weights dense) {
         int m = dense.columns();
         Matrix product = Matrix.zeros(codes.rows(), m);
         Cores.each(parts(codes.rows()), part -> {
             for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, codes.rows()); i++) {
                 for (int entry = codes.rowStart()[i]; entry < codes.rowStart()[i + 1]; entry++) {
-                    Kernels.addScaled(
-                            codes.value()[entry],
-                            dense.values(),
-                            codes.feature()[entry] * m,
-                            product.values(),
-                            i * m,
-                            m);
+                    dense.addRow(codes.value()[entry], codes.feature()[entry], product.values(), i * m);
                 }
             }
         });
         return product;
-    }
-
-    /** {@code sum += Z^T X} for X of n x m and a sum of k x m; {@code 2 nonZeros m} flops. */
-    static void addTransposeProduct(SparseCodes codes, Matrix dense, Matrix sum) {
-        int m = dense.columns();
-        CodesByFeature byFeature = CodesByFeature.of(codes);
-        Cores.each(parts(codes.features()), part -> {
-            for (int j = part * ROWS; j < Math.min((part + 1) * ROWS, codes.features()); j++) {
-                for (int entry = byFeature.start()[j]; entry < byFeature.start()[j + 1]; entry++) {
-                    Kernels.addScaled(
-                            byFeature.value()[entry],
-                            dense.values(),
-                            byFeature.row()[entry] * m,
-                            sum.values(),
-                            j * m,
-                            m);
-                }
-            }
-        });
     }
 
     /**

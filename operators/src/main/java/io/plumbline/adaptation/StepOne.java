@@ -4,7 +4,10 @@ import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Operand;
+import io.plumbline.linalg.RightFactor;
 import io.plumbline.linalg.Svd;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,13 +66,28 @@ record StepOne(
      * reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
      */
     Matrix rotate(Matrix rows, double share) {
+        return turn(share, rows.rows()).apply(rows);
+    }
+
+    /** {@link #rotate} for rows that come block after block, so many in all; any number of threads. */
+    UnaryOperator<Matrix> turn(double share, int rowsInAll) {
         if (turn == null || basis == null) {
-            return rows.copy();
+            return Matrix::copy;
         }
-        if (outside == null) {
-            return Kernels.multiplyTranspose(Kernels.multiply(rows, turn), basis);
+        if (outside != null) {
+            Matrix both = Kernels.multiplyTranspose(turn, basis).plus(share, outside);
+            RightFactor factor = Kernels.rightFactor(Operand.of(both), rowsInAll);
+            return rows -> product(rows, factor);
         }
-        return Kernels.multiply(rows, Kernels.multiplyTranspose(turn, basis).plus(share, outside));
+        RightFactor in = Kernels.rightFactor(Operand.of(turn), rowsInAll);
+        RightFactor out = Kernels.rightFactor(Operand.transposeOf(basis), rowsInAll);
+        return rows -> product(product(rows, in), out);
+    }
+
+    private static Matrix product(Matrix rows, RightFactor factor) {
+        Matrix product = Matrix.zeros(rows.rows(), factor.columns());
+        factor.addProduct(Operand.of(rows), product.values());
+        return product;
     }
 
     /** {@code S^2 U^T V}: how the two bases lie to each other, weighed by the dictionary's energies. */

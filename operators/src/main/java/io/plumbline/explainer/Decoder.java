@@ -1,7 +1,8 @@
 package io.plumbline.explainer;
 
-import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.wire.DType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -16,15 +17,23 @@ import java.util.HexFormat;
  * <p>{@code weights} is {@code features x targetWidth}, row j = feature j, as nearly every file stores it; the paper's
  * {@code W_dec} is its transpose. Arrays are shared, not copied: treat them as read-only.
  */
-public record Decoder(Matrix weights, double[] bias) {
+public record Decoder(Weights weights, double[] bias) {
 
     private static final int HASH_CHUNK_BYTES = 1 << 16;
+
+    /** Rows that one thread takes at a time. */
+    private static final int ROWS = 64;
 
     public Decoder {
         if (weights.columns() != bias.length || weights.rows() == 0 || bias.length == 0) {
             throw new IllegalArgumentException("decoder weights of %d features x %d, %d biases"
                     .formatted(weights.rows(), weights.columns(), bias.length));
         }
+    }
+
+    /** From weights {@code features x targetWidth}; the array is taken over unless it holds floats only. */
+    public Decoder(Matrix weights, double[] bias) {
+        this(Weights.of(weights), bias);
     }
 
     public int features() {
@@ -44,18 +53,15 @@ public record Decoder(Matrix weights, double[] bias) {
         }
         int dimension = dimension();
         Matrix reconstruction = Matrix.zeros(codes.rows(), dimension);
-        for (int row = 0; row < codes.rows(); row++) {
-            System.arraycopy(bias, 0, reconstruction.values(), row * dimension, dimension);
-            for (int entry = codes.rowStart()[row]; entry < codes.rowStart()[row + 1]; entry++) {
-                Kernels.addScaled(
-                        codes.value()[entry],
-                        weights.values(),
-                        codes.feature()[entry] * dimension,
-                        reconstruction.values(),
-                        row * dimension,
-                        dimension);
+        Cores.each((codes.rows() + ROWS - 1) / ROWS, part -> {
+            for (int row = part * ROWS; row < Math.min((part + 1) * ROWS, codes.rows()); row++) {
+                System.arraycopy(bias, 0, reconstruction.values(), row * dimension, dimension);
+                for (int entry = codes.rowStart()[row]; entry < codes.rowStart()[row + 1]; entry++) {
+                    weights.addRow(
+                            codes.value()[entry], codes.feature()[entry], reconstruction.values(), row * dimension);
+                }
             }
-        }
+        });
         return reconstruction;
     }
 
@@ -68,8 +74,8 @@ public record Decoder(Matrix weights, double[] bias) {
     public String sha256() {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            update(digest, weights.values());
-            update(digest, bias);
+            update(digest, weights);
+            update(digest, Weights.of(new Matrix(1, bias.length, bias)));
             return HexFormat.of().formatHex(digest.digest());
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
@@ -78,7 +84,14 @@ public record Decoder(Matrix weights, double[] bias) {
 
     /** Whether written as {@code dtype} it is the same decoder to {@link #sha256()}, and finite. One pass. */
     public boolean keepsIdentityAs(DType dtype) {
-        return keepsIdentity(weights.values(), dtype) && keepsIdentity(bias, dtype);
+        double[] row = new double[dimension()];
+        for (int feature = 0; feature < features(); feature++) {
+            weights.copyTo(feature * row.length, row, 0, row.length);
+            if (!keepsIdentity(row, dtype)) {
+                return false;
+            }
+        }
+        return keepsIdentity(bias, dtype);
     }
 
     private static boolean keepsIdentity(double[] values, DType dtype) {
@@ -92,16 +105,14 @@ public record Decoder(Matrix weights, double[] bias) {
         return true;
     }
 
-    private static void update(MessageDigest digest, double[] values) {
+    private static void update(MessageDigest digest, Weights values) {
         ByteBuffer chunk = ByteBuffer.allocate(HASH_CHUNK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        for (double value : values) {
-            if (!chunk.hasRemaining()) {
-                digest.update(chunk.flip());
-                chunk.clear();
-            }
-            chunk.putFloat((float) value);
+        int most = HASH_CHUNK_BYTES / Float.BYTES;
+        int length = values.rows() * values.columns();
+        for (int from = 0; from < length; from += most) {
+            values.putFloats(from, Math.min(most, length - from), chunk.clear());
+            digest.update(chunk.flip());
         }
-        digest.update(chunk.flip());
     }
 
     /** By content. */

@@ -2,6 +2,7 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.wire.AtomicFile;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
@@ -181,7 +182,7 @@ public final class SaeLensFormat implements ExplainerFormat {
 
     private static Decoder decoder(SaeLensConfig config, Safetensors weights) {
         return new Decoder(
-                matrix(weights.tensor(W_DEC), config.features(), config.targetWidth(), "d_sae x d_out"),
+                weights(weights.tensor(W_DEC), config.features(), config.targetWidth(), "d_sae x d_out"),
                 vector(weights.tensor(B_DEC), config.targetWidth(), "d_out"));
     }
 
@@ -215,11 +216,31 @@ public final class SaeLensFormat implements ExplainerFormat {
 
     /** Reads a matrix as {@code rows x columns} from a tensor of that shape or of its transpose. */
     private static Matrix matrix(Tensor tensor, int rows, int columns, String meaning) {
+        boolean asStored = isAsStored(tensor, rows, columns, meaning);
+        Matrix read = finite(tensor, tensor.toMatrix());
+        return asStored ? read : read.transpose();
+    }
+
+    /** The same in half the memory where its values are floats. */
+    private static Weights weights(Tensor tensor, int rows, int columns, String meaning) {
+        boolean asStored = isAsStored(tensor, rows, columns, meaning);
+        requireFloatingPoint(tensor);
+        Weights read = tensor.toWeights();
+        for (int i = 0; i < read.rows(); i++) {
+            for (int j = 0; j < read.columns(); j++) {
+                requireFinite(tensor, i, j, read.get(i, j));
+            }
+        }
+        return asStored ? read : read.transpose();
+    }
+
+    /** Or as its transpose; anything else is refused. */
+    private static boolean isAsStored(Tensor tensor, int rows, int columns, String meaning) {
         if (tensor.shape().equals(List.of((long) rows, (long) columns))) {
-            return finite(tensor, tensor.toMatrix());
+            return true;
         }
         if (tensor.shape().equals(List.of((long) columns, (long) rows))) {
-            return finite(tensor, tensor.toMatrix()).transpose();
+            return false;
         }
         throw new ExplainerFormatException(
                 "tensor \"%s\": shape %s, expected [%d, %d] (%s of cfg.json) or its transpose"
@@ -239,17 +260,25 @@ public final class SaeLensFormat implements ExplainerFormat {
     }
 
     private static Matrix finite(Tensor tensor, Matrix values) {
+        requireFloatingPoint(tensor);
+        for (int i = 0; i < values.values().length; i++) {
+            requireFinite(tensor, i / values.columns(), i % values.columns(), values.values()[i]);
+        }
+        return values;
+    }
+
+    private static void requireFloatingPoint(Tensor tensor) {
         if (!tensor.dtype().isFloatingPoint()) {
             throw new ExplainerFormatException(
                     "tensor \"%s\": dtype %s, expected F64, F32, F16 or BF16".formatted(tensor.name(), tensor.dtype()));
         }
-        for (int i = 0; i < values.values().length; i++) {
-            if (!Double.isFinite(values.values()[i])) {
-                throw new ExplainerFormatException("tensor \"%s\": row %d, column %d is %s; expected finite weights"
-                        .formatted(tensor.name(), i / values.columns(), i % values.columns(), values.values()[i]));
-            }
+    }
+
+    private static void requireFinite(Tensor tensor, int row, int column, double value) {
+        if (!Double.isFinite(value)) {
+            throw new ExplainerFormatException("tensor \"%s\": row %d, column %d is %s; expected finite weights"
+                    .formatted(tensor.name(), row, column, value));
         }
-        return values;
     }
 
     private static void addUntouched(SafetensorsWriter writer, Tensor tensor) {
@@ -266,7 +295,12 @@ public final class SaeLensFormat implements ExplainerFormat {
                     .formatted(adapted.features(), adapted.dimension(), original.features(), original.targetWidth()));
         }
         double largest = dtype == DType.F32 ? Float.MAX_VALUE : Double.MAX_VALUE;
-        requireWithin(adapted.weights().values(), largest, "weights");
+        Weights weights = adapted.weights();
+        double[] row = new double[weights.columns()];
+        for (int feature = 0; feature < weights.rows(); feature++) {
+            weights.copyTo(feature * row.length, row, 0, row.length);
+            requireWithin(row, largest, "weights");
+        }
         requireWithin(adapted.bias(), largest, "bias");
     }
 

@@ -83,7 +83,7 @@ public final class DecoderSupport {
     }
 
     private static double[] outside(Decoder decoder, Subspace subspace) {
-        Matrix inside = Kernels.multiply(decoder.weights(), subspace.basis());
+        Matrix inside = decoder.weights().multiply(subspace.basis());
         double[] outside = new double[decoder.features()];
         for (int j = 0; j < outside.length; j++) {
             double norm = squaredNorm(decoder, j);
@@ -96,17 +96,13 @@ public final class DecoderSupport {
     }
 
     private double directionChange(Decoder active, int feature) {
-        int d = trained.dimension();
         double norms = Math.sqrt(squaredNorm(trained, feature)) * Math.sqrt(squaredNorm(active, feature));
-        double dot = Kernels.dot(
-                trained.weights().values(), feature * d, active.weights().values(), feature * d, d);
+        double dot = trained.weights().dot(feature, active.weights(), feature);
         return norms > 0.0 ? Math.min(2.0, Math.max(0.0, 1.0 - dot / norms)) : 1.0;
     }
 
     /** {@code |w_j|^2}. */
     static double squaredNorm(Decoder decoder, int feature) {
-        int d = decoder.dimension();
-        double[] weights = decoder.weights().values();
-        return Kernels.dot(weights, feature * d, weights, feature * d, d);
+        return decoder.weights().dot(feature, decoder.weights(), feature);
     }
 }

@@ -43,7 +43,7 @@ public final class ExplainerSubspace {
 
     /** The leading directions of a decoder; {@code rank} in 1 .. d. */
     public static ExplainerSubspace of(Decoder decoder, int rank) {
-        return ofWeights(decoder.weights(), rank);
+        return ofWeights(decoder.weights().toMatrix(), rank);
     }
 
     /**

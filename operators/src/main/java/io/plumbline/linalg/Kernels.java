@@ -34,9 +34,17 @@ public final class Kernels {
     private static Matrix product(Operand a, Operand b) {
         Matrix product = Matrix.zeros(a.rows(), b.columns());
         double flops = 2.0 * a.rows() * a.columns() * b.columns();
-        UpdateKernel kernel = flops < FEW_FLOPS ? UpdateKernels.PLAIN_KERNEL : UpdateKernels.kernel();
-        kernel.rightFactor(b).addProduct(a, product.values());
+        kernelFor(flops).rightFactor(b).addProduct(a, product.values());
         return product;
+    }
+
+    /** Lays out B for products with as many rows in all as said, by the kernel that {@link #multiply} would take for them. */
+    public static RightFactor rightFactor(Operand b, int rowsInAll) {
+        return kernelFor(2.0 * rowsInAll * b.rows() * b.columns()).rightFactor(b);
+    }
+
+    private static UpdateKernel kernelFor(double flops) {
+        return flops < FEW_FLOPS ? UpdateKernels.PLAIN_KERNEL : UpdateKernels.kernel();
     }
 
     /** {@code y[yOffset ..] += factor * x[xOffset ..]}. */

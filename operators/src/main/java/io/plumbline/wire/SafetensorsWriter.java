@@ -3,6 +3,7 @@ package io.plumbline.wire;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -58,6 +59,29 @@ public final class SafetensorsWriter {
     /** Adds a {@code [rows, columns]} tensor of a float type. */
     public SafetensorsWriter add(String name, DType dtype, Matrix matrix) {
         return addDoubles(name, dtype, matrix.values(), matrix.rows(), matrix.columns());
+    }
+
+    /** Adds a {@code [rows, columns]} tensor of a float type. */
+    public SafetensorsWriter add(String name, DType dtype, Weights weights) {
+        requireFloatingPoint(name, dtype);
+        return add(name, dtype, new long[] {weights.rows(), weights.columns()}, channel -> {
+            ByteBuffer chunk = chunk();
+            int most = CHUNK_BYTES / Double.BYTES;
+            double[] some = new double[most];
+            int length = weights.rows() * weights.columns();
+            for (int from = 0; from < length; from += most) {
+                int count = Math.min(most, length - from);
+                if (dtype == DType.F32) {
+                    weights.putFloats(from, count, chunk);
+                } else {
+                    weights.copyTo(from, some, 0, count);
+                    for (int i = 0; i < count; i++) {
+                        dtype.put(chunk, some[i]);
+                    }
+                }
+                drain(chunk, channel);
+            }
+        });
     }
 
     /** Adds a {@code [length]} tensor of a float type. */
@@ -136,9 +160,7 @@ public final class SafetensorsWriter {
     }
 
     private SafetensorsWriter addDoubles(String name, DType dtype, double[] values, long... shape) {
-        if (!dtype.isFloatingPoint()) {
-            throw new IllegalArgumentException("tensor \"%s\": doubles cannot be written as %s".formatted(name, dtype));
-        }
+        requireFloatingPoint(name, dtype);
         return add(name, dtype, shape, channel -> {
             ByteBuffer chunk = chunk();
             for (double value : values) {
@@ -147,6 +169,12 @@ public final class SafetensorsWriter {
             }
             drain(chunk, channel);
         });
+    }
+
+    private static void requireFloatingPoint(String name, DType dtype) {
+        if (!dtype.isFloatingPoint()) {
+            throw new IllegalArgumentException("tensor \"%s\": doubles cannot be written as %s".formatted(name, dtype));
+        }
     }
 
     private SafetensorsWriter add(String name, DType dtype, long[] shape, Content content) {

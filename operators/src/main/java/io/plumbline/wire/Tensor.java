@@ -1,6 +1,7 @@
 package io.plumbline.wire;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.wire.SafetensorsException.Fault;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -57,6 +58,12 @@ public final class Tensor {
             case 2 -> rows(0, size(0));
             default -> throw wrongShape("a matrix or a vector");
         };
+    }
+
+    /** A 2-D tensor of a float type, in 4 bytes a value where its type, or every value, allows. */
+    public Weights toWeights() {
+        int columns = columns();
+        return dtype() == DType.F64 ? Weights.of(toMatrix()) : Weights.ofFloats(size(0), columns, toFloats());
     }
 
     /** Rows {@code from .. to-1} of a 2-D tensor as doubles; only their bytes are touched. */

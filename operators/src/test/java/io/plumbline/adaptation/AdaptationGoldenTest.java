@@ -23,7 +23,7 @@ class AdaptationGoldenTest {
                 Adaptation.Adapted.class,
                 GeometryAdapter.adapt(
                         trained,
-                        ExplainerSubspace.ofWeights(trained.weights(), golden.rank()),
+                        ExplainerSubspace.ofWeights(trained.weights().toMatrix(), golden.rank()),
                         codes(golden),
                         golden.targets("ood"),
                         new GaeSettings(
@@ -50,10 +50,10 @@ class AdaptationGoldenTest {
         Adaptation.Adapted gae = adapt(golden, 0.0);
         Adaptation.Adapted result = adapt(golden, golden.settings().get("alpha").asDouble());
 
-        golden.assertMatrix("W_tilde", gae.stepOne().weights().transpose());
-        golden.assertMatrix("W_gae", gae.decoder().weights().transpose());
+        golden.assertMatrix("W_tilde", gae.stepOne().weights().toMatrix().transpose());
+        golden.assertMatrix("W_gae", gae.decoder().weights().toMatrix().transpose());
         golden.assertVector("b_gae", gae.decoder().bias());
-        golden.assertMatrix("W_final", result.decoder().weights().transpose());
+        golden.assertMatrix("W_final", result.decoder().weights().toMatrix().transpose());
         golden.assertVector("b_final", result.decoder().bias());
     }
 
@@ -72,13 +72,18 @@ class AdaptationGoldenTest {
         golden.assertScalar("procrustes_sigma_min", alignment[alignment.length - 1]);
         golden.assertScalar("procrustes_sigma_max", alignment[0]);
         golden.assertScalar(
-                "w_tilde_dist", gae.stepOne().weights().minus(trained.weights()).frobeniusNorm());
+                "w_tilde_dist",
+                gae.stepOne()
+                        .weights()
+                        .toMatrix()
+                        .minus(trained.weights().toMatrix())
+                        .frobeniusNorm());
         assertGap(golden, gae, "w_tilde", gae.stepOne());
         assertGap(golden, gae, "w_gae", gae.decoder());
         assertGap(golden, gae, "w_final", result);
 
         Matrix projector = gae.active().subspace().projector();
-        Matrix weights = gae.decoder().weights();
+        Matrix weights = gae.decoder().weights().toMatrix();
         golden.assertScalar(
                 "outside_mass_w_gae",
                 weights.minus(Kernels.multiply(weights, projector)).frobeniusNorm());
@@ -89,12 +94,13 @@ class AdaptationGoldenTest {
                         codes.toDense(),
                         targets,
                         projector,
-                        gae.stepOne().weights(),
+                        gae.stepOne().weights().toMatrix(),
                         gae.regularisation().geometric(),
                         gae.regularisation().preservation()));
 
-        Decoder paperBias = new Decoder(result.weights(), gae.decoder().bias());
-        Decoder oldBias = new Decoder(gae.stepOne().weights(), trained.bias());
+        Decoder paperBias =
+                new Decoder(result.weights().toMatrix(), gae.decoder().bias());
+        Decoder oldBias = new Decoder(gae.stepOne().weights().toMatrix(), trained.bias());
         assertReconstruction(golden, "fixed_ood", trained, codes, targets);
         assertReconstruction(golden, "step1_ood", oldBias, codes, targets);
         assertReconstruction(golden, "step1_rebias_ood", gae.stepOne(), codes, targets);
@@ -112,15 +118,16 @@ class AdaptationGoldenTest {
                 golden.expected("z_ood"),
                 golden.targets("ood"),
                 gae.active().subspace().projector(),
-                gae.stepOne().weights(),
+                gae.stepOne().weights().toMatrix(),
                 gae.regularisation().geometric(),
                 gae.regularisation().preservation());
-        double difference = primal.minus(gae.decoder().weights()).frobeniusNorm() / primal.frobeniusNorm();
+        double difference = primal.minus(gae.decoder().weights().toMatrix()).frobeniusNorm() / primal.frobeniusNorm();
         assertTrue(difference <= 1e-10, "%s: relative difference %s".formatted(name, difference));
     }
 
     private static void assertGap(GoldenCase golden, Adaptation.Adapted gae, String which, Decoder decoder) {
-        ExplainerSubspace subspace = ExplainerSubspace.ofWeights(decoder.weights(), golden.rank());
+        ExplainerSubspace subspace =
+                ExplainerSubspace.ofWeights(decoder.weights().toMatrix(), golden.rank());
         golden.assertScalar(
                 "gap_" + which,
                 FaithfulnessGap.between(gae.active().subspace(), subspace.subspace())

@@ -37,20 +37,24 @@ class AdaptationLawsTest {
     @ValueSource(longs = {1, 2, 3})
     void rotationKeepsInnerProductsOfTheProjectedDirections(long seed) {
         Problem problem = Problem.random(seed, 60, 30, DIMENSION);
-        Matrix weights = problem.trained().weights();
+        Matrix weights = problem.trained().weights().toMatrix();
         Matrix own = ExplainerSubspace.ofWeights(weights, RANK).subspace().basis();
         Matrix projected = Kernels.multiply(weights, own);
 
-        Matrix printed =
-                problem.adapted(settings(Rotation.PRINTED, 1, 1, 1)).stepOne().weights();
+        Matrix printed = problem.adapted(settings(Rotation.PRINTED, 1, 1, 1))
+                .stepOne()
+                .weights()
+                .toMatrix();
         assertClose(
                 Kernels.multiplyTranspose(projected, projected),
                 Kernels.multiplyTranspose(printed, printed),
                 1e-12,
                 "printed, seed " + seed);
 
-        Matrix full =
-                problem.adapted(settings(Rotation.FULL_RANK, 1, 1, 1)).stepOne().weights();
+        Matrix full = problem.adapted(settings(Rotation.FULL_RANK, 1, 1, 1))
+                .stepOne()
+                .weights()
+                .toMatrix();
         assertClose(
                 Kernels.multiplyTranspose(weights, weights),
                 Kernels.multiplyTranspose(full, full),
@@ -65,7 +69,8 @@ class AdaptationLawsTest {
             Adaptation.Adapted adapted = Problem.random(seed, 80, 30, DIMENSION).adapted(settings(rotation, 1, 1, 1));
             double gap = FaithfulnessGap.between(
                             adapted.active().subspace(),
-                            ExplainerSubspace.ofWeights(adapted.stepOne().weights(), RANK)
+                            ExplainerSubspace.ofWeights(
+                                            adapted.stepOne().weights().toMatrix(), RANK)
                                     .subspace())
                     .value();
             assertEquals(0.0, gap, 1e-10, "seed " + seed);
@@ -77,10 +82,10 @@ class AdaptationLawsTest {
     void rotationAsPrintedMovesTheDictionaryLeast() {
         Problem problem = Problem.random(5, 60, 30, DIMENSION);
         Adaptation.Adapted adapted = problem.adapted(settings(Rotation.PRINTED, 1, 1, 1));
-        Matrix trained = problem.trained().weights();
-        double least = adapted.stepOne().weights().minus(trained).frobeniusNorm();
+        Matrix trained = problem.trained().weights().toMatrix();
+        double least = adapted.stepOne().weights().toMatrix().minus(trained).frobeniusNorm();
         Matrix basis = adapted.active().subspace().basis();
-        Matrix coordinates = Kernels.multiply(adapted.stepOne().weights(), basis);
+        Matrix coordinates = Kernels.multiply(adapted.stepOne().weights().toMatrix(), basis);
         for (double angle : new double[] {-0.5, -0.01, 0.01, 0.5, 3.0}) {
             Matrix turned = coordinates.copy();
             for (int i = 0; i < turned.rows(); i++) {
@@ -99,7 +104,11 @@ class AdaptationLawsTest {
     @EnumSource(Rotation.class)
     void hugePreservationReturnsTheRotatedDecoder(Rotation rotation) {
         Adaptation.Adapted adapted = Problem.random(20, 50, 70, DIMENSION).adapted(settings(rotation, 0, 1e9, 0));
-        assertClose(adapted.stepOne().weights(), adapted.decoder().weights(), 1e-6, "seed 20");
+        assertClose(
+                adapted.stepOne().weights().toMatrix(),
+                adapted.decoder().weights().toMatrix(),
+                1e-6,
+                "seed 20");
     }
 
     @ParameterizedTest
@@ -108,7 +117,11 @@ class AdaptationLawsTest {
         Problem problem = Problem.random(21, 50, 30, DIMENSION);
         Adaptation.Adapted adapted =
                 problem.adapted(new GaeSettings(DIMENSION, rotation, Regularisation.absolute(1, 1), 1));
-        assertClose(problem.trained().weights(), adapted.stepOne().weights(), 1e-10, "seed 21");
+        assertClose(
+                problem.trained().weights().toMatrix(),
+                adapted.stepOne().weights().toMatrix(),
+                1e-10,
+                "seed 21");
     }
 
     @ParameterizedTest
@@ -121,10 +134,10 @@ class AdaptationLawsTest {
                     problem.codes().toDense(),
                     problem.targets(),
                     adapted.active().subspace().projector(),
-                    adapted.stepOne().weights(),
+                    adapted.stepOne().weights().toMatrix(),
                     0.3,
                     0.05);
-            assertClose(primal, adapted.decoder().weights(), 1e-10, features + " features, seed 30");
+            assertClose(primal, adapted.decoder().weights().toMatrix(), 1e-10, features + " features, seed 30");
         }
     }
 
@@ -137,8 +150,8 @@ class AdaptationLawsTest {
         Adaptation.Adapted adapted = problem.adapted(settings(rotation, lg, lp, 0));
         Matrix codes = problem.codes().toDense();
         Matrix projector = adapted.active().subspace().projector();
-        Matrix rotated = adapted.stepOne().weights();
-        Matrix weights = adapted.decoder().weights();
+        Matrix rotated = adapted.stepOne().weights().toMatrix();
+        Matrix weights = adapted.decoder().weights().toMatrix();
         double least = PrimalRefit.objective(weights, codes, problem.targets(), projector, rotated, lg, lp);
         Random random = new Random(41);
         for (int trial = 0; trial < 40; trial++) {
@@ -161,7 +174,8 @@ class AdaptationLawsTest {
         Adaptation.Adapted scaled = assertInstanceOf(
                 Adaptation.Adapted.class,
                 GeometryAdapter.adapt(problem.trained(), problem.subspace(), codes, targets, settings));
-        assertClose(plain.decoder().weights(), scaled.decoder().weights(), 1e-9, "weights, seed 50");
+        assertClose(
+                plain.decoder().weights().toMatrix(), scaled.decoder().weights().toMatrix(), 1e-9, "weights, seed 50");
         assertClose(
                 Matrix.zeros(1, DIMENSION)
                         .plus(scale, new Matrix(1, DIMENSION, plain.decoder().bias())),
@@ -188,10 +202,11 @@ class AdaptationLawsTest {
         Adaptation.Adapted refit = problem.adapted(settings(Rotation.FULL_RANK, 0.5, 0.1, 0));
         Matrix half = problem.adapted(settings(Rotation.FULL_RANK, 0.5, 0.1, 0.25))
                 .decoder()
-                .weights();
+                .weights()
+                .toMatrix();
         Matrix expected = Matrix.zeros(40, DIMENSION)
-                .plus(0.75, refit.decoder().weights())
-                .plus(0.25, refit.stepOne().weights());
+                .plus(0.75, refit.decoder().weights().toMatrix())
+                .plus(0.25, refit.stepOne().weights().toMatrix());
         assertClose(expected, half, 1e-12, "seed 61");
     }
 
@@ -207,7 +222,7 @@ class AdaptationLawsTest {
                 Matrix.zeros(30, DIMENSION),
                 geometric,
                 0.0);
-        assertClose(primal, adapted.decoder().weights(), 1e-9, "seed 70");
+        assertClose(primal, adapted.decoder().weights().toMatrix(), 1e-9, "seed 70");
     }
 
     @Test

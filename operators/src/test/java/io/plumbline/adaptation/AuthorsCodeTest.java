@@ -12,6 +12,7 @@ import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
+import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -26,8 +27,8 @@ class AuthorsCodeTest {
     @Test
     void stepOneKeepsTheLengthOfEveryColumnAndLiesInTheCentredSubspace() {
         Adaptation.Adapted adapted = adapt(settings(0.1, 0.2, 1.0));
-        Matrix rotated = adapted.stepOne().weights();
-        Matrix trained = problem.trained().weights();
+        Weights rotated = adapted.stepOne().weights();
+        Weights trained = problem.trained().weights();
         for (int feature = 0; feature < trained.rows(); feature++) {
             assertEquals(FeatureChange.norm(trained, feature), FeatureChange.norm(rotated, feature), 1e-12);
         }
@@ -35,7 +36,7 @@ class AuthorsCodeTest {
                 ActiveSubspace.topEigenspace(SecondMoment.of(problem.targets()).covariance(), RANK);
         double gap = FaithfulnessGap.between(
                         centred.subspace(),
-                        ExplainerSubspace.ofWeights(rotated, RANK).subspace())
+                        ExplainerSubspace.of(adapted.stepOne(), RANK).subspace())
                 .value();
         assertEquals(0.0, gap, 1e-10);
         assertEquals(adapted.stepOne().weights(), adapted.decoder().weights());
@@ -44,13 +45,13 @@ class AuthorsCodeTest {
     /** Among rotations of one basis onto the other none brings the bases closer: tr(T^T U_OOD^T U_dec) is largest. */
     @Test
     void theRotationAlignsTheBasesAndNotTheEnergies() {
-        Matrix trained = problem.trained().weights();
+        Matrix trained = problem.trained().weights().toMatrix();
         Matrix window = ActiveSubspace.topEigenspace(
                         SecondMoment.of(problem.targets()).covariance(), RANK)
                 .eigenvectors()
                 .leadingColumns(RANK);
         Matrix dictionary = problem.subspace().leftVectors().leadingColumns(RANK);
-        Matrix rotated = adapt(settings(0.1, 0.2, 1.0)).stepOne().weights();
+        Matrix rotated = adapt(settings(0.1, 0.2, 1.0)).stepOne().weights().toMatrix();
         // One column gives its own turn back: D U_dec T^T is parallel to the rotated column in the window's
         // coordinates.
         Matrix inDictionary = Kernels.multiply(trained, dictionary);
@@ -92,11 +93,11 @@ class AuthorsCodeTest {
                 problem.codes().toDense(),
                 problem.targets(),
                 Kernels.multiplyTranspose(window, window),
-                adapted.stepOne().weights(),
+                adapted.stepOne().weights().toMatrix(),
                 0.7 / ROWS,
                 1.3 / ROWS);
         Decoder decoder = adapted.decoder();
-        double difference = decoder.weights().minus(expected).frobeniusNorm() / expected.frobeniusNorm();
+        double difference = decoder.weights().toMatrix().minus(expected).frobeniusNorm() / expected.frobeniusNorm();
         assertTrue(difference < 1e-10, "relative difference " + difference);
         assertEquals(GeometryAdapter.withBias(decoder.weights(), problem.codes(), problem.targets()), decoder);
     }
@@ -114,7 +115,7 @@ class AuthorsCodeTest {
     private static Matrix turnOf(Matrix before, Matrix after) {
         Matrix scaled = after.copy();
         for (int row = 0; row < before.rows(); row++) {
-            double factor = FeatureChange.norm(before, row) / FeatureChange.norm(after, row);
+            double factor = FeatureChange.norm(Weights.of(before), row) / FeatureChange.norm(Weights.of(after), row);
             for (int j = 0; j < after.columns(); j++) {
                 scaled.set(row, j, after.get(row, j) * factor);
             }

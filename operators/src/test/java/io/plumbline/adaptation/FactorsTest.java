@@ -2,11 +2,15 @@ package io.plumbline.adaptation;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
+import io.plumbline.wire.DType;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -38,12 +42,13 @@ class FactorsTest {
     @MethodSource("candidates")
     void theProductsOfTheColumnsAreThoseOfTheDenseWeights(Candidate candidate) {
         SearchRun run = run();
-        Matrix weights = run.decoder(candidate).weights();
+        Matrix weights = run.decoder(candidate, DType.F64).weights().toMatrix();
         Matrix expected = Kernels.transposeMultiply(weights, weights);
         Matrix fromFactors = run.gram(candidate);
         double size = expected.frobeniusNorm();
         assertEquals(0.0, expected.minus(fromFactors).frobeniusNorm(), 1e-12 * size);
-        assertEquals(0.0, expected.minus(DictionarySpace.gram(weights)).frobeniusNorm(), 1e-14 * size);
+        assertEquals(
+                0.0, expected.minus(DictionarySpace.gram(Weights.of(weights))).frobeniusNorm(), 1e-14 * size);
     }
 
     @ParameterizedTest
@@ -51,22 +56,46 @@ class FactorsTest {
     void figuresWithoutTheDecoderAreTheDecodersOwn(Candidate candidate) {
         SearchRun run = run();
         SearchReport.Figures found = run.evaluate(candidate);
-        SearchReport.Figures expected = run.figures(candidate, run.decoder(candidate));
+        SearchReport.Figures expected = run.figures(candidate, run.decoder(candidate, DType.F64));
         assertEquals(expected.fit().fvu(), found.fit().fvu(), 1e-12);
         assertEquals(expected.validation().fvu(), found.validation().fvu(), 1e-12);
         assertEquals(expected.inDistribution().fvu(), found.inDistribution().fvu(), 1e-12);
+    }
+
+    /** The travelling type's values come of the same weights, and in half the memory where they are floats. */
+    @ParameterizedTest
+    @MethodSource("candidates")
+    void whatTravelsIsWhatWasMadeRounded(Candidate candidate) {
+        SearchRun run = run();
+        Decoder exact = run.decoder(candidate, DType.F64);
+        for (DType type : List.of(DType.F32, DType.BF16, DType.F16)) {
+            Decoder rounded = run.decoder(candidate, type);
+            assertTrue(rounded.weights().areFloats());
+            for (int i = 0; i < exact.features(); i++) {
+                for (int j = 0; j < DIMENSION; j++) {
+                    assertEquals(
+                            type.rounded(exact.weights().get(i, j)),
+                            rounded.weights().get(i, j));
+                }
+            }
+            Decoder own = GeometryAdapter.withBias(rounded.weights(), ROWS.codes(), ROWS.targets());
+            for (int j = 0; j < DIMENSION; j++) {
+                assertEquals(type.rounded(own.bias()[j]), rounded.bias()[j], "the bias belongs to these weights");
+            }
+        }
     }
 
     @Test
     void anyNumberOfThreadsGivesTheSameBits() {
         GaeSettings settings = new GaeSettings(8, Rotation.PRINTED, Regularisation.relative(2, 1), 0);
         Problem large = Problem.random(32, 300, 130, 260);
-        Matrix shared = large.adapted(settings).decoder().weights();
+        Matrix shared = large.adapted(settings).decoder().weights().toMatrix();
         String before = System.getProperty(Cores.PROPERTY);
         System.setProperty(Cores.PROPERTY, "1");
         try {
             assertArrayEquals(
-                    shared.values(), large.adapted(settings).decoder().weights().values());
+                    shared.values(),
+                    large.adapted(settings).decoder().weights().toMatrix().values());
         } finally {
             if (before == null) {
                 System.clearProperty(Cores.PROPERTY);
@@ -86,9 +115,6 @@ class FactorsTest {
         assertEquals(
                 0.0, Kernels.multiply(z, learnt).minus(found.get(0)).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
         assertEquals(0.0, onOthers.minus(found.get(1)).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
-        Matrix sum = learnt.copy();
-        SparseProducts.addTransposeProduct(ROWS.codes(), dual, sum);
-        assertEquals(0.0, learnt.plus(1.0, learnt).minus(sum).frobeniusNorm(), 1e-12 * learnt.frobeniusNorm());
         // A feature that nobody has in the rows fitted on adds nothing elsewhere.
         SparseCodes none = SparseCodes.fromDense(Matrix.zeros(1, ROWS.codes().features()));
         Matrix one = new Matrix(1, 2, new double[] {1, 1});

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -97,12 +98,12 @@ class SwapGateTest {
     void columnsThatTurnShrinkOrGrowAreCounted() {
         Matrix trained = new Matrix(6, 2, new double[] {1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0});
         Matrix proposed = new Matrix(6, 2, new double[] {1, 0.1, 0, 1, 0.4, 0, 2.1, 0, 0, 0, 0.1, 0});
-        FeatureChange change = FeatureChange.between(trained, proposed, 0.25, 2.0);
+        FeatureChange change = FeatureChange.between(Weights.of(trained), Weights.of(proposed), 0.25, 2.0);
         // Turned, shrunk, grown, and one that wrote nothing and now does; the one that still writes nothing is fine.
         assertEquals(4, change.beyond());
         assertEquals(0.0, change.smallestCosine());
-        assertEquals(0.4, change.smallestNormRatio());
-        assertEquals(2.1, change.largestNormRatio());
+        assertEquals(0.4, change.smallestNormRatio(), 1e-15);
+        assertEquals(2.1, change.largestNormRatio(), 1e-15);
         SwapGate lenient = new SwapGate(new GateLimits(0.05, 0.01, 0.25, 2.0, 0.67, 0.1));
         assertTrue(lenient.allows(change));
         assertFalse(new SwapGate(new GateLimits(0.05, 0.01, 0.25, 2.0, 0.66, 0.1)).allows(change));
@@ -112,11 +113,12 @@ class SwapGateTest {
     void rowsTooFewToMeasureTheGapAreARefusal() {
         Problem problem = Problem.random(9, 202, 30, DIMENSION);
         Problem few = problem.part(200, 202);
-        Matrix exact = Kernels.multiply(few.codes().toDense(), problem.trained().weights());
+        Matrix exact = Kernels.multiply(
+                few.codes().toDense(), problem.trained().weights().toMatrix());
         Decoder current = new Decoder(
-                problem.trained().weights(),
+                problem.trained().weights().toMatrix(),
                 Problem.gaussian(new Random(9), 1, DIMENSION, 5).values());
-        Decoder proposed = new Decoder(problem.trained().weights(), new double[DIMENSION]);
+        Decoder proposed = new Decoder(problem.trained().weights().toMatrix(), new double[DIMENSION]);
         GateDecision decision = judge(problem, current, proposed, Problem.rows(few.codes(), exact));
         assertTrue(decision.reason().contains("2 held-out rows cannot be measured"), decision::reason);
     }

@@ -40,7 +40,7 @@ class SaeLensFormatTest {
         assertEquals(3, explainer.inputWidth());
         assertEquals(3, explainer.targetWidth());
         assertEquals(5, explainer.features());
-        assertEquals(made.tensor("W_dec"), explainer.decoder().weights());
+        assertEquals(made.tensor("W_dec"), explainer.decoder().weights().toMatrix());
         assertArrayEquals(made.tensor("b_dec").values(), explainer.decoder().bias());
         assertEquals(plainRelu(made).encode(ROWS), explainer.encoder().encode(ROWS));
     }
@@ -136,7 +136,7 @@ class SaeLensFormatTest {
                 .tensor("W_dec", square)
                 .tensor("b_enc", Matrix.zeros(1, 3));
         Explainer explainer = read(made);
-        assertEquals(square, explainer.decoder().weights());
+        assertEquals(square, explainer.decoder().weights().toMatrix());
         assertEquals(plainRelu(made).encode(ROWS), explainer.encoder().encode(ROWS));
     }
 
@@ -228,8 +228,9 @@ class SaeLensFormatTest {
         Path out = folder.resolve("out");
         Decoder broken = otherDecoder(5, 3);
         broken.bias()[1] = Double.NaN;
-        Decoder beyondFloat = otherDecoder(5, 3);
-        beyondFloat.weights().values()[2] = 1e39;
+        Matrix large = broken.weights().toMatrix();
+        large.values()[2] = 1e39;
+        Decoder beyondFloat = new Decoder(large, new double[3]);
         Decoder wide = otherDecoder(5, 4);
         Map<String, String> lineage = Map.of();
         assertThrows(IllegalArgumentException.class, () -> original.writeAdapted(broken, DType.F64, lineage, out));

@@ -120,14 +120,16 @@ class DecoderSupportTest {
     }
 
     private static double outside(Matrix projector, Decoder decoder, int feature) {
-        Matrix column = decoder.weights().rowRange(feature, feature + 1).transpose();
+        Matrix column =
+                decoder.weights().toMatrix().rowRange(feature, feature + 1).transpose();
         double rest = column.minus(Kernels.multiply(projector, column)).frobeniusNorm();
         double norm = column.frobeniusNorm();
         return norm == 0.0 ? 0.0 : rest * rest / (norm * norm);
     }
 
     private static double written(Matrix codes, Decoder decoder, int feature) {
-        double norm = decoder.weights().rowRange(feature, feature + 1).frobeniusNorm();
+        double norm =
+                decoder.weights().toMatrix().rowRange(feature, feature + 1).frobeniusNorm();
         double sum = 0.0;
         for (int i = 0; i < codes.rows(); i++) {
             sum += codes.get(i, feature) * codes.get(i, feature) * norm * norm;

@@ -320,7 +320,8 @@ class AdapterTopologyTest {
 
     private Decoder halved() {
         return new Decoder(
-                trained().weights().plus(-0.5, trained().weights()), trained().bias());
+                trained().weights().toMatrix().plus(-0.5, trained().weights().toMatrix()),
+                trained().bias());
     }
 
     private Decoder trained() {

@@ -10,6 +10,7 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -107,10 +108,10 @@ public final class AdaptationBenchmark {
                 peak += pool.getPeakUsage().getUsed();
             }
         }
-        long dictionary = 8L * trained.features() * trained.dimension();
+        long dictionary = 8L * trained.features() * trained.dimension(); // encoder and decoder, float32 each
         System.out.printf(
                 Locale.ROOT,
-                "heap, with what was not collected yet: at most %.0f MB; the dictionary in memory: %.0f MB%n",
+                "heap, with what was not collected yet: at most %.0f MB; the dictionary in float32: %.0f MB%n",
                 peak / 1e6,
                 dictionary / 1e6);
         if (paper && auto) {
@@ -145,10 +146,10 @@ public final class AdaptationBenchmark {
         RidgeLevels levels = new RidgeLevels(rows.codes(), rows.targets(), product);
         SettingsFit fit =
                 time("all of Step 2 in factors (two levels)", () -> SettingsFit.of(stepOne, 0.0, absolute, levels));
-        Matrix weights = time("assembling W", () -> fit.weights(trained.weights(), rows.codes()));
-        Decoder decoder = GeometryAdapter.withBias(weights, rows.codes(), rows.targets());
-        Candidate candidate = new Candidate.Refit(paperSettings());
-        time("rounding", () -> Rounding.of(decoder, candidate, DType.F32));
+        Rounding rounding = new Rounding(new Candidate.Refit(paperSettings()), DType.F32);
+        Weights weights =
+                time("assembling W, as float32", () -> fit.weights(trained.weights(), rows.codes(), rounding));
+        Decoder decoder = time("its bias", () -> GeometryAdapter.withBias(weights, rows.codes(), rows.targets()));
         Matrix products = time("W W^T from factors", () -> fit.gram(subspace, product, levels.gram()));
         SampleRows heldOut = rows.select(IntStream.range(0, ROWS / 4).toArray());
         time("gate", () -> new SwapGate(GateLimits.DEFAULTS)
@@ -205,7 +206,7 @@ public final class AdaptationBenchmark {
     private Matrix drifted(int dimension, long seed) {
         SplittableRandom random = new SplittableRandom(SEED + seed);
         Matrix rows = Matrix.zeros(ROWS, dimension);
-        Matrix weights = trained.weights();
+        Weights weights = trained.weights();
         for (int i = 0; i < ROWS; i++) {
             for (int active = 0; active < TOP_K; active++) {
                 // Skewed towards the first features.

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * carry the manifest's version, their SHA-256 is the manifest's, and the manifest's parent is the trained decoder the
  * caller holds.
  *
- * <p><b>Memory:</b> the decoder handed over, 8 bytes a weight, beside the one in service; its chunks wait on the disk
+ * <p><b>Memory:</b> the decoder handed over, 4 bytes a weight (8 where they are no floats), beside the one in service; its chunks wait on the disk
  * ({@link DecoderSubscription}).
  *
  * <p>When the broker is away it says so within some 15 s, keeps what was handed out and goes on reading where it stopped.

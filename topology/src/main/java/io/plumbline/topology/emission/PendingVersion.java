@@ -1,8 +1,9 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
+import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.Tensor;
 import java.io.IOException;
@@ -134,16 +135,20 @@ final class PendingVersion implements AutoCloseable {
         Tensor bias = blob.tensor(DecoderArtefact.BIAS);
         requireShapes(weights, bias, parent);
         try {
-            Matrix matrix = weights.toMatrix();
-            requireFinite(weights, matrix.values());
+            Weights read = weights.toWeights();
+            double[] row = new double[read.columns()];
+            for (int feature = 0; feature < read.rows(); feature++) {
+                read.copyTo(feature * row.length, row, 0, row.length);
+                requireFinite(weights, row, feature * row.length);
+            }
             double[] offsets = bias.toDoubles();
-            requireFinite(bias, offsets);
-            return new PublishedDecoder(manifest, new Decoder(matrix, offsets), weights.dtype());
+            requireFinite(bias, offsets, 0);
+            return new PublishedDecoder(manifest, new Decoder(read, offsets), weights.dtype());
         } catch (OutOfMemoryError e) {
             // One array is asked for and not given; everything else, the decoder in service above all, is as it was.
             throw new IllegalArgumentException(
-                    "the heap has no room for its weights, %s of 8 bytes each; give this program a larger one (-Xmx) and start it again"
-                            .formatted(weights.shape()),
+                    "the heap has no room for its weights, %s of %d bytes each; give this program a larger one (-Xmx) and start it again"
+                            .formatted(weights.shape(), weights.dtype() == DType.F64 ? Double.BYTES : Float.BYTES),
                     e);
         } catch (UncheckedIOException e) {
             throw e.getCause();
@@ -169,11 +174,11 @@ final class PendingVersion implements AutoCloseable {
         }
     }
 
-    private static void requireFinite(Tensor tensor, double[] values) {
+    private static void requireFinite(Tensor tensor, double[] values, int first) {
         for (int i = 0; i < values.length; i++) {
             if (!Double.isFinite(values[i])) {
-                throw new IllegalArgumentException(
-                        "its %s holds %s at place %d: expected finite numbers".formatted(tensor.name(), values[i], i));
+                throw new IllegalArgumentException("its %s holds %s at place %d: expected finite numbers"
+                        .formatted(tensor.name(), values[i], first + i));
             }
         }
     }

@@ -99,7 +99,7 @@ record HarmCase(
                 new AdaptationProfile.Auto(),
                 new SwapGate(GateLimits.DEFAULTS),
                 trained,
-                ExplainerSubspace.ofWeights(trained.weights(), rank),
+                ExplainerSubspace.ofWeights(trained.weights().toMatrix(), rank),
                 trained,
                 adaptationRows(rows),
                 rank,
@@ -116,7 +116,11 @@ record HarmCase(
 
     private Decoder fitted(SampleRows fit, GaeSettings settings) {
         Adaptation adaptation = GeometryAdapter.adapt(
-                trained, ExplainerSubspace.ofWeights(trained.weights(), rank), fit.codes(), fit.targets(), settings);
+                trained,
+                ExplainerSubspace.ofWeights(trained.weights().toMatrix(), rank),
+                fit.codes(),
+                fit.targets(),
+                settings);
         if (adaptation instanceof Adaptation.Adapted adapted) {
             return adapted.decoder();
         }

@@ -45,7 +45,7 @@ class RefitTest {
         RowSample sample = sample();
         AdaptationOutcome.Publish publish = assertInstanceOf(
                 AdaptationOutcome.Publish.class, refit(explainer, dtype).adapt(REQUEST, sample, explainer.decoder()));
-        for (double weight : publish.decoder().weights().values()) {
+        for (double weight : publish.decoder().weights().toMatrix().values()) {
             assertEquals(dtype.rounded(weight), weight, dtype.toString());
         }
         for (double bias : publish.decoder().bias()) {

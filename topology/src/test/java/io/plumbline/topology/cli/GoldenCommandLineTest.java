@@ -204,7 +204,7 @@ class GoldenCommandLineTest {
         }
 
         Explainer adapted = Explainer.read(out);
-        golden.assertMatrix("W_final", adapted.decoder().weights().transpose());
+        golden.assertMatrix("W_final", adapted.decoder().weights().toMatrix().transpose());
         golden.assertVector("b_final", adapted.decoder().bias());
         try (Safetensors before = Safetensors.open(explainer.resolve("sae_weights.safetensors"));
                 Safetensors after = Safetensors.open(out.resolve("sae_weights.safetensors"))) {

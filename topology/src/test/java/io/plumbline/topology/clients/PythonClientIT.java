@@ -171,7 +171,7 @@ class PythonClientIT {
         Decoder trained = decoder(1);
         Path weights = folder.resolve("trained.safetensors");
         SafetensorsWriter.create()
-                .add("W_dec", DType.F32, trained.weights())
+                .add("W_dec", DType.F32, trained.weights().toMatrix())
                 .addVector("b_dec", DType.F32, trained.bias())
                 .writeTo(weights);
         List<ProducerRecord<byte[], byte[]>> torn = versionOf(trained, 3, 4);
@@ -196,7 +196,7 @@ class PythonClientIT {
         assertTrue(read().out().startsWith("layer.b version 5 "), "without a parent the manifest's word is taken");
         Path other = folder.resolve("other.safetensors");
         SafetensorsWriter.create()
-                .add("W_dec", DType.F32, decoder(9).weights())
+                .add("W_dec", DType.F32, decoder(9).weights().toMatrix())
                 .addVector("b_dec", DType.F32, decoder(9).bias())
                 .writeTo(other);
         Python.Run none = read("--parent", other);

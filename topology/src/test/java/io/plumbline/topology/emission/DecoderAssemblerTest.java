@@ -198,7 +198,7 @@ class DecoderAssemblerTest {
         Decoder decoder = decoder(1);
         byte[] blob = SafetensorsWriter.create()
                 .metadata("rank", "2")
-                .add("W_dec", DType.F32, decoder.weights())
+                .add("W_dec", DType.F32, decoder.weights().toMatrix())
                 .addVector("b_dec", DType.F32, decoder.bias())
                 .toBytes();
         DecoderArtefact artefact = DecoderArtefact.of(decoder, DType.F32, Map.of("rank", "2"));

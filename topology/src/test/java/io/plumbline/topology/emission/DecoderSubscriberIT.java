@@ -205,7 +205,7 @@ class DecoderSubscriberIT {
             for (int i = 0; i < weights.values().length; i++) {
                 assertEquals(
                         dtype.rounded(weights.values()[i]),
-                        heard.newest().decoder().weights().values()[i],
+                        heard.newest().decoder().weights().toMatrix().values()[i],
                         "weight " + i);
             }
         }

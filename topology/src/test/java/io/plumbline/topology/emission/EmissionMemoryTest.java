@@ -42,7 +42,7 @@ class EmissionMemoryTest {
         long begin = allocated();
         Decoder read = read(records);
         long allocated = allocated() - begin;
-        long weights = 8L * DECODER.weights().values().length;
+        long weights = 4L * DECODER.features() * DECODER.dimension();
         assertEquals(DECODER, read);
         assertTrue(allocated < weights + FEW, "%d bytes for weights of %d".formatted(allocated, weights));
     }

@@ -1,7 +1,7 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
@@ -53,11 +53,11 @@ public final class LargeDecoders {
     }
 
     private static void emit(String broker, String stateFolder, int features, int width) throws InterruptedException {
-        Matrix weights = Matrix.zeros(features, width);
-        for (int i = 0; i < weights.values().length; i++) {
-            weights.values()[i] = weight(i);
+        float[] weights = new float[features * width];
+        for (int i = 0; i < weights.length; i++) {
+            weights[i] = weight(i);
         }
-        Decoder decoder = new Decoder(weights, new double[width]);
+        Decoder decoder = new Decoder(Weights.ofFloats(features, width, weights), new double[width]);
         Properties properties = new Properties();
         properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "emitter");
         properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, broker);
@@ -130,10 +130,11 @@ public final class LargeDecoders {
                     @Override
                     public void onDecoder(PublishedDecoder published) {
                         say("verified", published.version());
-                        double[] weights = published.decoder().weights().values();
-                        for (int i = 0; i < weights.length; i++) {
-                            if (weights[i] != weight(i)) {
-                                throw new IllegalStateException("weight " + i + " is " + weights[i]);
+                        Weights weights = published.decoder().weights();
+                        for (int i = 0; i < features * width; i++) {
+                            double weight = weights.get(i / width, i % width);
+                            if (weight != weight(i)) {
+                                throw new IllegalStateException("weight " + i + " is " + weight);
                             }
                         }
                         inService[0] = published.decoder();
@@ -156,8 +157,8 @@ public final class LargeDecoders {
     }
 
     /** One of 1,024 values that float32 holds exactly. */
-    private static double weight(int index) {
-        return ((index * 31) & 1023) / 64.0 - 8.0;
+    private static float weight(int index) {
+        return ((index * 31) & 1023) / 64.0f - 8.0f;
     }
 
     /** With the largest use of the heap so far, garbage included. */

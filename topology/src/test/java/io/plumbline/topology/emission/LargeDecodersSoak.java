@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Decoders of 75 and 537 MB from the emitter to a subscriber, each a process of its own, through a broker with default
- * limits. The heaps are what bounds them: 8 bytes a weight for the one decoder the emitter holds and for the two of a
+ * limits. The heaps are what bounds them: 4 bytes a weight for the one decoder the emitter holds and for the two of a
  * subscriber (in service and incoming), and a margin that does not grow with the decoder. The subscriber has room for a
  * third, since the collector wants each in one piece and finds none between two that lie unluckily.
  *
@@ -55,17 +55,17 @@ class LargeDecodersSoak {
     void aHeapWithoutRoomForTheDecoderIsARefusalAndNotTheEnd() throws Exception {
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
             BrokerClient client = prepare(broker);
-            start("emit", 288 + MARGIN_MB, broker, folder.resolve("state"), 24_576, 768);
+            start("emit", 144 + MARGIN_MB, broker, folder.resolve("state"), 24_576, 768);
             trigger(client, 1);
-            Process small = start("follow", 96, broker, spool(), 24_576, 768, 1);
+            Process small = start("follow", 64, broker, spool(), 24_576, 768, 1);
             assertTrue(small.waitFor(5, TimeUnit.MINUTES));
             String said = Files.readString(log("follow"));
-            assertTrue(said.contains("refused: the heap has no room for its weights, [24576, 768] of 8 bytes"), said);
+            assertTrue(said.contains("refused: the heap has no room for its weights, [24576, 768] of 4 bytes"), said);
         }
     }
 
     private void travels(int features, int width) throws Exception {
-        int decoderMb = (int) ((8L * features * width) >> 20);
+        int decoderMb = (int) ((4L * features * width) >> 20);
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
             BrokerClient client = prepare(broker);
             start("emit", decoderMb + MARGIN_MB, broker, folder.resolve("state"), features, width);

@@ -217,7 +217,7 @@ class UntrustedDecodersTest {
                         .toBytes(),
                 "expected F64, F32, F16 or BF16");
         bias[3] = Double.POSITIVE_INFINITY;
-        assertArtefactRefused(blob(decoder(1).weights(), bias), "its b_dec holds Infinity at place 3");
+        assertArtefactRefused(blob(decoder(1).weights().toMatrix(), bias), "its b_dec holds Infinity at place 3");
     }
 
     private static byte[] blob(Matrix weights, double[] bias) {

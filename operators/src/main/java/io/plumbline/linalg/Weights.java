@@ -1,0 +1,210 @@
+package io.plumbline.linalg;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A large row-major matrix that is read and not changed: held as float32 where every value is one, which is how nearly every file
+ * has the weights of a dictionary, else as float64. Whichever it is, the values are the same and so are results made of them.
+ *
+ * <p>Two of the same values are equal, since how they are held follows from them. <b>Size.</b> 4 or 8 bytes a value. Immutable as long
+ * as nobody writes to an array handed over; any number of threads.
+ */
+public final class Weights {
+
+    /** Rows that are widened and multiplied together. */
+    private static final int BLOCK = 256;
+
+    private final int rows;
+    private final int columns;
+    private final float @Nullable [] floats;
+    private final double @Nullable [] doubles;
+
+    private Weights(int rows, int columns, float @Nullable [] floats, double @Nullable [] doubles) {
+        int length = floats != null ? floats.length : doubles != null ? doubles.length : 0;
+        if (rows < 0 || columns < 0 || (long) rows * columns != length) {
+            throw new IllegalArgumentException(
+                    "%d x %d weights need %d values, got %d".formatted(rows, columns, (long) rows * columns, length));
+        }
+        this.rows = rows;
+        this.columns = columns;
+        this.floats = floats;
+        this.doubles = doubles;
+    }
+
+    /** Of these values; the array is taken over where they are no floats. */
+    public static Weights of(Matrix matrix) {
+        double[] values = matrix.values();
+        for (double value : values) {
+            if (Double.compare((float) value, value) != 0) {
+                return new Weights(matrix.rows(), matrix.columns(), null, values);
+            }
+        }
+        float[] floats = new float[values.length];
+        for (int i = 0; i < floats.length; i++) {
+            floats[i] = (float) values[i];
+        }
+        return ofFloats(matrix.rows(), matrix.columns(), floats);
+    }
+
+    /** Row-major; the array is taken over. */
+    public static Weights ofFloats(int rows, int columns, float[] values) {
+        return new Weights(rows, columns, values, null);
+    }
+
+    public int rows() {
+        return rows;
+    }
+
+    public int columns() {
+        return columns;
+    }
+
+    /** Whether every value is a float. */
+    public boolean areFloats() {
+        return floats != null;
+    }
+
+    public double get(int row, int column) {
+        return value(row * columns + column);
+    }
+
+    private double value(int at) {
+        return floats != null ? floats[at] : all()[at];
+    }
+
+    private double[] all() {
+        if (doubles == null) {
+            throw new IllegalStateException("held as floats");
+        }
+        return doubles;
+    }
+
+    /** Copies {@code count} values, {@code from} counted row by row. */
+    public void copyTo(int from, double[] target, int at, int count) {
+        float[] single = floats;
+        if (single == null) {
+            System.arraycopy(all(), from, target, at, count);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            target[at + i] = single[from + i];
+        }
+    }
+
+    /** Puts {@code count} values at the buffer's position as float32 in its byte order, rounded to nearest where they are none. */
+    public void putFloats(int from, int count, ByteBuffer target) {
+        if (floats != null) {
+            target.asFloatBuffer().put(floats, from, count);
+            target.position(target.position() + count * Float.BYTES);
+            return;
+        }
+        double[] values = all();
+        for (int i = from; i < from + count; i++) {
+            target.putFloat((float) values[i]);
+        }
+    }
+
+    /** Rows {@code from .. to-1}, copied. */
+    public Matrix rowRange(int from, int to) {
+        Matrix part = Matrix.zeros(to - from, columns);
+        copyTo(from * columns, part.values(), 0, part.values().length);
+        return part;
+    }
+
+    /** All of it in float64, copied: {@code 8 rows columns} bytes. */
+    public Matrix toMatrix() {
+        return rowRange(0, rows);
+    }
+
+    public Weights transpose() {
+        if (floats == null) {
+            return new Weights(columns, rows, null, toMatrix().transpose().values());
+        }
+        float[] transposed = new float[floats.length];
+        for (int i = 0; i < rows; i++) {
+            for (int j = 0; j < columns; j++) {
+                transposed[j * rows + i] = floats[i * columns + j];
+            }
+        }
+        return ofFloats(columns, rows, transposed);
+    }
+
+    /** {@code y[at ..] += factor * row}. */
+    public void addRow(double factor, int row, double[] y, int at) {
+        float[] single = floats;
+        int from = row * columns;
+        if (single == null) {
+            Kernels.addScaled(factor, all(), from, y, at, columns);
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            y[at + j] += factor * single[from + j];
+        }
+    }
+
+    /** The inner product of a row and one of {@code other}, of as many columns, in four interleaved partial sums. */
+    public double dot(int row, Weights other, int otherRow) {
+        float[] x = floats;
+        float[] y = other.floats;
+        int xAt = row * columns;
+        int yAt = otherRow * columns;
+        if (x == null || y == null) {
+            double[] one = rowRange(row, row + 1).values();
+            double[] two = other.rowRange(otherRow, otherRow + 1).values();
+            return Kernels.dot(one, 0, two, 0, columns);
+        }
+        double a = 0.0;
+        double b = 0.0;
+        double c = 0.0;
+        double e = 0.0;
+        int j = 0;
+        for (; j + 4 <= columns; j += 4) {
+            a += (double) x[xAt + j] * y[yAt + j];
+            b += (double) x[xAt + j + 1] * y[yAt + j + 1];
+            c += (double) x[xAt + j + 2] * y[yAt + j + 2];
+            e += (double) x[xAt + j + 3] * y[yAt + j + 3];
+        }
+        for (; j < columns; j++) {
+            a += (double) x[xAt + j] * y[yAt + j];
+        }
+        return (a + b) + (c + e);
+    }
+
+    /** {@code W B}, rows x p for B of columns x p; {@code 2 rows columns p} flops. */
+    public Matrix multiply(Matrix b) {
+        if (columns != b.rows()) {
+            throw new IllegalArgumentException(
+                    "inner sizes differ: %d x %d and %d x %d".formatted(rows, columns, b.rows(), b.columns()));
+        }
+        Matrix product = Matrix.zeros(rows, b.columns());
+        RightFactor factor = Kernels.rightFactor(Operand.of(b), rows);
+        Cores.each((rows + BLOCK - 1) / BLOCK, part -> {
+            int from = part * BLOCK;
+            Matrix block = rowRange(from, Math.min(from + BLOCK, rows));
+            factor.multiply(Operand.of(block), product.values(), from * b.columns(), b.columns());
+        });
+        return product;
+    }
+
+    /** By content. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Weights weights
+                && rows == weights.rows
+                && columns == weights.columns
+                && Arrays.equals(floats, weights.floats)
+                && Arrays.equals(doubles, weights.doubles);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * (31 * rows + columns) + 31 * Arrays.hashCode(floats) + Arrays.hashCode(doubles);
+    }
+
+    @Override
+    public String toString() {
+        return "Weights[%d x %d, %s]".formatted(rows, columns, floats != null ? "float32" : "float64");
+    }
+}
