@@ -34,6 +34,11 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
+    public TileKernel tiles() {
+        return new PlainTileKernel();
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.PLAIN;
     }

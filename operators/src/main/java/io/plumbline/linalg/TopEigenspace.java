@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Davis and Kahan's sine theorem (1970, doi:10.1137/0707001): with the bound u of lambda_{r+1} from 2.,
  *       {@code ||sin angle(V, leading eigenspace)||_F <= ||M V - V Theta_r||_F / (theta_r - u)}.
  * </ol>
- * All three allow for rounding: {@code (d + 2) 2^-53} of the trace for the Cholesky factorisation (Higham, Accuracy and Stability,
+ * All three allow for rounding: {@code (d + 3) 2^-53} of the trace for the Cholesky factorisation (Higham, Accuracy and Stability,
  * theorem 10.5) and {@code 4 d 2^-53 ||M||_F} for products.
  *
  * <p><b>Cost.</b> Some 8 to 15 products of M and a block of about 1.5 r vectors, and {@code d^3 / 3} for the proof. <b>Size.</b>
@@ -134,7 +134,7 @@ public final class TopEigenspace {
             }
         }
         level += 2.0 * rounding;
-        double sigma = level + (d + 2) * 0x1p-53 * d * level + rounding;
+        double sigma = level + (d + 3) * 0x1p-53 * d * level + rounding;
         double from = values[rank] > sigma ? 0.5 * (sigma + values[rank]) : sigma + 0.05 * (values[rank - 1] - sigma);
         from = Math.max(from, sigma + rounding);
         Matrix residual = found.residualRows(known);

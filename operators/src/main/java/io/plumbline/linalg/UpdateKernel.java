@@ -30,4 +30,7 @@ public interface UpdateKernel {
 
     /** The same with a right-hand matrix of floats, see {@link FloatFactor#holds}. */
     FloatFactor floatFactor(Operand b);
+
+    /** What triangular factors and systems are made of. */
+    TileKernel tiles();
 }

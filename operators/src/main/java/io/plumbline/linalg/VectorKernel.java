@@ -34,6 +34,11 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
+    public TileKernel tiles() {
+        return new VectorTileKernel();
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.VECTOR + ", " + VectorTiles.SHAPE;
     }

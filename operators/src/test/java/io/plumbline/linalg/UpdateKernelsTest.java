@@ -130,6 +130,11 @@ class UpdateKernelsTest {
         }
 
         @Override
+        public TileKernel tiles() {
+            return plain.tiles();
+        }
+
+        @Override
         public DoublePanel doubles(int dimension, int capacity) {
             return new DoublePanel(dimension, capacity, dimension) {
                 private final double[] row = new double[dimension];
@@ -196,6 +201,11 @@ class UpdateKernelsTest {
         @Override
         public FloatFactor floatFactor(Operand b) {
             return plain.floatFactor(b);
+        }
+
+        @Override
+        public TileKernel tiles() {
+            return plain.tiles();
         }
 
         @Override

@@ -1,0 +1,234 @@
+package io.plumbline.linalg;
+
+import java.util.function.IntConsumer;
+
+/**
+ * An upper triangular matrix R in strips of {@value TileKernel#WIDTH} columns, each with its rows one after the other down to the
+ * diagonal: a piece of a strip is either factor of a {@code C += A^T B} as it lies, so nothing is laid out anew for a product.
+ *
+ * <p>What is not eliminated yet is held negative, so that a product is added to it.
+ *
+ * <p>It is filled up to whole strips with the identity. Rows of {@value #BLOCK} strips are eliminated from all others together, so
+ * that the pieces of a product stay in the caches.
+ *
+ * <p><b>Accuracy.</b> That of substitution, row by row: no block is inverted, only each entry of the diagonal.
+ *
+ * <p>Results are the same to the last bit for any number of threads: what a tile is made of, and in which order, depends on its
+ * place alone.
+ */
+final class TriangularStrips {
+
+    static final int WIDTH = TileKernel.WIDTH;
+
+    private static final int ROWS = TileKernel.ROWS;
+    private static final int TILES = WIDTH / ROWS;
+    private static final int TRIANGLE = ROWS * ROWS;
+
+    /** Strips whose rows are eliminated together: their piece of a strip has 23 KiB. */
+    private static final int BLOCK = 5;
+
+    /** Strips that a piece is multiplied with while it is at hand. */
+    private static final int GROUP = 4;
+
+    /** Some tenths of a millisecond; handing work over costs some hundredths. */
+    private static final double FLOPS_WORTH_SHARING = 1e7;
+
+    private final TileKernel kernel;
+
+    /** Strip J has rows 0 .. WIDTH (J + 1) - 1. What is below the diagonal of R is not looked at. */
+    private final double[][] strips;
+
+    /** What is on the diagonal, as {@link TileKernel#solve} wants it, for one tile after the other. */
+    private final double[] triangles;
+
+    private TriangularStrips(int count, TileKernel kernel) {
+        this.kernel = kernel;
+        strips = new double[count][];
+        triangles = new double[count * TILES * TRIANGLE];
+    }
+
+    /**
+     * The factor of {@code matrix = R^T R}, of which only the upper triangle is read.
+     *
+     * @throws ArithmeticException if a pivot is not positive
+     */
+    static TriangularStrips factorOf(Matrix matrix, TileKernel kernel) {
+        TriangularStrips factor = new TriangularStrips((matrix.rows() + WIDTH - 1) / WIDTH, kernel);
+        int count = factor.strips.length;
+        each(count, 30.0 * matrix.rows() * matrix.rows(), strip -> factor.strips[strip] = negativeOf(matrix, strip));
+        for (int first = 0; first < count; first += BLOCK) {
+            factor.factor(first, Math.min(first + BLOCK, count), matrix);
+        }
+        return factor;
+    }
+
+    private static double[] negativeOf(Matrix matrix, int strip) {
+        int n = matrix.rows();
+        int first = strip * WIDTH;
+        int last = first + WIDTH;
+        double[] rows = new double[last * WIDTH];
+        for (int row = 0; row < Math.min(last, n); row++) {
+            for (int j = Math.max(row, first); j < Math.min(last, n); j++) {
+                rows[row * WIDTH + j - first] = -matrix.values()[row * n + j];
+            }
+        }
+        for (int row = n; row < last; row++) {
+            rows[row * WIDTH + row - first] = -1.0;
+        }
+        return rows;
+    }
+
+    /** Factors the rows of strips {@code first .. last-1} and takes what they mean for the rest from it. */
+    private void factor(int first, int last, Matrix matrix) {
+        for (int strip = first; strip < last; strip++) {
+            eliminate(strips[strip], first, strip);
+            for (int tile = 0; tile < TILES; tile++) {
+                factorTile(first, strip, tile, matrix);
+            }
+        }
+        int count = strips.length - last;
+        double rows = (double) WIDTH * (last - first);
+        int groups = (count + GROUP - 1) / GROUP;
+        each(groups, rows * rows * WIDTH * count, group -> {
+            for (int strip = last + group * GROUP; strip < groupEnd(last, group); strip++) {
+                eliminate(strips[strip], first, last);
+            }
+        });
+        // The longest ones first, lest one core be left with them.
+        each(groups, rows * WIDTH * count * WIDTH * count, index -> {
+            int group = groups - 1 - index;
+            int start = last + group * GROUP;
+            int end = groupEnd(last, group);
+            for (int row = last; row < end; row++) {
+                for (int strip = Math.max(row, start); strip < end; strip++) {
+                    add(row, strips[strip], first, last);
+                }
+            }
+        });
+    }
+
+    private int groupEnd(int last, int group) {
+        return Math.min(last + (group + 1) * GROUP, strips.length);
+    }
+
+    /** Factors a triangle on the diagonal, rows from {@code first} on having been eliminated in the strips before. */
+    private void factorTile(int first, int strip, int tile, Matrix matrix) {
+        double[] rows = strips[strip];
+        int row = strip * WIDTH + tile * ROWS;
+        int from = first * WIDTH;
+        kernel.add(rows, from * WIDTH + tile * ROWS, rows, from * WIDTH, row - from, rows, row * WIDTH);
+        int r = row / ROWS * TRIANGLE;
+        double[] factored = new double[TRIANGLE];
+        for (int h = 0; h < ROWS; h++) {
+            int at = (row + h) * WIDTH + tile * ROWS;
+            for (int j = h; j < ROWS; j++) {
+                double sum = -rows[at + j];
+                for (int i = 0; i < h; i++) {
+                    sum -= factored[i * ROWS + h] * factored[i * ROWS + j];
+                }
+                factored[h * ROWS + j] = sum;
+            }
+            double pivot = factored[h * ROWS + h];
+            if (!(pivot > 0.0)) {
+                throw new ArithmeticException("not positive definite: pivot %d of %d is %s (of a diagonal entry %s)"
+                        .formatted(row + h, matrix.rows(), pivot, matrix.get(row + h, row + h)));
+            }
+            double root = Math.sqrt(pivot);
+            factored[h * ROWS + h] = root;
+            for (int j = h + 1; j < ROWS; j++) {
+                factored[h * ROWS + j] *= 1.0 / root;
+            }
+        }
+        System.arraycopy(factored, 0, triangles, r, TRIANGLE);
+        for (int h = 0; h < TRIANGLE; h += ROWS + 1) {
+            triangles[r + h] = -1.0 / factored[h];
+        }
+        kernel.solve(triangles, r, rows, row * WIDTH);
+        for (int h = 0; h < ROWS; h++) {
+            System.arraycopy(factored, h * ROWS, rows, (row + h) * WIDTH + tile * ROWS, ROWS);
+        }
+    }
+
+    /** Rows of strips {@code first .. last-1} of {@code -R^-T C}, what those before mean for them being in C. */
+    private void eliminate(double[] columns, int first, int last) {
+        int from = first * WIDTH * WIDTH;
+        for (int row = first * WIDTH; row < last * WIDTH; row += ROWS) {
+            int at = row * WIDTH;
+            kernel.add(strips[row / WIDTH], from + row % WIDTH, columns, from, row - first * WIDTH, columns, at);
+            kernel.solve(triangles, row / ROWS * TRIANGLE, columns, at);
+        }
+    }
+
+    /** Adds to the rows of strip {@code target} what the eliminated rows of {@code first .. last-1} mean for them. */
+    private void add(int target, double[] columns, int first, int last) {
+        int from = first * WIDTH * WIDTH;
+        for (int tile = 0; tile < WIDTH; tile += ROWS) {
+            kernel.add(
+                    strips[target],
+                    from + tile,
+                    columns,
+                    from,
+                    (last - first) * WIDTH,
+                    columns,
+                    (target * WIDTH + tile) * WIDTH);
+        }
+    }
+
+    /** {@code C := -R^-T C} for strips C of {@value TileKernel#WIDTH} columns and {@link #rows()} rows. {@code n^2} flops a column. */
+    void solve(double[][] columns) {
+        int count = strips.length;
+        for (int first = 0; first < count; first += BLOCK) {
+            int last = Math.min(first + BLOCK, count);
+            for (double[] strip : columns) {
+                eliminate(strip, first, last);
+            }
+            for (int row = last; row < count; row++) {
+                for (double[] strip : columns) {
+                    add(row, strip, first, last);
+                }
+            }
+        }
+    }
+
+    /** Rows of R with those that fill its last strip. */
+    int rows() {
+        return strips.length * WIDTH;
+    }
+
+    /** {@code P R^T P}, P what reverses the order: upper triangular too, and its {@link #solve} is {@code P R^-1 P}. */
+    TriangularStrips reversed() {
+        int count = strips.length;
+        TriangularStrips reversed = new TriangularStrips(count, kernel);
+        each(count, 30.0 * rows() * rows(), strip -> {
+            double[] rows = new double[(strip + 1) * WIDTH * WIDTH];
+            for (int row = 0; row < (strip + 1) * WIDTH; row++) {
+                double[] source = strips[count - 1 - row / WIDTH];
+                int at = (count - strip) * WIDTH * WIDTH - 1 - row % WIDTH;
+                for (int j = 0; j < WIDTH; j++) {
+                    rows[row * WIDTH + j] = source[at - j * WIDTH];
+                }
+            }
+            reversed.strips[strip] = rows;
+        });
+        int last = triangles.length / TRIANGLE - 1;
+        for (int triangle = 0; triangle <= last; triangle++) {
+            for (int h = 0; h < ROWS; h++) {
+                for (int i = h; i < ROWS; i++) {
+                    reversed.triangles[triangle * TRIANGLE + h * ROWS + i] =
+                            triangles[(last - triangle) * TRIANGLE + (ROWS - 1 - i) * ROWS + ROWS - 1 - h];
+                }
+            }
+        }
+        return reversed;
+    }
+
+    private static void each(int count, double flops, IntConsumer part) {
+        if (flops >= FLOPS_WORTH_SHARING) {
+            Cores.each(count, part);
+            return;
+        }
+        for (int index = 0; index < count; index++) {
+            part.accept(index);
+        }
+    }
+}
