@@ -68,7 +68,14 @@ public final class AdaptationWarmUp {
                 baseline.check());
         SwapGate gate = new SwapGate(GateLimits.DEFAULTS);
         return GatedAdaptation.of(
-                new AdaptationProfile.Auto(), gate, trained, subspace, trained, rows, RANK, DType.F32);
+                new AdaptationProfile.Auto(),
+                gate,
+                trained,
+                subspace,
+                trained,
+                rows,
+                RANK,
+                Travelling.dense(DType.F32));
     }
 
     /** Of features, the first ones more often, whose directions moved. */

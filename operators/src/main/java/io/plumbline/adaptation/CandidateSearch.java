@@ -82,7 +82,7 @@ public final class CandidateSearch {
     }
 
     /**
-     * Runs the search. The winner comes back with the values it has once it was written as {@code travelling}: what is judged
+     * Runs the search. The winner comes back with the values it has once it was published as {@code travelling} says: what is judged
      * next is then what others will get. The figures of the candidates are those before rounding.
      *
      * @param trained the decoder as trained; every refit starts from it
@@ -98,7 +98,7 @@ public final class CandidateSearch {
             Decoder current,
             AdaptationRows rows,
             SwapGate gate,
-            DType travelling) {
+            Travelling travelling) {
         for (SampleRows part : List.of(rows.fit(), rows.choose(), rows.refit())) {
             GeometryAdapter.requireShapes(trained, trainedSubspace, part.codes(), part.targets());
         }
@@ -114,18 +114,19 @@ public final class CandidateSearch {
         }
         SearchRun again = rows.refit().equals(rows.fit()) ? run : run(trained, trainedSubspace, rows.refit(), rows);
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
-            Decoder decoder = again.decoder(figures.candidate(), travelling);
-            FeatureChange change = gate.change(trained, decoder);
+            SearchRun.Travelled made = again.travelled(figures.candidate(), travelling);
+            FeatureChange change = gate.change(trained, made.decoder());
             if (candidates.size() == 1 || gate.allows(change)) {
-                Matrix gram = ROUNDS_TO_THE_SAME_SPACE.contains(travelling) ? again.gram(figures.candidate()) : null;
-                return new SearchReport(all, figures, decoder, gram);
+                Matrix gram =
+                        ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? again.gram(figures.candidate()) : null;
+                return new SearchReport(all, figures, made.decoder(), made.factors(), gram);
             }
             all.set(
                     all.indexOf(figures),
                     figures.passedOver("%d of %d features would change beyond the limits"
                             .formatted(change.beyond(), change.features())));
         }
-        return new SearchReport(all, all.get(0), current, null);
+        return new SearchReport(all, all.get(0), current, null, null);
     }
 
     private void requireRanks(Decoder trained) {

@@ -2,7 +2,6 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.wire.DType;
 
 /**
  * The whole of an adaptation: a search among the refits of a profile, and the gate's verdict on the winner. Also "keep the
@@ -15,7 +14,7 @@ public record GatedAdaptation(SearchReport search, GateDecision decision) {
      *
      * @param current the decoder in service, which may be an earlier adaptation
      * @param rank the rank the site is watched at
-     * @param travelling the type the decoder will be published in
+     * @param travelling how the decoder will be published
      * @throws IllegalArgumentException if shapes differ or a part has no rows
      * @throws ArithmeticException if the rows do not determine the winner, or the type cannot hold it
      */
@@ -27,7 +26,7 @@ public record GatedAdaptation(SearchReport search, GateDecision decision) {
             Decoder current,
             AdaptationRows rows,
             int rank,
-            DType travelling) {
+            Travelling travelling) {
         AdaptationRows used = profile.anchors()
                 ? rows
                 : new AdaptationRows(rows.fit(), rows.choose(), rows.refit(), rows.judge(), null, rows.check());

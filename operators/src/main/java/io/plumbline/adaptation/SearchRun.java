@@ -180,10 +180,44 @@ final class SearchRun {
      */
     @Nullable
     Matrix gram(Candidate candidate) {
-        SettingsFit result = candidate instanceof Candidate.Refit refit
+        SettingsFit result = inFactors(candidate);
+        return result == null ? null : result.gram(trainedSubspace, fit.trainedProduct(), levels.gram());
+    }
+
+    /**
+     * The decoder of a candidate with the values that others will get, and the factors it is made of where it travels as such.
+     *
+     * @throws ArithmeticException if these rows do not determine it, or the type cannot hold it
+     */
+    Travelled travelled(Candidate candidate, Travelling travelling) {
+        DecoderFactors factors = travelling.factored() ? factors(candidate) : null;
+        if (factors == null || !factors.isSmallerThanDense()) {
+            return new Travelled(decoder(candidate, travelling.dtype()), null);
+        }
+        Weights weights = factors.of(trained).weights();
+        SampleRows rows = fit.rows();
+        DecoderFactors whole = factors.withBias(
+                GeometryAdapter.withBias(weights, rows.codes(), rows.targets()).bias());
+        return new Travelled(new Decoder(weights, whole.bias()), whole);
+    }
+
+    record Travelled(Decoder decoder, @Nullable DecoderFactors factors) {}
+
+    /**
+     * What a candidate's decoder is made of, rounded to floats and without its bias; null for a candidate without factors.
+     *
+     * @throws ArithmeticException if these rows do not determine it, or a float cannot hold it
+     */
+    @Nullable
+    DecoderFactors factors(Candidate candidate) {
+        SettingsFit result = inFactors(candidate);
+        return result == null ? null : DecoderFactors.of(result, fit.rows().codes());
+    }
+
+    private @Nullable SettingsFit inFactors(Candidate candidate) {
+        return candidate instanceof Candidate.Refit refit
                 ? fit(refit.settings())
                 : candidate instanceof Candidate.BiasOnly ? untouched() : null;
-        return result == null ? null : result.gram(trainedSubspace, fit.trainedProduct(), levels.gram());
     }
 
     /** The trained weights in factors. */

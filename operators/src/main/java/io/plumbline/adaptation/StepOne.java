@@ -74,14 +74,22 @@ record StepOne(
         if (turn == null || basis == null) {
             return Matrix::copy;
         }
-        if (outside != null) {
-            Matrix both = Kernels.multiplyTranspose(turn, basis).plus(share, outside);
-            RightFactor factor = Kernels.rightFactor(Operand.of(both), rowsInAll);
+        Matrix whole = whole(share);
+        if (whole != null) {
+            RightFactor factor = Kernels.rightFactor(Operand.of(whole), rowsInAll);
             return rows -> product(rows, factor);
         }
         RightFactor in = Kernels.rightFactor(Operand.of(turn), rowsInAll);
         RightFactor out = Kernels.rightFactor(Operand.transposeOf(basis), rowsInAll);
         return rows -> product(product(rows, in), out);
+    }
+
+    /** {@code L V^T + share P}, d x d; null where there is no P. */
+    @Nullable
+    Matrix whole(double share) {
+        return turn == null || basis == null || outside == null
+                ? null
+                : Kernels.multiplyTranspose(turn, basis).plus(share, outside);
     }
 
     private static Matrix product(Matrix rows, RightFactor factor) {

@@ -89,7 +89,7 @@ class AnchoredSearchTest {
                 window.trained(),
                 rows(anchor),
                 RANK,
-                DType.F64);
+                Travelling.dense(DType.F64));
     }
 
     private Decoder search(CandidateSearch search, @Nullable SampleRows anchor) {
@@ -99,7 +99,7 @@ class AnchoredSearchTest {
                         window.trained(),
                         rows(anchor),
                         new SwapGate(FREE),
-                        DType.F64)
+                        Travelling.dense(DType.F64))
                 .decoder();
     }
 

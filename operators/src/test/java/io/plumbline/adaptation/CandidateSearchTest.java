@@ -24,7 +24,75 @@ class CandidateSearchTest {
     private static SearchReport search(CandidateSearch search, Problem fit, Problem validation, Decoder current) {
         AdaptationRows rows =
                 new AdaptationRows(fit.rows(), validation.rows(), fit.rows(), validation.rows(), null, null);
-        return search.search(fit.trained(), fit.subspace(), current, rows, ANY_CHANGE, DType.F64);
+        return search(search, fit.trained(), fit, rows, current, Travelling.dense(DType.F64));
+    }
+
+    private static SearchReport search(
+            CandidateSearch search,
+            Decoder trained,
+            Problem fit,
+            AdaptationRows rows,
+            Decoder current,
+            Travelling travelling) {
+        return search.search(trained, fit.subspace(), current, rows, ANY_CHANGE, travelling);
+    }
+
+    @Test
+    void aWinnerThatTravelsAsFactorsIsJudgedAsTheyMakeIt() {
+        Problem problem = Problem.random(8, 100, 600, 10 * DIMENSION);
+        Problem validation = problem.part(60, 100);
+        AdaptationRows rows = new AdaptationRows(
+                problem.part(0, 60).rows(), validation.rows(), problem.rows(), validation.rows(), null, null);
+        int published = 0;
+        for (Candidate candidate : List.of(
+                new Candidate.BiasOnly(),
+                refit(10 * DIMENSION, Rotation.PRINTED),
+                refit(4 * DIMENSION, Rotation.PRINTED),
+                refit(4 * DIMENSION, Rotation.FULL_RANK))) {
+            CandidateSearch one = CandidateSearch.of(List.of(candidate));
+            SearchReport dense =
+                    search(one, problem.trained(), problem, rows, problem.trained(), Travelling.dense(DType.F32));
+            SearchReport factored =
+                    search(one, problem.trained(), problem, rows, problem.trained(), Travelling.factors());
+            assertEquals(dense.best(), factored.best());
+            assertNull(dense.factors());
+            if (factored.keepsCurrent()) {
+                assertNull(factored.factors());
+                continue;
+            }
+            published++;
+            assertEquals(present(factored.factors()).of(problem.trained()), factored.decoder(), candidate.describe());
+            assertEquals(
+                    Reconstruction.of(dense.decoder(), validation.codes(), validation.targets())
+                            .fvu(),
+                    Reconstruction.of(factored.decoder(), validation.codes(), validation.targets())
+                            .fvu(),
+                    1e-5,
+                    candidate.describe());
+        }
+        assertTrue(published >= 3, "seed 8");
+    }
+
+    private static Candidate refit(int rank, Rotation rotation) {
+        return new Candidate.Refit(new GaeSettings(rank, rotation, Regularisation.relative(0, 1), 0));
+    }
+
+    @Test
+    void aWinnerTravelsDenseWhereItsFactorsAreLarger() {
+        Problem problem = Problem.random(2, 200, 30, DIMENSION);
+        Problem validation = problem.part(150, 200);
+        AdaptationRows rows = new AdaptationRows(
+                problem.part(0, 150).rows(), validation.rows(), problem.rows(), validation.rows(), null, null);
+        SearchReport report = search(
+                CandidateSearch.withDefaults(RANK, DIMENSION),
+                problem.trained(),
+                problem,
+                rows,
+                problem.trained(),
+                Travelling.factors());
+        assertFalse(report.keepsCurrent());
+        assertNull(report.factors());
+        assertTrue(report.decoder().keepsIdentityAs(DType.F32));
     }
 
     @Test

@@ -168,7 +168,7 @@ public final class AdaptationBenchmark {
             AdaptationRows rows = new AdaptationRows(
                     fit, choose, part(all, 0, 3 * ROWS / 4), judge, baseline.anchor(), baseline.check());
             return GatedAdaptation.of(
-                    profile, new SwapGate(GateLimits.DEFAULTS), trained, subspace, current, rows, rank, DType.F32);
+                    profile, new SwapGate(GateLimits.DEFAULTS), trained, subspace, current, rows, rank, Travelling.dense(DType.F32));
         });
         if (round == 0) {
             System.out.printf(

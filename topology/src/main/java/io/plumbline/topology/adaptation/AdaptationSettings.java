@@ -2,6 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
+import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import java.util.stream.Stream;
@@ -12,26 +13,24 @@ import java.util.stream.Stream;
  * @param profile which refits are tried
  * @param limits what a refit has to stay within to be published
  * @param validationShare share of the sampled requests kept to choose on, and as many again to judge on, in (0, 0.5)
- * @param dtype element type of the published decoder: F64, F32, BF16 or F16
+ * @param travelling how the decoder is published
  */
-public record AdaptationSettings(AdaptationProfile profile, GateLimits limits, double validationShare, DType dtype) {
+public record AdaptationSettings(
+        AdaptationProfile profile, GateLimits limits, double validationShare, Travelling travelling) {
 
     public AdaptationSettings {
         if (!(validationShare > 0.0 && validationShare < 0.5)) {
             throw new IllegalArgumentException(
                     "validation_share = %s: expected a share in (0, 0.5)".formatted(validationShare));
         }
-        if (!dtype.isFloatingPoint()) {
-            throw new IllegalArgumentException("dtype = %s: expected f64, f32, bf16 or f16".formatted(dtype));
-        }
     }
 
     /**
-     * The type in which the trained decoder returns: {@code dtype} where it comes back as the same decoder, else the
+     * The type in which the trained decoder returns: the configured one where it comes back as the same decoder, else the
      * narrowest wider one that can say so. A rounded one would be neither the trained decoder nor one that passed the gate.
      */
     public DType revertType(Decoder trained) {
-        return Stream.of(dtype, DType.F32)
+        return Stream.of(travelling.dtype(), DType.F32)
                 .filter(trained::keepsIdentityAs)
                 .findFirst()
                 .orElse(DType.F64);

@@ -95,13 +95,13 @@ final class Refit {
                 current,
                 rows,
                 rank,
-                settings.dtype());
+                settings.travelling());
         AdaptationReport report = report(request, rows, adaptation, seconds(begin));
         return adaptation.publishes()
                 ? new AdaptationOutcome.Publish(
                         report,
                         adaptation.search().decoder(),
-                        settings.dtype(),
+                        settings.travelling().dtype(),
                         Lineage.of(report, adaptation.search()),
                         parentSha256)
                 : new AdaptationOutcome.Keep(report);

@@ -16,6 +16,7 @@ import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.adaptation.SwapGate;
+import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
@@ -250,7 +251,7 @@ final class AdaptCommand implements Callable<Integer> {
                 trained.decoder(),
                 rows,
                 rank,
-                written());
+                Travelling.dense(written()));
         if (adaptation.search().keepsCurrent()) {
             throw new IllegalStateException(
                     "nothing was written: no candidate within the limits reconstructs better than the trained decoder");

@@ -190,10 +190,11 @@ public final class ConfigCheck {
 
     /** Of what an adaptation publishes, and of the trained decoder when it returns. */
     private static void checkSize(AdaptationSettings adaptation, Decoder trained, List<String> problems) {
-        for (DType dtype : new TreeSet<>(List.of(adaptation.dtype(), adaptation.revertType(trained)))) {
+        for (DType dtype : new TreeSet<>(List.of(adaptation.travelling().dtype(), adaptation.revertType(trained)))) {
             String refusal = DecoderEmitter.refusal(trained.features(), trained.dimension(), dtype);
             if (refusal != null) {
-                problems.add("adaptation.dtype = %s: %s".formatted(adaptation.dtype(), refusal));
+                problems.add("adaptation.dtype = %s: %s"
+                        .formatted(adaptation.travelling().dtype(), refusal));
             }
         }
     }

@@ -5,6 +5,7 @@ import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
+import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
@@ -144,7 +145,7 @@ final class SiteReader {
                 node.real("max_id_cost", standard.maximumIdCost(), 0.0, Double.MAX_VALUE));
         double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
         DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
-        return new AdaptationSettings(profile, limits, validation, dtype);
+        return new AdaptationSettings(profile, limits, validation, Travelling.dense(dtype));
     }
 
     private static AdaptationProfile profile(ConfigNode node) {

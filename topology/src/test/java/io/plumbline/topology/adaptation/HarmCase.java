@@ -13,6 +13,7 @@ import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.adaptation.SwapGate;
+import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -103,7 +104,7 @@ record HarmCase(
                 trained,
                 adaptationRows(rows),
                 rank,
-                DType.F32);
+                Travelling.dense(DType.F32));
     }
 
     private AdaptationRows adaptationRows(List<SampledRow> rows) {

@@ -9,6 +9,7 @@ import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
+import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -101,7 +102,8 @@ class RefitTest {
     }
 
     private static AdaptationSettings settings(DType dtype) {
-        return new AdaptationSettings(new AdaptationProfile.Auto(), GateLimits.DEFAULTS, VALIDATION_SHARE, dtype);
+        return new AdaptationSettings(
+                new AdaptationProfile.Auto(), GateLimits.DEFAULTS, VALIDATION_SHARE, Travelling.dense(dtype));
     }
 
     private static RowSample sample() {

@@ -150,7 +150,7 @@ class MonitorConfigTest {
         assertEquals(0.1, fixed.alpha());
         assertEquals(new GateLimits(0.1, 0.02, 0.3, 3.0, 0.01, 0.2), adaptation.limits());
         assertEquals(0.4, adaptation.validationShare());
-        assertEquals(DType.F64, adaptation.dtype());
+        assertEquals(DType.F64, adaptation.travelling().dtype());
 
         assertInstanceOf(
                 Threshold.ShareOfLargestGap.class, site(config, "watched").threshold());

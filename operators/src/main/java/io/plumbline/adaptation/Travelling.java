@@ -1,0 +1,34 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.wire.DType;
+import java.util.Locale;
+
+/**
+ * How a decoder will be published, and so what becomes of its numbers before it is judged.
+ *
+ * @param dtype the type its weights have once they are read
+ * @param factored whether it travels as {@link DecoderFactors} where it has any and they are smaller; its weights are floats then
+ */
+public record Travelling(DType dtype, boolean factored) {
+
+    public Travelling {
+        if (!dtype.isFloatingPoint()) {
+            throw new IllegalArgumentException("dtype = %s: expected f64, f32, bf16 or f16".formatted(dtype));
+        }
+        if (factored && dtype != DType.F32) {
+            throw new IllegalArgumentException(
+                    "dtype = %s: expected f32 with encoding: factored, whose decoders are made of float32 numbers"
+                            .formatted(dtype.name().toLowerCase(Locale.ROOT)));
+        }
+    }
+
+    /** As k x d weights of this type. */
+    public static Travelling dense(DType dtype) {
+        return new Travelling(dtype, false);
+    }
+
+    /** As factors, from which a float32 decoder is made. */
+    public static Travelling factors() {
+        return new Travelling(DType.F32, true);
+    }
+}
