@@ -2,6 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.SampledCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
@@ -22,19 +23,17 @@ public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
     }
 
     /**
-     * Encodes sampled rows.
+     * Sampled rows with their codes: those that came with them where they are of this encoder, and the others encoded here.
      *
      * @param targetWidth d, needed when there are no rows to see it from
      */
     public static SampleRows of(Encoder encoder, List<SampledRow> rows, int targetWidth) {
-        Matrix activations = Matrix.zeros(rows.size(), encoder.inputWidth());
         Matrix targets = Matrix.zeros(rows.size(), targetWidth);
         for (int i = 0; i < rows.size(); i++) {
-            copyInto(activations, i, rows.get(i).activation());
             copyInto(targets, i, rows.get(i).targetRow());
         }
         long[] requests = rows.stream().mapToLong(SampledRow::request).toArray();
-        return new SampleRows(encoder.encode(activations), targets, requests);
+        return new SampleRows(SampledCodes.of(encoder, rows), targets, requests);
     }
 
     /** The given rows in the given order. */

@@ -70,4 +70,7 @@ public abstract class FloatFactor {
     }
 
     abstract void tiles(Operand a, float[] bias, Sink sink);
+
+    /** Copies a row of B as it was given. */
+    public abstract void copyRow(int row, float[] target);
 }

@@ -49,4 +49,9 @@ final class PlainFloatFactor extends FloatFactor {
             }
         }
     }
+
+    @Override
+    public void copyRow(int row, float[] target) {
+        System.arraycopy(b[row], 0, target, 0, columns());
+    }
 }

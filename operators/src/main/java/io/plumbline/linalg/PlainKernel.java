@@ -176,6 +176,11 @@ final class PlainKernel implements UpdateKernel {
         }
 
         @Override
+        public void copyRow(int row, double[] target) {
+            System.arraycopy(b[row], 0, target, 0, columns());
+        }
+
+        @Override
         void multiply(Operand a, double[] c, int offset, int stride) {
             double[] negated = new double[rows()];
             double[] target = new double[columns()];

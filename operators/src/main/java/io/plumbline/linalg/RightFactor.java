@@ -62,4 +62,7 @@ public abstract class RightFactor {
     }
 
     abstract void multiply(Operand a, double[] c, int offset, int stride);
+
+    /** Copies a row of B as it was given. */
+    public abstract void copyRow(int row, double[] target);
 }

@@ -66,6 +66,14 @@ final class VectorFloatFactor extends FloatFactor {
         }
     }
 
+    @Override
+    public void copyRow(int row, float[] target) {
+        for (int column = 0; column < columns(); column += WIDTH) {
+            System.arraycopy(
+                    strips, column * rows() + row * WIDTH, target, column, Math.min(WIDTH, columns() - column));
+        }
+    }
+
     /** A tile's rows side by side, in floats; what is missing to a whole tile is 0. */
     private static float[] layOut(Operand a, int tiles) {
         int m = a.columns();

@@ -76,6 +76,14 @@ final class VectorRightFactor extends RightFactor {
         }
     }
 
+    @Override
+    public void copyRow(int row, double[] target) {
+        for (int column = 0; column < columns(); column += WIDTH) {
+            System.arraycopy(
+                    strips, column * rows() + row * WIDTH, target, column, Math.min(WIDTH, columns() - column));
+        }
+    }
+
     /** Rows {@code from .. to-1} of A, a tile's rows side by side; what is missing to a whole tile is 0. */
     private static void layOut(Operand a, int from, int to, double[] left) {
         int m = a.columns();

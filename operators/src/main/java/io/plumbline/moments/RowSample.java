@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * the whole, in any order, over any number of partitions, and a replay gives it again. A row that arrives twice counts
  * once. Two rows of equal hash are taken for the same one, which of n rows loses about {@code n^2 2^-65}: none.
  *
- * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 110 more. <b>Cost.</b> Of N offered rows about
+ * <p>A row may have its codes with it ({@link RowCodes}). They change nothing about the sample; of two equal rows the one that has them is kept.
+ *
+ * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 110 more, codes apart. <b>Cost.</b> Of N offered rows about
  * {@code k (1 + ln(N/k))} enter; ask {@link #threshold()} first and the rest cost one comparison.
  *
  * <p>Not thread-safe; one owner.
@@ -83,7 +85,14 @@ public final class RowSample {
         if (!byHash.isEmpty()) {
             requireSameWidths(byHash.firstEntry().getValue(), row);
         }
-        if (row.hash() > threshold() || byHash.putIfAbsent(row.hash(), row) != null) {
+        if (row.hash() > threshold()) {
+            return;
+        }
+        SampledRow known = byHash.putIfAbsent(row.hash(), row);
+        if (known != null) {
+            if (known.codes() == null && row.codes() != null) {
+                byHash.put(row.hash(), row);
+            }
             return;
         }
         if (byHash.size() > capacity) {
@@ -133,14 +142,19 @@ public final class RowSample {
         return capacity;
     }
 
-    /** Bytes of the values kept: four each, of activations and targets. */
+    /** Gives a row its codes; nothing where it has left the sample, or has more of them than travel. */
+    public void attach(long hash, RowCodes codes) {
+        byHash.computeIfPresent(
+                hash, (name, row) -> codes.entries() <= RowCodes.mostEntries(row.values()) ? row.with(codes) : row);
+    }
+
+    /** Bytes of what is kept: four a value, of activations and targets, and those of the codes. */
     public long bytes() {
-        if (byHash.isEmpty()) {
-            return 0;
+        long bytes = 0;
+        for (SampledRow row : byHash.values()) {
+            bytes += row.bytes();
         }
-        SampledRow row = byHash.firstEntry().getValue();
-        float[] target = row.target();
-        return 4L * byHash.size() * (row.activation().length + (target == null ? 0 : target.length));
+        return bytes;
     }
 
     /** Bytes of a part that becomes a Kafka record: with its key and headers it stays under 512 KiB. */
@@ -169,15 +183,7 @@ public final class RowSample {
                 rows.add(row);
             }
         }
-        if (rows.isEmpty()) {
-            return List.of();
-        }
-        int rowsPerPart = RowSampleCodec.rowsPerPart(rows.get(0), maxBytesPerPart);
-        List<byte[]> parts = new ArrayList<>();
-        for (int from = 0; from < rows.size(); from += rowsPerPart) {
-            parts.add(RowSampleCodec.encode(capacity, rows.subList(from, Math.min(from + rowsPerPart, rows.size()))));
-        }
-        return parts;
+        return RowSampleCodec.parts(capacity, rows, maxBytesPerPart);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.plumbline.moments;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,53 +12,85 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * offset  size  what
- *      0     1  version, 2
+ *      0     1  version, 3 with codes and 2 without
  *      1     4  capacity of the sample
  *      5     4  activation width a, 1 or more
  *      9     4  target width t, or 0 when the target is the activation
  *     13     4  rows in this part
- *     17        per row: hash (8), request (8), event time in ms (8), a float32 activations, t float32 targets
+ *  version 3
+ *     17     4  features f of the encoder
+ *     21    32  SHA-256 of the encoder, {@link EncoderId}
+ *  then per row: hash (8), request (8), event time in ms (8), a float32 activations, t float32 targets
+ *  version 3     entries e (4), -1 for a row without codes; e features (4), ascending, below f; e values (8), finite, not 0
  * </pre>
  *
- * <p>Version 1, of windows that were open when the program was replaced, has no event times; they are read as 0.
+ * <p>Version 1, of windows that were open when the program was replaced, has no event times; they are read as 0. Where no row has
+ * codes version 2 is written, which earlier programs read.
  *
- * <p>The length must be exactly what the header implies; that is compared before anything is allocated.
+ * <p>The length must be exactly what header and entries imply; lengths are compared before anything is allocated.
  */
 final class RowSampleCodec {
 
-    private static final byte VERSION = 2;
+    private static final byte VERSION = 3;
+    private static final byte WITHOUT_CODES = 2;
     private static final byte WITHOUT_TIMES = 1;
     private static final int HEADER_BYTES = 17;
+    private static final int ENCODER_BYTES = Integer.BYTES + EncoderId.BYTES;
     private static final int ROW_HEADER_BYTES = 24;
+    private static final int NO_CODES = -1;
 
     record Part(int capacity, List<SampledRow> rows) {}
 
     private RowSampleCodec() {}
 
-    static int rowsPerPart(SampledRow row, int maxBytesPerPart) {
-        long rowBytes = rowBytes(row.activation().length, targetWidth(row));
-        long rows = (maxBytesPerPart - HEADER_BYTES) / rowBytes;
-        if (maxBytesPerPart < HEADER_BYTES || rows < 1) {
-            throw new IllegalArgumentException("a part of %d bytes cannot hold a row of %d and its header of %d"
-                    .formatted(maxBytesPerPart, rowBytes, HEADER_BYTES));
+    /** Parts of at most so many bytes. One encoder a sample: codes of another, as after a change, do not travel. */
+    static List<byte[]> parts(int capacity, List<SampledRow> rows, int maxBytesPerPart) {
+        EncoderId encoder = encoder(rows);
+        List<byte[]> parts = new ArrayList<>();
+        int from = 0;
+        while (from < rows.size()) {
+            int to = from;
+            long bytes = headerBytes(encoder);
+            while (to < rows.size() && bytes + rowBytes(rows.get(to), encoder) <= maxBytesPerPart) {
+                bytes += rowBytes(rows.get(to++), encoder);
+            }
+            if (to == from) {
+                throw new IllegalArgumentException("a part of %d bytes cannot hold a row of %d and its header of %d"
+                        .formatted(maxBytesPerPart, rowBytes(rows.get(from), encoder), headerBytes(encoder)));
+            }
+            parts.add(encode(capacity, rows.subList(from, to), encoder, Math.toIntExact(bytes)));
+            from = to;
         }
-        return (int) rows;
+        return parts;
     }
 
-    static byte[] encode(int capacity, List<SampledRow> rows) {
-        int activationWidth = rows.get(0).activation().length;
-        int targetWidth = targetWidth(rows.get(0));
-        long bytes = HEADER_BYTES + rows.size() * rowBytes(activationWidth, targetWidth);
-        ByteBuffer buffer = ByteBuffer.allocate(Math.toIntExact(bytes)).order(ByteOrder.LITTLE_ENDIAN);
-        buffer.put(VERSION)
+    private static @Nullable EncoderId encoder(List<SampledRow> rows) {
+        for (SampledRow row : rows) {
+            RowCodes codes = row.codes();
+            if (codes != null) {
+                return codes.encoder();
+            }
+        }
+        return null;
+    }
+
+    private static byte[] encode(int capacity, List<SampledRow> rows, @Nullable EncoderId encoder, int bytes) {
+        ByteBuffer buffer = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        buffer.put(encoder == null ? WITHOUT_CODES : VERSION)
                 .putInt(capacity)
-                .putInt(activationWidth)
-                .putInt(targetWidth)
+                .putInt(rows.get(0).activation().length)
+                .putInt(targetWidth(rows.get(0)))
                 .putInt(rows.size());
+        if (encoder != null) {
+            buffer.putInt(encoder.features()).put(HexFormat.of().parseHex(encoder.sha256()));
+        }
         for (SampledRow row : rows) {
             buffer.putLong(row.hash()).putLong(row.request()).putLong(row.timestampMs());
             putFloats(buffer, row.activation());
             putFloats(buffer, row.target());
+            if (encoder != null) {
+                putCodes(buffer, carried(row, encoder));
+            }
         }
         return buffer.array();
     }
@@ -69,7 +102,7 @@ final class RowSampleCodec {
         }
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         byte version = buffer.get();
-        if (version != VERSION && version != WITHOUT_TIMES) {
+        if (version < WITHOUT_TIMES || version > VERSION) {
             throw new IllegalArgumentException(
                     "row sample of version %d: this program reads version %d; not merged".formatted(version, VERSION));
         }
@@ -82,24 +115,110 @@ final class RowSampleCodec {
                     "row sample of capacity %d, activation width %d, target width %d, %d rows: not merged"
                             .formatted(capacity, activationWidth, targetWidth, count));
         }
+        EncoderId encoder = version == VERSION ? readEncoder(buffer) : null;
         // By division: the product of a hostile count and width can exceed a long.
-        long rowBytes = rowBytes(activationWidth, targetWidth) - (version == WITHOUT_TIMES ? Long.BYTES : 0);
-        int payload = bytes.length - HEADER_BYTES;
-        if (payload % rowBytes != 0 || payload / rowBytes != count) {
+        long rowBytes = rowBytes(activationWidth, targetWidth)
+                - (version == WITHOUT_TIMES ? Long.BYTES : 0)
+                + (encoder == null ? 0 : Integer.BYTES);
+        int payload = buffer.remaining();
+        boolean fits =
+                encoder == null ? payload % rowBytes == 0 && payload / rowBytes == count : payload / rowBytes >= count;
+        if (!fits) {
             throw new IllegalArgumentException(
                     "row sample of %d rows of %d + %d values (%d bytes each) has %d bytes after its header; not merged"
                             .formatted(count, activationWidth, targetWidth, rowBytes, payload));
         }
         List<SampledRow> rows = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
+            if (buffer.remaining() < rowBytes) {
+                throw cutShort(i, buffer.remaining());
+            }
             long hash = buffer.getLong();
             long request = buffer.getLong();
             long timestampMs = version == WITHOUT_TIMES ? 0 : buffer.getLong();
             float[] activation = getFloats(buffer, activationWidth);
-            rows.add(new SampledRow(
-                    hash, request, timestampMs, activation, targetWidth == 0 ? null : getFloats(buffer, targetWidth)));
+            float[] target = targetWidth == 0 ? null : getFloats(buffer, targetWidth);
+            RowCodes codes = encoder == null ? null : readCodes(buffer, encoder, i, activationWidth + targetWidth);
+            rows.add(new SampledRow(hash, request, timestampMs, activation, target, codes));
+        }
+        if (buffer.hasRemaining()) {
+            throw new IllegalArgumentException("row sample of %d rows has %d bytes after the last; not merged"
+                    .formatted(count, buffer.remaining()));
         }
         return new Part(capacity, rows);
+    }
+
+    private static EncoderId readEncoder(ByteBuffer buffer) {
+        if (buffer.remaining() < ENCODER_BYTES) {
+            throw new IllegalArgumentException(
+                    "row sample with codes has %d bytes after its header, expected the %d of its encoder; not merged"
+                            .formatted(buffer.remaining(), ENCODER_BYTES));
+        }
+        int features = buffer.getInt();
+        byte[] sha256 = new byte[EncoderId.BYTES];
+        buffer.get(sha256);
+        return new EncoderId(HexFormat.of().formatHex(sha256), features);
+    }
+
+    private static @Nullable RowCodes readCodes(ByteBuffer buffer, EncoderId encoder, int row, int values) {
+        int entries = buffer.getInt();
+        if (entries == NO_CODES) {
+            return null;
+        }
+        if (entries < 0 || entries > RowCodes.mostEntries(values)) {
+            throw new IllegalArgumentException("row %d of a sample has %d codes: expected at most %d; not merged"
+                    .formatted(row, entries, RowCodes.mostEntries(values)));
+        }
+        if (buffer.remaining() < (long) entries * RowCodes.ENTRY_BYTES) {
+            throw cutShort(row, buffer.remaining());
+        }
+        int[] feature = new int[entries];
+        buffer.asIntBuffer().get(feature);
+        buffer.position(buffer.position() + Integer.BYTES * entries);
+        double[] value = new double[entries];
+        buffer.asDoubleBuffer().get(value);
+        buffer.position(buffer.position() + Double.BYTES * entries);
+        return new RowCodes(encoder, feature, value);
+    }
+
+    private static IllegalArgumentException cutShort(int row, int remaining) {
+        return new IllegalArgumentException(
+                "row %d of a sample is cut short, %d bytes are left of it; not merged".formatted(row, remaining));
+    }
+
+    private static void putCodes(ByteBuffer buffer, @Nullable RowCodes codes) {
+        if (codes == null) {
+            buffer.putInt(NO_CODES);
+            return;
+        }
+        buffer.putInt(codes.entries());
+        for (int feature : codes.feature()) {
+            buffer.putInt(feature);
+        }
+        for (double value : codes.value()) {
+            buffer.putDouble(value);
+        }
+    }
+
+    /** The codes that travel with a row, where those of this encoder do. */
+    private static @Nullable RowCodes carried(SampledRow row, EncoderId encoder) {
+        RowCodes codes = row.codes();
+        return codes != null && codes.encoder().equals(encoder) && codes.entries() <= RowCodes.mostEntries(row.values())
+                ? codes
+                : null;
+    }
+
+    private static int headerBytes(@Nullable EncoderId encoder) {
+        return HEADER_BYTES + (encoder == null ? 0 : ENCODER_BYTES);
+    }
+
+    private static long rowBytes(SampledRow row, @Nullable EncoderId encoder) {
+        long bytes = rowBytes(row.activation().length, targetWidth(row));
+        if (encoder == null) {
+            return bytes;
+        }
+        RowCodes codes = carried(row, encoder);
+        return bytes + Integer.BYTES + (codes == null ? 0 : codes.bytes());
     }
 
     private static long rowBytes(int activationWidth, int targetWidth) {

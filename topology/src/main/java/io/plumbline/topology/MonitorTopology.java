@@ -1,5 +1,7 @@
 package io.plumbline.topology;
 
+import io.plumbline.explainer.Encoder;
+import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -11,10 +13,12 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
@@ -55,7 +59,8 @@ public final class MonitorTopology {
                 listeners,
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
-                WindowWorkers.none());
+                WindowWorkers.none(),
+                Runnable::run);
     }
 
     /**
@@ -78,13 +83,15 @@ public final class MonitorTopology {
                 listeners,
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
-                WindowWorkers.none());
+                WindowWorkers.none(),
+                Runnable::run);
     }
 
     /**
      * @param repeats counts what is read again and again
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
+     * @param encoder encodes sampled rows of sites with {@code adaptation.encode: on-arrival}; {@link EarlyEncoding#background}
      */
     public static Topology build(
             MonitorConfig config,
@@ -94,8 +101,9 @@ public final class MonitorTopology {
             Listeners listeners,
             Repeats repeats,
             SourceWatch watch,
-            Executor workers) {
-        return described(config, sites, prepared, activeDecoders, listeners, repeats, watch, workers);
+            Executor workers,
+            Executor encoder) {
+        return described(config, sites, prepared, activeDecoders, listeners, repeats, watch, workers, encoder);
     }
 
     private static DescribedTopology described(
@@ -106,7 +114,8 @@ public final class MonitorTopology {
             Listeners listeners,
             Repeats repeats,
             SourceWatch watch,
-            Executor workers) {
+            Executor workers,
+            Executor encoder) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -134,7 +143,7 @@ public final class MonitorTopology {
                         "dead-letters",
                         prepared.largestDeadLetter())),
                 "activations");
-        topology.addProcessor("accumulate", windows.accumulator(), "ingest");
+        topology.addProcessor("accumulate", windows.accumulator(earlyEncoding(config, sites, encoder)), "ingest");
         topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
         topology.addSink("dead-letters", topics.deadLetters(), out, out, "ingest");
         topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
@@ -150,6 +159,17 @@ public final class MonitorTopology {
         topology.addSink("window-reports", topics.windowReports(), out, out, "assess");
         topology.addSink("adaptation-requests", topics.adaptationRequests(), out, out, "assess");
         return topology;
+    }
+
+    private static EarlyEncoding earlyEncoding(MonitorConfig config, Map<String, WatchedSite> sites, Executor encoder) {
+        Map<String, Encoder> encoders = new HashMap<>();
+        sites.forEach((name, site) -> {
+            AdaptationSettings adaptation = config.adaptations().get(name);
+            if (adaptation != null && adaptation.encodesOnArrival()) {
+                encoders.put(name, site.explainer().encoder());
+            }
+        });
+        return new EarlyEncoding(encoders, encoder);
     }
 
     /** The end of the year 9999: sums of such a time and a window do not overflow. */

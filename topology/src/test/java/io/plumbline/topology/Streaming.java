@@ -2,6 +2,7 @@ package io.plumbline.topology;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Properties;
@@ -37,6 +38,11 @@ final class Streaming implements AutoCloseable {
 
     void send(String topic, String key, byte[] value, long timestampMs) {
         send(topic, key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
+    }
+
+    /** Lets wall-clock time pass. */
+    void pass(Duration time) {
+        driver.advanceWallClockTime(time);
     }
 
     List<TestRecord<byte[], byte[]>> read(String topic) {

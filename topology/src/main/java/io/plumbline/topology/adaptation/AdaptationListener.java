@@ -6,6 +6,9 @@ public interface AdaptationListener {
     /** A request was answered; the report is final. */
     void onAdaptation(AdaptationReport report);
 
+    /** Of the sampled rows of an adaptation of {@code site}, {@code early} came with their codes and {@code late} did not. */
+    default void onSample(String site, int early, int late) {}
+
     /** {@code nanoseconds} were spent cutting a decoder into records and handing them to the producer. */
     default void onEmitted(long nanoseconds) {}
 

@@ -14,9 +14,14 @@ import java.util.stream.Stream;
  * @param limits what a refit has to stay within to be published
  * @param validationShare share of the sampled requests kept to choose on, and as many again to judge on, in (0, 0.5)
  * @param travelling how the decoder is published
+ * @param encodesOnArrival whether sampled rows are encoded while their windows are open, and not when the adaptation begins
  */
 public record AdaptationSettings(
-        AdaptationProfile profile, GateLimits limits, double validationShare, Travelling travelling) {
+        AdaptationProfile profile,
+        GateLimits limits,
+        double validationShare,
+        Travelling travelling,
+        boolean encodesOnArrival) {
 
     public AdaptationSettings {
         if (!(validationShare > 0.0 && validationShare < 0.5)) {

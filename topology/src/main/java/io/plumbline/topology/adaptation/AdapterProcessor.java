@@ -295,6 +295,8 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                         System.nanoTime()));
             }
         }
+        int without = refit.withoutCodes(sample);
+        listener.onSample(site, sample.size() - without, without);
         return refit.adapt(request, sample, current);
     }
 

@@ -9,7 +9,9 @@ import io.plumbline.adaptation.SearchReport;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SampledCodes;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
@@ -18,7 +20,10 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Fits, checks and decides for one site. Pure but for the clock; window-independent parts are computed once.
@@ -28,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Refit {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Refit.class);
+
     private final String site;
     private final Explainer explainer;
     private final int rank;
@@ -36,6 +43,7 @@ final class Refit {
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
     private final DType revertType;
+    private final AtomicBoolean namedOtherEncoder = new AtomicBoolean();
 
     /**
      * @param trainedSubspace of the explainer's decoder, at any rank
@@ -57,6 +65,24 @@ final class Refit {
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
         this.revertType = settings.revertType(explainer.decoder());
+    }
+
+    /** How many rows of a sample came without codes of this encoder; where some have those of another it is said, once. */
+    int withoutCodes(RowSample sample) {
+        List<SampledRow> without = SampledCodes.missing(explainer.encoder(), sample.rows());
+        for (SampledRow row : without) {
+            RowCodes codes = row.codes();
+            if (codes != null && namedOtherEncoder.compareAndSet(false, true)) {
+                LOG.warn(
+                        "site {}: sampled rows came with the codes of encoder {} of {} features, this adapter has {} of {}; they are encoded again. Give monitor and adapter the same explainer and the same kernel (-Dplumbline.kernel). Said once",
+                        site,
+                        codes.encoder().sha256(),
+                        codes.encoder().features(),
+                        explainer.encoder().id().sha256(),
+                        explainer.features());
+            }
+        }
+        return without.size();
     }
 
     /**

@@ -134,7 +134,7 @@ final class ConfigReader {
             ConfigNode adaptationNode = adaptation(node);
             SwapRules swaps = SwapRulesReader.read(adaptationNode);
             swapRules.put(site, swaps);
-            AdaptationSettings adaptation = sites.adaptation(adaptationNode);
+            AdaptationSettings adaptation = sites.adaptation(adaptationNode, swaps);
             adaptationNode.refuseUnknownKeys();
             if (swaps.adapts()) {
                 adaptations.put(site, adaptation);

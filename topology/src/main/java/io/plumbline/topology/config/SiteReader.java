@@ -41,6 +41,12 @@ final class SiteReader {
         AUTHORS_CODE
     }
 
+    /** When the sampled rows of a window are encoded. */
+    private enum EncodeRows {
+        AT_TRIGGER,
+        ON_ARRIVAL
+    }
+
     private final ConfigReader reader;
     private final WindowSettings window;
     private final int minimumRows;
@@ -133,7 +139,7 @@ final class SiteReader {
         }
     }
 
-    AdaptationSettings adaptation(ConfigNode node) {
+    AdaptationSettings adaptation(ConfigNode node, SwapRules swaps) {
         AdaptationProfile profile = profile(node);
         GateLimits standard = GateLimits.DEFAULTS;
         GateLimits limits = new GateLimits(
@@ -145,7 +151,12 @@ final class SiteReader {
                 node.real("max_id_cost", standard.maximumIdCost(), 0.0, Double.MAX_VALUE));
         double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
         DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
-        return new AdaptationSettings(profile, limits, validation, Travelling.dense(dtype));
+        EncodeRows encode = node.choice("encode", EncodeRows.AT_TRIGGER, EncodeRows.class);
+        if (encode == EncodeRows.ON_ARRIVAL && !swaps.adapts()) {
+            node.problem(
+                    "encode", "on-arrival", "expected only with mode: propose or auto; with observe nothing is fitted");
+        }
+        return new AdaptationSettings(profile, limits, validation, Travelling.dense(dtype), encode == EncodeRows.ON_ARRIVAL);
     }
 
     private static AdaptationProfile profile(ConfigNode node) {

@@ -147,6 +147,9 @@ public final class Metrics implements AutoCloseable {
                 adaptationOutcomes.forEach(outcome -> counters.adaptations(label, outcome));
                 lateReasons.forEach(reason -> counters.lateRows(label, reason));
                 counters.partitionsGivenUp(label);
+                counters.rowsEncodedEarly(label);
+                counters.adaptationRows(label, Counters.EARLY);
+                counters.adaptationRows(label, Counters.AT_TRIGGER);
             }
             counters.foreignRecords(MOMENTS);
             counters.foreignRecords(ADAPTATION_REQUESTS);
@@ -247,6 +250,20 @@ public final class Metrics implements AutoCloseable {
     /** An adaptation ended; {@code outcome} is one of a fixed set. */
     public void adaptationEnded(String site, String outcome) {
         guarded(() -> counters.adaptations(site(site).label(), outcome).increment());
+    }
+
+    /** Sampled rows were encoded while their window was open. */
+    public void rowsEncodedEarly(String site, long rows) {
+        guarded(() -> counters.rowsEncodedEarly(site(site).label()).increment((double) rows));
+    }
+
+    /** An adaptation began on so many rows that had been encoded {@code early}, and so many that had not. */
+    public void rowsAdaptedOn(String site, long early, long atTrigger) {
+        guarded(() -> {
+            String label = site(site).label();
+            counters.adaptationRows(label, Counters.EARLY).increment((double) early);
+            counters.adaptationRows(label, Counters.AT_TRIGGER).increment((double) atTrigger);
+        });
     }
 
     /** An adapted decoder was published. */

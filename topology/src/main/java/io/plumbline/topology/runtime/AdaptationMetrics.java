@@ -15,6 +15,11 @@ record AdaptationMetrics(Metrics metrics, Console console) implements Adaptation
     }
 
     @Override
+    public void onSample(String site, int early, int late) {
+        metrics.rowsAdaptedOn(site, early, late);
+    }
+
+    @Override
     public void onEmitted(long nanoseconds) {
         metrics.took(Stage.EMIT, nanoseconds);
     }

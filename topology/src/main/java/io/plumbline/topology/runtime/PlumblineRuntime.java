@@ -25,6 +25,7 @@ import io.plumbline.topology.metrics.Standstills;
 import io.plumbline.topology.metrics.StreamsProbes;
 import io.plumbline.topology.metrics.WebConfig;
 import io.plumbline.topology.metrics.WebPages;
+import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -179,7 +180,8 @@ public final class PlumblineRuntime implements AutoCloseable {
                     new MonitorTopology.Listeners(watchers, watchers, watchers),
                     repeats,
                     watchSource(config, prepared, metrics),
-                    WindowWorkers.of(threads(properties)));
+                    WindowWorkers.of(threads(properties)),
+                    EarlyEncoding.background());
             KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),

@@ -103,7 +103,7 @@ class RefitTest {
 
     private static AdaptationSettings settings(DType dtype) {
         return new AdaptationSettings(
-                new AdaptationProfile.Auto(), GateLimits.DEFAULTS, VALIDATION_SHARE, Travelling.dense(dtype));
+                new AdaptationProfile.Auto(), GateLimits.DEFAULTS, VALIDATION_SHARE, Travelling.dense(dtype), false);
     }
 
     private static RowSample sample() {

@@ -14,6 +14,7 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.runtime.LostThread;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
@@ -70,7 +71,8 @@ final class FaultedMonitor {
                 new MonitorTopology.Listeners(teller, teller, teller),
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
-                WindowWorkers.of(2));
+                WindowWorkers.of(2),
+                EarlyEncoding.background());
         topology.addProcessor("print", Printer::new, "compose");
         topology.addSink("prints", arguments[1], new ByteArraySerializer(), new ByteArraySerializer(), "print");
         run(topology, StreamsSettings.monitor(config));

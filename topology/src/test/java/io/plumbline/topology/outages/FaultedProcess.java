@@ -5,6 +5,7 @@ import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.EncoderId;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
@@ -55,6 +56,10 @@ final class FaultedProcess {
     }
 
     private record CountedEncoder(Encoder inner) implements Encoder {
+        @Override
+        public EncoderId id() {
+            return inner.id();
+        }
 
         @Override
         public int inputWidth() {

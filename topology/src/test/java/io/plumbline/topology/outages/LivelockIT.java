@@ -8,6 +8,7 @@ import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.EncoderId;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.adaptation.AdaptationReport;
@@ -134,6 +135,10 @@ class LivelockIT {
 
     /** Each refit, which encodes the rows it fits on more than once, takes more than twice the poll interval. */
     private record SlowEncoder(Encoder inner, CountDownLatch quick, AtomicInteger encodings) implements Encoder {
+        @Override
+        public EncoderId id() {
+            return inner.id();
+        }
 
         @Override
         public int inputWidth() {

@@ -10,6 +10,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Repeats;
+import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
@@ -50,7 +51,8 @@ final class MonitorInstance implements AutoCloseable {
                         new MonitorTopology.Listeners(watcher, watcher, watcher),
                         new Repeats(),
                         SourceWatch.ALWAYS_READ,
-                        WindowWorkers.of(2)),
+                        WindowWorkers.of(2),
+                        EarlyEncoding.background()),
                 properties);
         streams.setUncaughtExceptionHandler(error -> {
             failures.add(error);
