@@ -11,7 +11,7 @@ import java.util.TreeSet;
 /** Factors and a trained decoder that are the same numbers on every machine: fractions of integers. Also a program. */
 public final class MadeUpFactors {
 
-    enum Form {
+    public enum Form {
         UNTURNED(0),
         OF_RANK(1_000),
         TURNED(2_000);
@@ -39,7 +39,7 @@ public final class MadeUpFactors {
     }
 
     /** Two of its columns are equal, for {@link #cancelling}. */
-    static Decoder trained(int features, int dimension) {
+    public static Decoder trained(int features, int dimension) {
         Random random = new Random(features * 31L + dimension);
         Matrix weights = matrix(random, features, dimension);
         for (int j = 0; j < features; j++) {
@@ -48,7 +48,7 @@ public final class MadeUpFactors {
         return new Decoder(weights, matrix(random, 1, dimension).values());
     }
 
-    static DecoderFactors of(Form form, Decoder trained, int rank, int rows, int active) {
+    public static DecoderFactors of(Form form, Decoder trained, int rank, int rows, int active) {
         int d = trained.dimension();
         Random random = new Random(form.seed + d);
         Matrix turn = cancelling(matrix(random, d, form == Form.TURNED ? d : rank));

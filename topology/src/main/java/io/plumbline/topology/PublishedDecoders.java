@@ -238,9 +238,10 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         return new Candidate(
                 newest.decoder(),
                 newest.dtype(),
+                newest.factors(),
                 newest.manifest().lineage(),
                 newest.manifest().parentSha256(),
-                newest.manifest().sha256());
+                newest.manifest().sha256OfArtefact());
     }
 
     @Override

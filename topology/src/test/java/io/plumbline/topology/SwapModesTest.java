@@ -73,9 +73,10 @@ class SwapModesTest {
             return new Candidate(
                     replaced == null ? newest.decoder() : replaced,
                     newest.dtype(),
+                    newest.factors(),
                     newest.manifest().lineage(),
                     newest.manifest().parentSha256(),
-                    newest.manifest().sha256());
+                    newest.manifest().sha256OfArtefact());
         }
 
         @Override

@@ -5,6 +5,8 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -39,5 +41,22 @@ public record AdaptationSettings(
                 .filter(trained::keepsIdentityAs)
                 .findFirst()
                 .orElse(DType.F64);
+    }
+
+    /** Whether the trained decoder returns without any number: it is what factors with nothing learnt make. */
+    boolean returnsAsFactors(Decoder trained) {
+        return travelling.factored() && revertType(trained) == DType.F32;
+    }
+
+    /** The types in which decoders of this site may travel as k x d weights; none where each has factors. */
+    public Set<DType> weightTypes(Decoder trained) {
+        Set<DType> types = EnumSet.noneOf(DType.class);
+        if (!travelling.factored() || profile instanceof AdaptationProfile.AuthorsCode) {
+            types.add(travelling.dtype());
+        }
+        if (!returnsAsFactors(trained)) {
+            types.add(revertType(trained));
+        }
+        return types;
     }
 }

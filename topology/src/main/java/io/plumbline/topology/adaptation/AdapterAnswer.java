@@ -1,5 +1,6 @@
 package io.plumbline.topology.adaptation;
 
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import java.util.Map;
@@ -33,13 +34,15 @@ public record AdapterAnswer(
      *
      * @param version higher than every one before it; candidates are counted by themselves
      * @param kind {@link #ADAPTED}, {@link #TRAINED} or {@link #CANDIDATE}
-     * @param dtype the type its weights travel in
+     * @param dtype the type its weights have
+     * @param factors what it is made of, where it travels as factors; null where its weights travel
      */
     public record Publication(
             long version,
             String kind,
             Decoder decoder,
             DType dtype,
+            @Nullable DecoderFactors factors,
             Map<String, String> lineage,
             String parentSha256) {}
 }

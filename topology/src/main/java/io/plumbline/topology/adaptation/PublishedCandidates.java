@@ -1,5 +1,6 @@
 package io.plumbline.topology.adaptation;
 
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import java.util.Map;
@@ -8,9 +9,14 @@ import org.jspecify.annotations.Nullable;
 /** What the adapter published and does not hold: candidates, and its own state as everyone reads it. Thread-safe. */
 public interface PublishedCandidates {
 
-    /** A complete candidate whose SHA-256, parent and shape were checked, as it was published. */
+    /** A complete candidate whose SHA-256, parent and shape were checked, as it was published: with its factors if it came as such. */
     record Candidate(
-            Decoder decoder, DType dtype, Map<String, String> lineage, String parentSha256, String artefactSha256) {}
+            Decoder decoder,
+            DType dtype,
+            @Nullable DecoderFactors factors,
+            Map<String, String> lineage,
+            String parentSha256,
+            String artefactSha256) {}
 
     /**
      * Reads a candidate back from the topic: as long as that takes.

@@ -2,6 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.Reconstruction;
@@ -43,6 +44,7 @@ final class Refit {
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
     private final DType revertType;
+    private final @Nullable DecoderFactors revertFactors;
     private final AtomicBoolean namedOtherEncoder = new AtomicBoolean();
 
     /**
@@ -65,6 +67,8 @@ final class Refit {
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
         this.revertType = settings.revertType(explainer.decoder());
+        this.revertFactors =
+                settings.returnsAsFactors(explainer.decoder()) ? DecoderFactors.ofTrained(explainer.decoder()) : null;
     }
 
     /** How many rows of a sample came without codes of this encoder; where some have those of another it is said, once. */
@@ -128,6 +132,7 @@ final class Refit {
                         report,
                         adaptation.search().decoder(),
                         settings.travelling().dtype(),
+                        adaptation.search().factors(),
                         Lineage.of(report, adaptation.search()),
                         parentSha256)
                 : new AdaptationOutcome.Keep(report);
@@ -190,7 +195,7 @@ final class Refit {
                 "the site is aligned again; the trained decoder returns",
                 0,
                 0.0);
-        return new AdaptationOutcome.Revert(report, explainer.decoder(), revertType, parentSha256);
+        return new AdaptationOutcome.Revert(report, explainer.decoder(), revertType, revertFactors, parentSha256);
     }
 
     /** The answer to a request that cannot be carried out. */

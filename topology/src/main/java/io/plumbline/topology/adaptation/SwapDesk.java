@@ -128,7 +128,13 @@ final class SwapDesk {
 
     private static Publication publication(long version, String kind, AdaptationOutcome.Publish fitted) {
         return new Publication(
-                version, kind, fitted.decoder(), fitted.dtype(), fitted.lineage(), fitted.parentSha256());
+                version,
+                kind,
+                fitted.decoder(),
+                fitted.dtype(),
+                fitted.factors(),
+                fitted.lineage(),
+                fitted.parentSha256());
     }
 
     /** Traffic is back: so is the trained decoder, and a candidate made for the other traffic is void. */
@@ -200,7 +206,13 @@ final class SwapDesk {
                 Long.toString(report.windowEndMs()));
         AdaptationOutcome.Revert back = refit.revert(new AdaptationMessage.Revert(report.windowEndMs()));
         Publication publication = new Publication(
-                version, AdapterAnswer.TRAINED, back.trained(), back.dtype(), lineage, back.parentSha256());
+                version,
+                AdapterAnswer.TRAINED,
+                back.trained(),
+                back.dtype(),
+                back.factors(),
+                lineage,
+                back.parentSha256());
         return new Step(report.published(version), publication, state.inService(version, false));
     }
 
@@ -270,6 +282,7 @@ final class SwapDesk {
                         AdapterAnswer.ADAPTED,
                         candidate.decoder(),
                         candidate.dtype(),
+                        candidate.factors(),
                         lineage,
                         candidate.parentSha256()),
                 state.inService(version, true).swappedAt(waiting.windowEndMs(), rules));

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.emission.DecoderListener;
+import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -17,6 +18,8 @@ final class DecoderReading implements AutoCloseable, DecoderListener {
     /** What a subscriber found. */
     sealed interface Found {
         record Published(PublishedDecoder decoder) implements Found {}
+
+        record Listed(DecoderManifest manifest) implements Found {}
 
         record Refused(String site, long version, String reason) implements Found {}
 
@@ -59,6 +62,11 @@ final class DecoderReading implements AutoCloseable, DecoderListener {
     @Override
     public void onDecoder(PublishedDecoder decoder) {
         put(new Found.Published(decoder));
+    }
+
+    @Override
+    public void onListed(DecoderManifest manifest) {
+        put(new Found.Listed(manifest));
     }
 
     @Override

@@ -4,7 +4,6 @@ import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.cli.DecoderReading.Found;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscription;
-import io.plumbline.topology.emission.PublishedDecoder;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.Map;
@@ -47,8 +46,9 @@ final class DecodersListCommand implements Callable<Integer> {
         try (DecoderReading reading = source.read(DecoderSubscription.everything())) {
             for (Found found = reading.next(); !(found instanceof Found.CaughtUp); found = reading.next()) {
                 if (found instanceof Found.Published published) {
-                    PublishedDecoder decoder = published.decoder();
-                    (decoder.isCandidate() ? candidates : serving).put(decoder.site(), decoder.manifest());
+                    put(published.decoder().manifest(), serving, candidates);
+                } else if (found instanceof Found.Listed listed) {
+                    put(listed.manifest(), serving, candidates);
                 } else if (found instanceof Found.Told told) {
                     states.put(told.site(), told.state());
                 } else {
@@ -79,6 +79,11 @@ final class DecodersListCommand implements Callable<Integer> {
         }
         out.flush();
         return ExitCodes.FINE;
+    }
+
+    private static void put(
+            DecoderManifest manifest, Map<String, DecoderManifest> serving, Map<String, DecoderManifest> candidates) {
+        (manifest.waits() ? candidates : serving).put(manifest.explainedSite(), manifest);
     }
 
     /** @param manifest null while the trained decoder serves as it came */

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Holds a configuration against the files it names. Reads every explainer and baseline: seconds for large ones. */
@@ -188,9 +187,9 @@ public final class ConfigCheck {
         return profile instanceof AdaptationProfile.AuthorsCode code ? code.settings() : null;
     }
 
-    /** Of what an adaptation publishes, and of the trained decoder when it returns. */
+    /** Of what an adaptation publishes as weights, and of the trained decoder when it returns. */
     private static void checkSize(AdaptationSettings adaptation, Decoder trained, List<String> problems) {
-        for (DType dtype : new TreeSet<>(List.of(adaptation.travelling().dtype(), adaptation.revertType(trained)))) {
+        for (DType dtype : adaptation.weightTypes(trained)) {
             String refusal = DecoderEmitter.refusal(trained.features(), trained.dimension(), dtype);
             if (refusal != null) {
                 problems.add("adaptation.dtype = %s: %s"

@@ -35,6 +35,11 @@ final class SiteReader {
     private static final Duration DEFAULT_RUN_LENGTH = Duration.ofDays(90);
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
 
+    private enum Encoding {
+        DENSE,
+        FACTORED
+    }
+
     private enum Profile {
         AUTO,
         PAPER,
@@ -156,7 +161,22 @@ final class SiteReader {
             node.problem(
                     "encode", "on-arrival", "expected only with mode: propose or auto; with observe nothing is fitted");
         }
-        return new AdaptationSettings(profile, limits, validation, Travelling.dense(dtype), encode == EncodeRows.ON_ARRIVAL);
+        return new AdaptationSettings(
+                profile, limits, validation, travelling(node, dtype), encode == EncodeRows.ON_ARRIVAL);
+    }
+
+    private static Travelling travelling(ConfigNode node, DType dtype) {
+        if (node.choice("encoding", Encoding.DENSE, Encoding.class) == Encoding.DENSE) {
+            return Travelling.dense(dtype);
+        }
+        if (dtype != DType.F32) {
+            node.problem(
+                    "encoding",
+                    "factored",
+                    "expected only with dtype: f32, not %s: factors are float32 numbers and make float32 weights"
+                            .formatted(dtype.name().toLowerCase(Locale.ROOT)));
+        }
+        return Travelling.factors();
     }
 
     private static AdaptationProfile profile(ConfigNode node) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -11,6 +12,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The safetensors blob of a decoder that travels, never in memory as a whole: one pass over the weights hashes it, another
@@ -26,7 +28,11 @@ final class DecoderArtefact {
     private final SafetensorsWriter writer;
     private final long bytes;
 
-    private DecoderArtefact(SafetensorsWriter writer) {
+    /** The decoder its factors make; null where it holds the weights. */
+    private final @Nullable Decoder made;
+
+    private DecoderArtefact(SafetensorsWriter writer, @Nullable Decoder made) {
+        this.made = made;
         this.writer = writer;
         this.bytes = writer.bytes();
     }
@@ -36,7 +42,33 @@ final class DecoderArtefact {
         lineage.forEach(writer::metadata);
         writer.add(WEIGHTS, dtype, decoder.weights());
         writer.addVector(BIAS, dtype, decoder.bias());
-        return new DecoderArtefact(writer);
+        return new DecoderArtefact(writer, null);
+    }
+
+    /** @param made the decoder the factors make, whose identity readers compare */
+    static DecoderArtefact of(DecoderFactors factors, Decoder made, Map<String, String> lineage) {
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        lineage.forEach(writer::metadata);
+        FactorTensors.add(factors, writer);
+        return new DecoderArtefact(writer, made);
+    }
+
+    /** What a reader must know of it; one pass to hash it, for factors another over the decoder they make. */
+    DecoderManifest manifest(String site, long version, String kind, String parentSha256, Map<String, String> lineage) {
+        boolean factored = made != null;
+        String sha256 = sha256();
+        return new DecoderManifest(
+                factored ? DecoderManifest.FACTORS_SCHEMA : DecoderManifest.WEIGHTS_SCHEMA,
+                site,
+                version,
+                kind,
+                factored ? DecoderManifest.FACTORED : null,
+                parentSha256,
+                made != null ? made.sha256() : sha256,
+                factored ? sha256 : null,
+                bytes,
+                DecoderChunk.chunksOf(bytes),
+                lineage);
     }
 
     long bytes() {

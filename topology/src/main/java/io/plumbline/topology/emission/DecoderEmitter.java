@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
@@ -70,15 +71,15 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
     }
 
     /**
-     * Why a decoder cannot be published, or null when it can: to be asked before anything starts.
+     * Why a decoder cannot be published as weights, or null when it can: to be asked before anything starts.
      *
-     * @param dtype the type its weights would travel in
+     * @param dtype of the weights
      */
     public static @Nullable String refusal(int features, int dimension, DType dtype) {
         long bytes = dtype.bytes() * ((long) features * dimension + dimension) + DecoderSubscription.LARGEST_HEADER;
         return bytes <= DecoderManifest.LARGEST_ARTEFACT
                 ? null
-                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write a narrower adaptation.dtype, or adaptation.mode: observe"
+                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write adaptation.encoding: factored, a narrower adaptation.dtype, or adaptation.mode: observe"
                         .formatted(features, dimension, bytes, dtype, DecoderManifest.LARGEST_ARTEFACT);
     }
 
@@ -124,17 +125,12 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         metadata.put("version", Long.toString(version));
         metadata.put("kind", publication.kind());
         metadata.put("parent_sha256", publication.parentSha256());
-        DecoderArtefact artefact = DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata);
-        DecoderManifest manifest = new DecoderManifest(
-                DecoderManifest.SCHEMA,
-                name,
-                version,
-                publication.kind(),
-                publication.parentSha256(),
-                artefact.sha256(),
-                artefact.bytes(),
-                DecoderChunk.chunksOf(artefact.bytes()),
-                metadata);
+        DecoderFactors factors = publication.factors();
+        DecoderArtefact artefact = factors == null
+                ? DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata)
+                : DecoderArtefact.of(factors, publication.decoder(), metadata);
+        DecoderManifest manifest =
+                artefact.manifest(name, version, publication.kind(), publication.parentSha256(), metadata);
         int chunks = artefact.cut(
                 version, (index, chunk) -> forward(new DecoderKey(name, index).encode(), chunk, record, decoders));
         for (int surplus = chunks; current != null && surplus < current.chunks(); surplus++) {

@@ -36,16 +36,28 @@ public record DecoderSubscription(
      * @param sha256 its {@link Decoder#sha256()}
      * @param features 0 where the shape is not known
      * @param dimension 0 where the shape is not known
+     * @param trained the decoder itself, of which those that travel as factors are made; null: such a one is refused
      */
-    public record Parent(String sha256, int features, int dimension) {
+    public record Parent(
+            String sha256,
+            int features,
+            int dimension,
+            @Nullable Decoder trained) {
 
         /** One pass over the weights. */
         public static Parent of(Decoder trained) {
-            return new Parent(trained.sha256(), trained.features(), trained.dimension());
+            return new Parent(trained.sha256(), trained.features(), trained.dimension(), trained);
         }
 
         boolean knowsShape() {
             return features > 0;
+        }
+
+        /** What a decoder takes as float32: its factors travel where they are less. */
+        long largestFactors() {
+            return knowsShape()
+                    ? Float.BYTES * ((long) features * dimension + dimension) + LARGEST_HEADER
+                    : Long.MAX_VALUE;
         }
 
         long largestArtefact() {
@@ -71,10 +83,10 @@ public record DecoderSubscription(
         return standard(parents);
     }
 
-    /** The same where only the SHA-256 of the trained decoders is at hand. */
+    /** The same where only the SHA-256 of the trained decoders is at hand: those that travel as factors are refused. */
     public static DecoderSubscription ofParents(Map<String, String> sha256) {
         Map<String, Parent> parents = new HashMap<>();
-        sha256.forEach((site, hash) -> parents.put(site, new Parent(hash, 0, 0)));
+        sha256.forEach((site, hash) -> parents.put(site, new Parent(hash, 0, 0, null)));
         return standard(parents);
     }
 
@@ -83,7 +95,7 @@ public record DecoderSubscription(
         return of(Map.of(DecoderKey.candidatesOf(site), trained));
     }
 
-    /** Every site, parent unchecked: to list what is there. */
+    /** Every site, parent unchecked: to list what is there. Of factors the manifest alone is handed out. */
     public static DecoderSubscription everything() {
         return standard(null);
     }

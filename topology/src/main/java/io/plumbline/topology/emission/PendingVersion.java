@@ -1,11 +1,7 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.explainer.Decoder;
-import io.plumbline.linalg.Weights;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
-import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
-import io.plumbline.wire.Tensor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -18,7 +14,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.BitSet;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -130,56 +125,10 @@ final class PendingVersion implements AutoCloseable {
 
     /** Throws {@link IllegalArgumentException} when the file is not a decoder such as {@code parent}. */
     PublishedDecoder decode(DecoderManifest manifest, @Nullable Parent parent) throws IOException {
-        Safetensors blob = Safetensors.open(file());
-        Tensor weights = blob.tensor(DecoderArtefact.WEIGHTS);
-        Tensor bias = blob.tensor(DecoderArtefact.BIAS);
-        requireShapes(weights, bias, parent);
         try {
-            Weights read = weights.toWeights();
-            double[] row = new double[read.columns()];
-            for (int feature = 0; feature < read.rows(); feature++) {
-                read.copyTo(feature * row.length, row, 0, row.length);
-                requireFinite(weights, row, feature * row.length);
-            }
-            double[] offsets = bias.toDoubles();
-            requireFinite(bias, offsets, 0);
-            return new PublishedDecoder(manifest, new Decoder(read, offsets), weights.dtype());
-        } catch (OutOfMemoryError e) {
-            // One array is asked for and not given; everything else, the decoder in service above all, is as it was.
-            throw new IllegalArgumentException(
-                    "the heap has no room for its weights, %s of %d bytes each; give this program a larger one (-Xmx) and start it again"
-                            .formatted(weights.shape(), weights.dtype() == DType.F64 ? Double.BYTES : Float.BYTES),
-                    e);
+            return ArtefactReader.read(Safetensors.open(file()), manifest, parent);
         } catch (UncheckedIOException e) {
             throw e.getCause();
-        }
-    }
-
-    private static void requireShapes(Tensor weights, Tensor bias, @Nullable Parent parent) {
-        if (!weights.dtype().isFloatingPoint() || !bias.dtype().isFloatingPoint()) {
-            throw new IllegalArgumentException(
-                    "it holds %s and %s: expected F64, F32, F16 or BF16".formatted(weights, bias));
-        }
-        if (weights.shape().size() != 2
-                || bias.shape().size() != 1
-                || !weights.shape().get(1).equals(bias.shape().get(0))) {
-            throw new IllegalArgumentException(
-                    "it holds %s and %s: expected [features, dimension] and [dimension]".formatted(weights, bias));
-        }
-        if (parent != null
-                && parent.knowsShape()
-                && !weights.shape().equals(List.of((long) parent.features(), (long) parent.dimension()))) {
-            throw new IllegalArgumentException("it is a decoder of %s, the explainer held here has [%d, %d]"
-                    .formatted(weights.shape(), parent.features(), parent.dimension()));
-        }
-    }
-
-    private static void requireFinite(Tensor tensor, double[] values, int first) {
-        for (int i = 0; i < values.length; i++) {
-            if (!Double.isFinite(values[i])) {
-                throw new IllegalArgumentException("its %s holds %s at place %d: expected finite numbers"
-                        .formatted(tensor.name(), values[i], first + i));
-            }
         }
     }
 

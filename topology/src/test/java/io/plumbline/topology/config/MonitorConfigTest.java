@@ -295,6 +295,8 @@ class MonitorConfigTest {
                 "adaptation: {candidate_lifetime: 0s} | adaptation.candidate_lifetime is 0: expected a time in which",
                 "adaptation: {pause_after_rollback: 1} | write 1s for seconds",
                 "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with profile: paper",
+                "adaptation: {encoding: sparse} | adaptation.encoding = sparse: expected dense or factored",
+                "adaptation: {encoding: factored, dtype: bf16} | adaptation.encoding = factored: expected only with dtype: f32, not bf16: factors are float32 numbers",
                 "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
                 "adaptation: {encode: early}  | adaptation.encode = early: expected at-trigger or on-arrival",
                 "adaptation: {encode: on-arrival, mode: observe} | adaptation.encode = on-arrival: expected only with mode: propose or auto",

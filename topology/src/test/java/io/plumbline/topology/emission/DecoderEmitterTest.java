@@ -104,7 +104,7 @@ class DecoderEmitterTest {
         emit(new AdapterAnswer(
                 report(AdaptationReport.PUBLISHED).published(version),
                 new AdapterAnswer.Publication(
-                        version, AdapterAnswer.ADAPTED, decoder, dtype, Map.of("rank", "2"), TRAINED.sha256()),
+                        version, AdapterAnswer.ADAPTED, decoder, dtype, null, Map.of("rank", "2"), TRAINED.sha256()),
                 null,
                 null));
     }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
@@ -9,6 +10,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** The records of a published decoder, for tests. */
 public final class DecoderRecords {
+
+    private static final Map<String, String> LINEAGE = Map.of("rank", "2");
 
     private DecoderRecords() {}
 
@@ -21,23 +24,24 @@ public final class DecoderRecords {
     /** Chunks, then the manifest. */
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder, DType dtype) {
-        Map<String, String> lineage = Map.of("rank", "2");
-        DecoderArtefact artefact = DecoderArtefact.of(decoder, dtype, lineage);
+        return of(topic, site, version, parentSha256, DecoderArtefact.of(decoder, dtype, LINEAGE));
+    }
+
+    /** Chunks of factors, then the manifest. */
+    public static List<ProducerRecord<byte[], byte[]>> of(
+            String topic, String site, long version, Decoder trained, DecoderFactors factors) {
+        DecoderArtefact artefact = DecoderArtefact.of(factors, factors.of(trained), LINEAGE);
+        return of(topic, site, version, trained.sha256(), artefact);
+    }
+
+    private static List<ProducerRecord<byte[], byte[]>> of(
+            String topic, String site, long version, String parentSha256, DecoderArtefact artefact) {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
-        int chunks = artefact.cut(
+        artefact.cut(
                 version,
                 (index, chunk) ->
                         records.add(new ProducerRecord<>(topic, 0, new DecoderKey(site, index).encode(), chunk)));
-        DecoderManifest manifest = new DecoderManifest(
-                DecoderManifest.SCHEMA,
-                site,
-                version,
-                "adapted",
-                parentSha256,
-                artefact.sha256(),
-                artefact.bytes(),
-                chunks,
-                lineage);
+        DecoderManifest manifest = artefact.manifest(site, version, "adapted", parentSha256, LINEAGE);
         records.add(
                 new ProducerRecord<>(topic, 0, new DecoderKey(site, DecoderKey.MANIFEST).encode(), manifest.encode()));
         return records;

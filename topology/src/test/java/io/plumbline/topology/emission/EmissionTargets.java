@@ -1,15 +1,20 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.adaptation.MadeUpFactors;
+import io.plumbline.adaptation.MadeUpFactors.Form;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** What a subscriber reads of the decoders topic. */
@@ -17,6 +22,8 @@ public final class EmissionTargets {
 
     private static final Decoder DECODER =
             new Decoder(new Matrix(3, 2, new double[] {1, 2, 3, 4, 5, 6}), new double[] {7, 8});
+
+    private static final Decoder TRAINED = MadeUpFactors.trained(9, 3);
 
     private EmissionTargets() {}
 
@@ -39,6 +46,16 @@ public final class EmissionTargets {
                                 48,
                                 DecoderManifest::decode)
                         .weighing(6),
+                FuzzTarget.of(
+                                "decoder factors",
+                                Part.BYTES,
+                                Stream.of(Form.values())
+                                        .map(EmissionTargets::factors)
+                                        .toList(),
+                                16,
+                                blob -> FactorTensors.read(Safetensors.parse(blob), TRAINED)
+                                        .of(TRAINED))
+                        .weighing(2),
                 new FuzzTarget(
                                 "decoder assembler",
                                 List.of(Part.BYTES, Part.BYTES, Part.BYTES, Part.JSON),
@@ -46,6 +63,12 @@ public final class EmissionTargets {
                                 EmissionTargets::assemble,
                                 64)
                         .weighing(2));
+    }
+
+    private static byte[] factors(Form form) {
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        FactorTensors.add(MadeUpFactors.of(form, TRAINED, 2, 4, 3), writer);
+        return writer.toBytes();
     }
 
     /** Key and value of the one chunk, key and value of the manifest. */

@@ -41,7 +41,13 @@ final class EmittedRecords {
         AdaptationReport report = new AdaptationReport(
                 site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
-                versions.merge(site, 1L, Long::sum), AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), parentSha256);
+                versions.merge(site, 1L, Long::sum),
+                AdapterAnswer.ADAPTED,
+                decoder,
+                DType.F32,
+                null,
+                Map.of(),
+                parentSha256);
         emitter.process(new Record<>(site, new AdapterAnswer(report, publication, null, null), 0));
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (CapturedForward<? extends byte[], ? extends byte[]> forward : context.forwarded("decoders")) {

@@ -104,7 +104,7 @@ public final class LargeDecoders {
             AdaptationReport report = new AdaptationReport(
                     SITE, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
             AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
-                    ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, Map.of(), PARENT);
+                    ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, null, Map.of(), PARENT);
             context()
                     .forward(new Record<>(
                             SITE,
@@ -121,7 +121,7 @@ public final class LargeDecoders {
         CountDownLatch left = new CountDownLatch(versions);
         Decoder[] inService = new Decoder[1];
         DecoderSubscription subscription = new DecoderSubscription(
-                Map.of(SITE, new Parent(PARENT, features, width)),
+                Map.of(SITE, new Parent(PARENT, features, width, null)),
                 DecoderManifest.LARGEST_ARTEFACT,
                 DecoderSubscription.DEFAULT_MOST_SPOOLED,
                 spoolFolder);

@@ -244,7 +244,17 @@ class UntrustedDecodersTest {
 
     private static byte[] manifest(long version, String sha256, long bytes) {
         return new DecoderManifest(
-                        1, SITE, version, "adapted", PARENT, sha256, bytes, DecoderChunk.chunksOf(bytes), Map.of())
+                        1,
+                        SITE,
+                        version,
+                        "adapted",
+                        null,
+                        PARENT,
+                        sha256,
+                        null,
+                        bytes,
+                        DecoderChunk.chunksOf(bytes),
+                        Map.of())
                 .encode();
     }
 

@@ -1,0 +1,107 @@
+package io.plumbline.topology.emission;
+
+import io.plumbline.adaptation.DecoderFactors;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Weights;
+import io.plumbline.topology.emission.DecoderSubscription.Parent;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.Tensor;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the decoder of an artefact whose bytes are those its manifest names: reads its weights, or makes them of its factors and the
+ * trained decoder.
+ *
+ * <p><b>Memory:</b> the decoder; for factors those beside it, twice their bytes.
+ */
+final class ArtefactReader {
+
+    private ArtefactReader() {}
+
+    /** Throws {@link IllegalArgumentException} when the artefact is not a decoder such as {@code parent}. */
+    static PublishedDecoder read(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
+        if (!manifest.factored()) {
+            return weights(blob, manifest, parent);
+        }
+        Decoder trained = parent == null ? null : parent.trained();
+        if (trained == null) {
+            throw new IllegalArgumentException(
+                    "it travels as factors of the trained decoder, and only the SHA-256 of that is held here; subscribe with the trained decoder itself (DecoderSubscription.of), or have it published with adaptation.encoding: dense");
+        }
+        return made(FactorTensors.read(blob, trained), trained, manifest);
+    }
+
+    private static PublishedDecoder made(DecoderFactors factors, Decoder trained, DecoderManifest manifest) {
+        Decoder decoder;
+        try {
+            decoder = factors.of(trained);
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException("its factors make no decoder: " + e.getMessage(), e);
+        } catch (OutOfMemoryError e) {
+            throw noRoom(List.of((long) trained.features(), (long) trained.dimension()), DType.F32, e);
+        }
+        String sha256 = decoder.sha256();
+        if (!sha256.equals(manifest.sha256())) {
+            throw new IllegalArgumentException("the decoder made of its factors has sha256 %s, its manifest says %s"
+                    .formatted(sha256, manifest.sha256()));
+        }
+        return new PublishedDecoder(manifest, decoder, DType.F32, factors);
+    }
+
+    private static PublishedDecoder weights(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
+        Tensor weights = blob.tensor(DecoderArtefact.WEIGHTS);
+        Tensor bias = blob.tensor(DecoderArtefact.BIAS);
+        requireShapes(weights, bias, parent);
+        try {
+            Weights read = weights.toWeights();
+            double[] row = new double[read.columns()];
+            for (int feature = 0; feature < read.rows(); feature++) {
+                read.copyTo(feature * row.length, row, 0, row.length);
+                requireFinite(weights, row, feature * row.length);
+            }
+            double[] offsets = bias.toDoubles();
+            requireFinite(bias, offsets, 0);
+            return new PublishedDecoder(manifest, new Decoder(read, offsets), weights.dtype(), null);
+        } catch (OutOfMemoryError e) {
+            throw noRoom(weights.shape(), weights.dtype(), e);
+        }
+    }
+
+    /** One array was asked for and not given; everything else, the decoder in service above all, is as it was. */
+    private static IllegalArgumentException noRoom(List<Long> shape, DType dtype, OutOfMemoryError cause) {
+        return new IllegalArgumentException(
+                "the heap has no room for its weights, %s of %d bytes each; give this program a larger one (-Xmx) and start it again"
+                        .formatted(shape, dtype == DType.F64 ? Double.BYTES : Float.BYTES),
+                cause);
+    }
+
+    private static void requireShapes(Tensor weights, Tensor bias, @Nullable Parent parent) {
+        if (!weights.dtype().isFloatingPoint() || !bias.dtype().isFloatingPoint()) {
+            throw new IllegalArgumentException(
+                    "it holds %s and %s: expected F64, F32, F16 or BF16".formatted(weights, bias));
+        }
+        if (weights.shape().size() != 2
+                || bias.shape().size() != 1
+                || !weights.shape().get(1).equals(bias.shape().get(0))) {
+            throw new IllegalArgumentException(
+                    "it holds %s and %s: expected [features, dimension] and [dimension]".formatted(weights, bias));
+        }
+        if (parent != null
+                && parent.knowsShape()
+                && !weights.shape().equals(List.of((long) parent.features(), (long) parent.dimension()))) {
+            throw new IllegalArgumentException("it is a decoder of %s, the explainer held here has [%d, %d]"
+                    .formatted(weights.shape(), parent.features(), parent.dimension()));
+        }
+    }
+
+    private static void requireFinite(Tensor tensor, double[] values, int first) {
+        for (int i = 0; i < values.length; i++) {
+            if (!Double.isFinite(values[i])) {
+                throw new IllegalArgumentException("its %s holds %s at place %d: expected finite numbers"
+                        .formatted(tensor.name(), values[i], first + i));
+            }
+        }
+    }
+}
