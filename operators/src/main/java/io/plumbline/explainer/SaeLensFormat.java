@@ -68,7 +68,8 @@ public final class SaeLensFormat implements ExplainerFormat {
                 config.inputWidth(),
                 config.targetWidth(),
                 config.features(),
-                Explainer.isTranscoder(config.architecture()));
+                Explainer.isTranscoder(config.architecture()),
+                config.activation() == SaeLensConfig.Activation.TOPK ? config.k() : config.features());
     }
 
     @Override

@@ -42,6 +42,11 @@ public record RowCodes(EncoderId encoder, int[] feature, double[] value) {
         return (int) ((long) MOST_TIMES_THE_ROW * Float.BYTES * values / ENTRY_BYTES);
     }
 
+    /** The most bytes of codes that travel with a row of {@code values} numbers, of an encoder that gives at most {@code active}. */
+    public static long mostBytes(int values, int active) {
+        return (long) ENTRY_BYTES * Math.min(active, mostEntries(values));
+    }
+
     int entries() {
         return feature.length;
     }

@@ -3,6 +3,8 @@ package io.plumbline.topology;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.FloatPanel;
+import io.plumbline.moments.RowCodes;
+import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
@@ -18,6 +20,7 @@ import java.util.Optional;
 import java.util.Properties;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of one monitor, and what it writes to its own topics, from a configuration and the sizes of its explainers.
@@ -27,9 +30,10 @@ import org.apache.kafka.streams.StreamsConfig;
  * for a transcoder input and target width together), in bytes:
  *
  * <pre>
- * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD})
+ * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD} + codes)
  * rows that wait        {@link #WAITING_ROW} d, in each live pane where rows are read
- * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16)
+ * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16 + codes where windows are composed)
+ * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode: on-arrival}; a active features, at most 4 w / 3
  * explainer             8 k (d_in + d), held as float64
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
@@ -96,6 +100,9 @@ public record CapacityEstimate(
     /** Objects around a sampled row: its record, array, tree entry, key, and its hash among the stored ones. */
     static final int ROW_OVERHEAD = 136;
 
+    /** Objects around the codes of a row: their record and two arrays. */
+    static final int CODES_OVERHEAD = 64;
+
     /** Rows are added to a moment {@link FloatPanel#ROWS} at a time. */
     static final int WAITING_ROW = FloatPanel.ROWS * Float.BYTES;
 
@@ -125,14 +132,27 @@ public record CapacityEstimate(
     }
 
     /** Sizes of one site. */
-    private record Site(ExplainerShape shape, int rank, boolean adapts) {
+    private record Site(ExplainerShape shape, int rank, boolean adapts, boolean encodesOnArrival) {
 
         double moment() {
             return 8.0 * MomentTile.stateLength(shape.targetWidth());
         }
 
+        int sampledValues() {
+            return shape.transcoder() ? shape.inputWidth() + shape.targetWidth() : shape.targetWidth();
+        }
+
         double sampledRow() {
-            return 4.0 * (shape.transcoder() ? shape.inputWidth() + shape.targetWidth() : shape.targetWidth());
+            return 4.0 * sampledValues();
+        }
+
+        /** As they are stored and sent. */
+        double codes() {
+            return encodesOnArrival ? RowCodes.mostBytes(sampledValues(), shape.mostActive()) : 0;
+        }
+
+        double liveCodes() {
+            return encodesOnArrival ? codes() + CODES_OVERHEAD : 0;
         }
 
         double squared() {
@@ -147,16 +167,20 @@ public record CapacityEstimate(
      */
     public static CapacityEstimate of(MonitorConfig config, Deployment deployment, long heapBytes) {
         List<Site> sites = config.sites().values().stream()
-                .map(CapacityEstimate::site)
+                .map(site -> site(site, config.adaptations().get(site.site())))
                 .flatMap(Optional::stream)
                 .toList();
         return of(config, sites, deployment, region(heapBytes));
     }
 
-    private static Optional<Site> site(SiteSettings settings) {
+    private static Optional<Site> site(SiteSettings settings, @Nullable AdaptationSettings adaptation) {
         try {
             return Files.isDirectory(settings.explainer())
-                    ? Optional.of(new Site(Explainer.shape(settings.explainer()), settings.rank(), settings.adapts()))
+                    ? Optional.of(new Site(
+                            Explainer.shape(settings.explainer()),
+                            settings.rank(),
+                            settings.adapts(),
+                            adaptation != null && adaptation.encodesOnArrival()))
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException unreadable) {
             return Optional.empty();
@@ -192,15 +216,17 @@ public record CapacityEstimate(
         double live = 0;
         double waiting = 0;
         double stored = 0;
+        double storedCodes = 0;
         double explainers = 0;
         double geometry = 0;
         double decoders = 0;
         double assessment = 0;
         for (Site site : sites) {
             double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
-            live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD);
+            live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes());
             waiting += (double) WAITING_ROW * site.shape().targetWidth();
             stored += storedPane(site, config.sampleRows());
+            storedCodes += STORED_SAMPLE * config.sampleRows() * site.codes();
             ExplainerShape shape = site.shape();
             double decoder = array((double) shape.features() * shape.targetWidth(), region);
             explainers += decoder + array((double) shape.features() * shape.inputWidth(), region);
@@ -219,7 +245,7 @@ public record CapacityEstimate(
         held.add(part("open panes where windows are composed", level2 * live));
         if (config.store() == StoreKind.MEMORY) {
             double copies = 1 + standbys;
-            held.add(part("both as stored (state.store: memory)", copies * (level1 + level2) * stored));
+            held.add(part("both as stored (state.store: memory)", copies * ((level1 + level2) * stored + level2 * storedCodes)));
         }
         List<Part> working = List.of(part("one window's assessment per stream thread", threads * assessment));
         int buffered = number(properties, StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG)
@@ -252,13 +278,16 @@ public record CapacityEstimate(
         int partitionsOfASite = deployment.spread() ? deployment.partitions() : 1;
         double moments = 0;
         double samples = 0;
+        double codes = 0;
         for (Site site : sites) {
             moments += site.moment();
             samples += config.sampleRows() * (site.sampledRow() + SAMPLED_ROW_HEADER);
+            // Where rows are read they are written before they are encoded.
+            codes += config.sampleRows() * site.codes();
         }
         String prefix = config.monitorApplicationId() + "-";
         double first = partitionsOfASite * (moments + samples * samplesPerPane / commitsPerPane);
-        double pane = partitionsOfASite * (moments + samples);
+        double pane = partitionsOfASite * (moments + samples + codes);
         return List.of(
                 new Written(
                         prefix + "panes-changelog",

@@ -3,7 +3,10 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RowCodes;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.CapacityEstimate;
 import io.plumbline.topology.CapacityEstimate.Deployment;
@@ -14,12 +17,15 @@ import io.plumbline.topology.ingest.Ingested;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.apache.kafka.streams.state.Stores;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code plumbline check} says of open panes, against the heap they take. */
 class PaneMemoryTest {
@@ -29,13 +35,18 @@ class PaneMemoryTest {
     private static final int SAMPLE = 512;
     private static final int COMMITS = 12;
     private static final int ROWS = 128;
+    private static final int ACTIVE = 500;
+    private static final EncoderId ENCODER = new EncoderId("0a".repeat(32), 1000);
 
     @TempDir
     private Path folder;
 
-    @Test
-    void openPanesTakeTheHeapThatIsEstimated() throws Exception {
-        MonitorConfig config = config();
+    /** With codes that are more than all the rest. */
+    @ParameterizedTest
+    @ValueSource(strings = {"at-trigger", "on-arrival"})
+    void openPanesTakeTheHeapThatIsEstimated(String encode) throws Exception {
+        MonitorConfig config = config(encode);
+        boolean coded = encode.equals("on-arrival");
         CapacityEstimate estimate = CapacityEstimate.of(
                 config, new Deployment(1, 1, false), Runtime.getRuntime().maxMemory());
         long expected = estimate.held().stream()
@@ -45,8 +56,15 @@ class PaneMemoryTest {
         List<PaneStore<SiteClock>> stores = new ArrayList<>();
         HeapUse before = HeapUse.now();
         // As many panes as the settings leave open at the two levels.
-        stores.add(filled(config, (int) config.window().openPanesPerPartition()));
-        stores.add(filled(config, (int) config.window().openPanesPerWindow()));
+        stores.add(filled(config, (int) config.window().openPanesPerPartition(), false));
+        stores.add(filled(config, (int) config.window().openPanesPerWindow(), coded));
+        if (coded) {
+            // Where rows are read they are stored before they have codes.
+            config.sites().keySet().forEach(site -> stores.get(0)
+                    .panes(site)
+                    .values()
+                    .forEach(PaneMemoryTest::encode));
+        }
         long measured = HeapUse.now().since(before);
         assertTrue(
                 Math.abs(measured - expected) < 0.25 * expected,
@@ -54,7 +72,18 @@ class PaneMemoryTest {
         assertTrue(stores.get(0).knows("site-0"), "kept until measured");
     }
 
-    private static PaneStore<SiteClock> filled(MonitorConfig config, int panes) {
+    private static void encode(Pane pane) {
+        for (SampledRow row : pane.sample().rows()) {
+            if (row.codes() == null) {
+                int[] feature = IntStream.range(0, ACTIVE).toArray();
+                double[] value = new double[ACTIVE];
+                Arrays.fill(value, row.hash());
+                pane.sample().attach(row.hash(), new RowCodes(ENCODER, feature, value));
+            }
+        }
+    }
+
+    private static PaneStore<SiteClock> filled(MonitorConfig config, int panes, boolean coded) {
         Map<String, Integer> dimensions = new TreeMap<>();
         config.sites().keySet().forEach(site -> dimensions.put(site, WIDTH));
         PaneStore<SiteClock> store = new PaneStore<>(
@@ -68,11 +97,15 @@ class PaneMemoryTest {
             for (String site : dimensions.keySet()) {
                 for (int pane = 0; pane < panes; pane++) {
                     Matrix rows = ActivationRecords.integerRows(++number, ROWS, WIDTH);
-                    store.paneToChange(site, pane * config.window().paneMs())
+                    Pane open = store.paneToChange(site, pane * config.window().paneMs());
+                    open
                             .add(
                                     new Ingested(
                                             site, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
                                     number);
+                    if (coded) {
+                        encode(open);
+                    }
                 }
             }
             store.writeDirty();
@@ -80,12 +113,12 @@ class PaneMemoryTest {
         return store;
     }
 
-    private MonitorConfig config() throws Exception {
+    private MonitorConfig config(String encode) throws Exception {
         Path explainer = Files.createDirectories(folder.resolve("explainer"));
         Files.writeString(explainer.resolve("cfg.json"), """
-                {"architecture": "standard", "d_in": %d, "d_sae": 8, "apply_b_dec_to_input": false,
+                {"architecture": "topk", "k": %d, "d_in": %d, "d_sae": 1000, "apply_b_dec_to_input": false,
                  "normalize_activations": "none"}
-                """.formatted(WIDTH));
+                """.formatted(ACTIVE, WIDTH));
         StringBuilder yaml = new StringBuilder("""
                 kafka: {bootstrap.servers: "unused:9092"}
                 window: {size: 60s, advance: 60s, grace: 10s, idle_close: off, minimum_rows: 64}
@@ -93,8 +126,8 @@ class PaneMemoryTest {
                 sites:
                 """.formatted(SAMPLE));
         for (int site = 0; site < SITES; site++) {
-            yaml.append("  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}}%n"
-                    .formatted(site));
+            yaml.append("  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}, adaptation: {encode: %s}}%n"
+                    .formatted(site, encode));
         }
         return MonitorConfig.parse(yaml.toString(), "memory.yaml", folder);
     }
