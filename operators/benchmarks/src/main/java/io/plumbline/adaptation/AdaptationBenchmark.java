@@ -3,6 +3,7 @@ package io.plumbline.adaptation;
 import com.sun.management.OperatingSystemMXBean;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.SampledCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.geometry.ActiveSubspace;
@@ -11,6 +12,10 @@ import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.linalg.Weights;
+import io.plumbline.moments.EncoderId;
+import io.plumbline.moments.RowCodes;
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -23,8 +28,10 @@ import java.nio.channels.WritableByteChannel;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -46,6 +53,7 @@ public final class AdaptationBenchmark {
     private static final int TOP_K = 32;
     private static final String SINGLE = "a single refit, with the gate";
     private static final String AUTO = "profile auto, with the gate";
+    private static final String ARRIVED = ", rows encoded as they arrived";
     private static final long SEED = 20_261_121;
 
     private final int rank;
@@ -54,6 +62,7 @@ public final class AdaptationBenchmark {
     private final ExplainerSubspace subspace;
     private final Matrix activations;
     private final BaselineRows baseline;
+    private final List<byte[]> arrived;
     private final Map<String, Double> wall = new LinkedHashMap<>();
     private final Map<String, Double> cpu = new LinkedHashMap<>();
 
@@ -68,6 +77,34 @@ public final class AdaptationBenchmark {
         activations = drifted(dimension, 2);
         Matrix clean = floats(ROWS, dimension, 3, 1.0);
         baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
+        arrived = arrived();
+    }
+
+    /** The drifted rows with their codes, as they come to the adapter. */
+    private List<byte[]> arrived() {
+        RowSample sample = RowSample.ofCapacity(ROWS);
+        for (int row = 0; row < ROWS; row++) {
+            float[] values = new float[activations.columns()];
+            for (int j = 0; j < values.length; j++) {
+                values[j] = (float) activations.get(row, j);
+            }
+            sample.offer(row, row / REQUEST, row / REQUEST, values, null);
+        }
+        long begin = System.nanoTime();
+        EncoderId id = encoder.id();
+        System.out.printf(Locale.ROOT, "%s, once per explainer: %.2f s%n", id, seconds(begin));
+        List<SampledRow> rows = sample.rows();
+        List<RowCodes> codes = SampledCodes.ahead(encoder, rows);
+        for (int row = 0; row < ROWS; row++) {
+            sample.attach(rows.get(row).hash(), Objects.requireNonNull(codes.get(row), "TopK codes are few"));
+        }
+        return sample.encode(RowSample.RECORD_PART_BYTES);
+    }
+
+    private SampleRows arrivedRows() {
+        RowSample sample = RowSample.ofCapacity(ROWS);
+        arrived.forEach(sample::mergeEncoded);
+        return SampleRows.of(encoder, sample.rows(), trained.dimension());
     }
 
     public static void main(String[] arguments) {
@@ -93,15 +130,18 @@ public final class AdaptationBenchmark {
         for (int round = 0; round < rounds; round++) {
             if (paper) {
                 stages();
-                whole(SINGLE, new AdaptationProfile.Paper(paperSettings()), round);
+                AdaptationProfile profile = new AdaptationProfile.Paper(paperSettings());
+                whole(SINGLE, profile, () -> rows(activations, 0, ROWS), round);
+                whole(SINGLE + ARRIVED, profile, this::arrivedRows, round);
             }
             if (auto) {
-                whole(AUTO, new AdaptationProfile.Auto(), round);
+                whole(AUTO, new AdaptationProfile.Auto(), () -> rows(activations, 0, ROWS), round);
+                whole(AUTO + ARRIVED, new AdaptationProfile.Auto(), this::arrivedRows, round);
             }
         }
-        System.out.printf("%-46s %12s %12s%n", "best of " + rounds, "wall ms", "CPU ms");
+        System.out.printf("%-62s %12s %12s%n", "best of " + rounds, "wall ms", "CPU ms");
         wall.forEach(
-                (stage, time) -> System.out.printf(Locale.ROOT, "%-46s %12.0f %12.0f%n", stage, time, cpu.get(stage)));
+                (stage, time) -> System.out.printf(Locale.ROOT, "%-62s %12.0f %12.0f%n", stage, time, cpu.get(stage)));
         long peak = 0;
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             if (pool.getType() == MemoryType.HEAP) {
@@ -130,6 +170,7 @@ public final class AdaptationBenchmark {
     /** The stages of a single refit, one after the other. */
     private void stages() {
         SampleRows rows = time("encoder and TopK", () -> rows(activations, 0, ROWS));
+        time("instead: rows and codes read from a request's parts", this::arrivedRows);
         Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
                 .matrix());
         ActiveSubspace window = time("top-r eigenspace", () -> ActiveSubspace.leadingOnly(moment, rank, null));
@@ -158,10 +199,10 @@ public final class AdaptationBenchmark {
     }
 
     /** From the sampled rows on, with the parts a window of this size is split into. */
-    private void whole(String name, AdaptationProfile profile, int round) {
+    private void whole(String name, AdaptationProfile profile, Supplier<SampleRows> rowsOfWindow, int round) {
         Decoder current = trained;
         GatedAdaptation adaptation = time(name, () -> {
-            SampleRows all = rows(activations, 0, ROWS);
+            SampleRows all = rowsOfWindow.get();
             SampleRows fit = part(all, 0, ROWS / 2);
             SampleRows choose = part(all, ROWS / 2, 3 * ROWS / 4);
             SampleRows judge = part(all, 3 * ROWS / 4, ROWS);

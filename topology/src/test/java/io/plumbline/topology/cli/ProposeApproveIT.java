@@ -16,6 +16,7 @@ import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.outages.Pages;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.charset.StandardCharsets;
@@ -29,12 +30,17 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A person decides: over a real broker, by the command line, beside a subscriber that follows throughout. */
+/**
+ * A person decides: over a real broker, by the command line, beside a subscriber that follows throughout. Rows are encoded as they
+ * arrive, so that none is left to encode when the drift is there.
+ */
 class ProposeApproveIT {
 
     private static final String SITE = WatchedFolder.SITE;
     private static final long T0 = 1_700_000_000_000L;
     private static final long WINDOW_MS = 10_000;
+    private static final int ROWS = WatchedFolder.ROWS * WatchedFolder.RECORDS;
+    private static final String ADAPTED = "plumbline_adaptation_rows_total{encoded=\"%%s\",site=\"%s\"}".formatted(SITE);
 
     @TempDir
     private Path folder;
@@ -50,7 +56,7 @@ class ProposeApproveIT {
             broker = server.bootstrapServers();
             client = new BrokerClient(broker);
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig config = WatchedFolder.createAdapting(folder, broker, "mode: propose");
+            MonitorConfig config = WatchedFolder.createAdapting(folder, broker, "mode: propose, encode: on-arrival");
             Decoder trained = Explainer.read(folder.resolve("explainer")).decoder();
             List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
@@ -59,8 +65,15 @@ class ProposeApproveIT {
                             config.topics().decoders(),
                             DecoderSubscription.of(Map.of(SITE, trained)),
                             followed::add)) {
-                send(WatchedFolder::quiet, WatchedFolder::drifted, WatchedFolder::drifted);
+                Pages pages = new Pages(runtime.httpAddress());
+                send(WatchedFolder::quiet);
+                awaitEncoded(pages, 1);
+                send(WatchedFolder::drifted);
+                awaitEncoded(pages, 2);
+                send(WatchedFolder::drifted);
                 awaitReport(AdaptationReport.PROPOSED);
+                assertEquals(ROWS, pages.value(ADAPTED.formatted("on_arrival")), "rows encoded while the window was open");
+                assertEquals(0, pages.value(ADAPTED.formatted("at_trigger")), "rows that were left to the adapter");
                 assertEquals(List.of(), followed, "a candidate is nothing to a subscriber");
                 String listed = order(0, "list").out();
                 assertTrue(
@@ -111,6 +124,13 @@ class ProposeApproveIT {
         Shell shell = Shell.run(arguments.toArray());
         assertEquals(exitCode, shell.exitCode(), () -> command + ": " + shell.out() + shell.err());
         return shell;
+    }
+
+    /** Until the rows of so many windows are encoded, the newest of which is open. */
+    private static void awaitEncoded(Pages pages, int windows) throws InterruptedException {
+        BrokerClient.awaitThat(
+                () -> pages.value("plumbline_rows_encoded_early_total{site=\"%s\"}".formatted(SITE)) == windows * ROWS,
+                () -> pages.body("/metrics"));
     }
 
     private void awaitReport(String outcome) {

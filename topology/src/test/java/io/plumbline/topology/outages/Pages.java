@@ -9,9 +9,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 
 /** What a process answers over HTTP. */
-record Pages(HttpClient http, String address) {
+public record Pages(HttpClient http, String address) {
 
-    Pages(InetSocketAddress address) {
+    public Pages(InetSocketAddress address) {
         this(HttpClient.newHttpClient(), "http://127.0.0.1:" + address.getPort());
     }
 
@@ -19,12 +19,12 @@ record Pages(HttpClient http, String address) {
         return get(path).statusCode();
     }
 
-    String body(String path) {
+    public String body(String path) {
         return get(path).body();
     }
 
     /** The value of one series on /metrics; NaN while it is not there. */
-    double value(String series) {
+    public double value(String series) {
         return body("/metrics")
                 .lines()
                 .filter(line -> line.startsWith(series + " "))
