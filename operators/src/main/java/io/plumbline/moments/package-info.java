@@ -10,6 +10,8 @@
  * together, uncentred: merging centred moments is possible too, but the method is stated for the uncentred one, and on
  * integer-valued rows sums are exact, which lets a test compare the hash of a recovered window with the truth.
  *
+ * <p>A sampled row may bring the codes that an encoder gave for it ({@link io.plumbline.moments.RowCodes}); this package only carries them.
+ *
  * <p>A filling thing is mutable and has one owner ({@link SecondMomentAccumulator}, {@link RowSample}); what is passed on
  * is a value.
  */

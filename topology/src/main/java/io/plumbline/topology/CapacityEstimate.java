@@ -245,7 +245,9 @@ public record CapacityEstimate(
         held.add(part("open panes where windows are composed", level2 * live));
         if (config.store() == StoreKind.MEMORY) {
             double copies = 1 + standbys;
-            held.add(part("both as stored (state.store: memory)", copies * ((level1 + level2) * stored + level2 * storedCodes)));
+            held.add(part(
+                    "both as stored (state.store: memory)",
+                    copies * ((level1 + level2) * stored + level2 * storedCodes)));
         }
         List<Part> working = List.of(part("one window's assessment per stream thread", threads * assessment));
         int buffered = number(properties, StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG)

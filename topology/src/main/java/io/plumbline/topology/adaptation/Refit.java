@@ -66,6 +66,10 @@ final class Refit {
         this.settings = settings;
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
+        if (settings.encodesOnArrival()) {
+            // A pass over the weights, which the first drift would else wait for.
+            var unused = explainer.encoder().id();
+        }
         this.revertType = settings.revertType(explainer.decoder());
         this.revertFactors =
                 settings.returnsAsFactors(explainer.decoder()) ? DecoderFactors.ofTrained(explainer.decoder()) : null;

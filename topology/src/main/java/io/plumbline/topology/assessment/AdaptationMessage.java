@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  *      0     1  version, 1
  *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command
  *      2     8  window end, ms: names the request; of a command when it was typed
- *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
+ *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}, which names the encoder of its codes
  *  adapt        10  8  window start, ms   18  8  rows in the window   26  4  capacity of the sample   30  4  parts
  *  revert       (nothing more)
  *  roll back    10  8  version of the decoder   18  4  windows it served   22  4  those in which it did worse

@@ -40,7 +40,8 @@ class ProposeApproveIT {
     private static final long T0 = 1_700_000_000_000L;
     private static final long WINDOW_MS = 10_000;
     private static final int ROWS = WatchedFolder.ROWS * WatchedFolder.RECORDS;
-    private static final String ADAPTED = "plumbline_adaptation_rows_total{encoded=\"%%s\",site=\"%s\"}".formatted(SITE);
+    private static final String ADAPTED =
+            "plumbline_adaptation_rows_total{encoded=\"%%s\",site=\"%s\"}".formatted(SITE);
 
     @TempDir
     private Path folder;
@@ -72,7 +73,8 @@ class ProposeApproveIT {
                 awaitEncoded(pages, 2);
                 send(WatchedFolder::drifted);
                 awaitReport(AdaptationReport.PROPOSED);
-                assertEquals(ROWS, pages.value(ADAPTED.formatted("on_arrival")), "rows encoded while the window was open");
+                assertEquals(
+                        ROWS, pages.value(ADAPTED.formatted("on_arrival")), "rows encoded while the window was open");
                 assertEquals(0, pages.value(ADAPTED.formatted("at_trigger")), "rows that were left to the adapter");
                 assertEquals(List.of(), followed, "a candidate is nothing to a subscriber");
                 String listed = order(0, "list").out();

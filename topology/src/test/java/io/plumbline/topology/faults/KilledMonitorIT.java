@@ -40,14 +40,12 @@ class KilledMonitorIT {
 
     @Test
     void everyRowIsCountedOnceWhenItIsKilledInMidWindow() throws Exception {
-        scenarios.midWindow(
-                MonitorSetup.of("memory", "wiped", 1, "classic").encodingOnArrival());
+        scenarios.midWindow(MonitorSetup.of("memory", "wiped", 1, "classic").encodingOnArrival());
     }
 
     @Test
     void aPaneOfWhichOneTileWasSentIsSentWhole() throws Exception {
-        scenarios.betweenTiles(
-                MonitorSetup.of("rocksdb", "kept", 2, "streams").encodingOnArrival());
+        scenarios.betweenTiles(MonitorSetup.of("rocksdb", "kept", 2, "streams").encodingOnArrival());
     }
 
     @Test

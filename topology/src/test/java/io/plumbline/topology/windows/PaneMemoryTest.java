@@ -60,10 +60,9 @@ class PaneMemoryTest {
         stores.add(filled(config, (int) config.window().openPanesPerWindow(), coded));
         if (coded) {
             // Where rows are read they are stored before they have codes.
-            config.sites().keySet().forEach(site -> stores.get(0)
-                    .panes(site)
-                    .values()
-                    .forEach(PaneMemoryTest::encode));
+            config.sites()
+                    .keySet()
+                    .forEach(site -> stores.get(0).panes(site).values().forEach(PaneMemoryTest::encode));
         }
         long measured = HeapUse.now().since(before);
         assertTrue(
@@ -77,7 +76,7 @@ class PaneMemoryTest {
             if (row.codes() == null) {
                 int[] feature = IntStream.range(0, ACTIVE).toArray();
                 double[] value = new double[ACTIVE];
-                Arrays.fill(value, row.hash());
+                Arrays.fill(value, 0.5);
                 pane.sample().attach(row.hash(), new RowCodes(ENCODER, feature, value));
             }
         }
@@ -98,11 +97,9 @@ class PaneMemoryTest {
                 for (int pane = 0; pane < panes; pane++) {
                     Matrix rows = ActivationRecords.integerRows(++number, ROWS, WIDTH);
                     Pane open = store.paneToChange(site, pane * config.window().paneMs());
-                    open
-                            .add(
-                                    new Ingested(
-                                            site, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
-                                    number);
+                    open.add(
+                            new Ingested(site, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
+                            number);
                     if (coded) {
                         encode(open);
                     }
@@ -126,8 +123,9 @@ class PaneMemoryTest {
                 sites:
                 """.formatted(SAMPLE));
         for (int site = 0; site < SITES; site++) {
-            yaml.append("  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}, adaptation: {encode: %s}}%n"
-                    .formatted(site, encode));
+            yaml.append(
+                    "  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}, adaptation: {encode: %s}}%n"
+                            .formatted(site, encode));
         }
         return MonitorConfig.parse(yaml.toString(), "memory.yaml", folder);
     }
