@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD} + codes)
  * rows that wait        {@link #WAITING_ROW} d, in each live pane where rows are read
  * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16 + codes where windows are composed)
- * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode: on-arrival}; a active features, at most 4 w / 3
+ * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode_rows: on-arrival}; a active features, at most 4 w / 3
  * explainer             8 k (d_in + d), held as float64
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site

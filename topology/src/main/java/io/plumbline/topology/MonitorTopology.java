@@ -91,7 +91,7 @@ public final class MonitorTopology {
      * @param repeats counts what is read again and again
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
-     * @param encoder encodes sampled rows of sites with {@code adaptation.encode: on-arrival}; {@link EarlyEncoding#background}
+     * @param encoder encodes sampled rows of sites with {@code adaptation.encode_rows: on-arrival}; {@link EarlyEncoding#background}
      */
     public static Topology build(
             MonitorConfig config,

@@ -44,7 +44,7 @@ class EarlyCodesTopologyTest {
     private static final long T0 = 1_700_000_000_000L;
     private static final long WINDOW_MS = 10_000;
     private static final int ROWS = WatchedFolder.ROWS * WatchedFolder.RECORDS;
-    private static final String ON_ARRIVAL = "mode: auto, encode: on-arrival";
+    private static final String ON_ARRIVAL = "mode: auto, encode_rows: on-arrival";
 
     @TempDir
     private Path folder;

@@ -156,10 +156,12 @@ final class SiteReader {
                 node.real("max_id_cost", standard.maximumIdCost(), 0.0, Double.MAX_VALUE));
         double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
         DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
-        EncodeRows encode = node.choice("encode", EncodeRows.AT_TRIGGER, EncodeRows.class);
+        EncodeRows encode = node.choice("encode_rows", EncodeRows.AT_TRIGGER, EncodeRows.class);
         if (encode == EncodeRows.ON_ARRIVAL && !swaps.adapts()) {
             node.problem(
-                    "encode", "on-arrival", "expected only with mode: propose or auto; with observe nothing is fitted");
+                    "encode_rows",
+                    "on-arrival",
+                    "expected only with mode: propose or auto; with observe nothing is fitted");
         }
         return new AdaptationSettings(
                 profile, limits, validation, travelling(node, dtype), encode == EncodeRows.ON_ARRIVAL);

@@ -57,7 +57,8 @@ class ProposeApproveIT {
             broker = server.bootstrapServers();
             client = new BrokerClient(broker);
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig config = WatchedFolder.createAdapting(folder, broker, "mode: propose, encode: on-arrival");
+            MonitorConfig config =
+                    WatchedFolder.createAdapting(folder, broker, "mode: propose, encode_rows: on-arrival");
             Decoder trained = Explainer.read(folder.resolve("explainer")).decoder();
             List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);

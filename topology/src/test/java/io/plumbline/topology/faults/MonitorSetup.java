@@ -21,7 +21,7 @@ public record MonitorSetup(
 
     /** Sampled rows are encoded while their windows are open, by a thread of their own. */
     public MonitorSetup encodingOnArrival() {
-        return new MonitorSetup(store, wipe, threads, protocol, "mode: propose, encode: on-arrival", kafka);
+        return new MonitorSetup(store, wipe, threads, protocol, "mode: propose, encode_rows: on-arrival", kafka);
     }
 
     public MonitorSetup with(String property, String value) {

@@ -124,7 +124,7 @@ class PaneMemoryTest {
                 """.formatted(SAMPLE));
         for (int site = 0; site < SITES; site++) {
             yaml.append(
-                    "  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}, adaptation: {encode: %s}}%n"
+                    "  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}, adaptation: {encode_rows: %s}}%n"
                             .formatted(site, encode));
         }
         return MonitorConfig.parse(yaml.toString(), "memory.yaml", folder);
