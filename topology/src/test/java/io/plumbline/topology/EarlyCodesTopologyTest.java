@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.EncoderId;
@@ -231,9 +232,8 @@ class EarlyCodesTopologyTest {
             for (AdaptationMessage request : requests) {
                 stream.send(config.topics().adaptationRequests(), WatchedFolder.SITE, request.encode(), T0);
             }
-            String trained = sites.get(WatchedFolder.SITE).explainer().decoder().sha256();
-            String sha256 = AssembledDecoders.of(
-                            stream.read(config.topics().decoders()), Map.of(WatchedFolder.SITE, trained))
+            Decoder trained = sites.get(WatchedFolder.SITE).explainer().decoder();
+            String sha256 = AssembledDecoders.of(stream.read(config.topics().decoders()), WatchedFolder.SITE, trained)
                     .get(0)
                     .decoder()
                     .sha256();

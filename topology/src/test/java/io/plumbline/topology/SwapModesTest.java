@@ -29,6 +29,8 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who decides what goes into service: the gate, a person, nobody. */
 class SwapModesTest {
@@ -55,7 +57,7 @@ class SwapModesTest {
     }
 
     private void start(String adaptation) throws IOException {
-        config = WatchedFolder.createAdapting(folder, "unused:9092", adaptation);
+        config = WatchedFolder.createWide(folder, "unused:9092", adaptation);
         sites = WatchedFolder.sites(config);
         stream = new Streaming(
                 AdapterTopology.build(config, sites, this::inService, new Topic(), report -> {}),
@@ -111,9 +113,10 @@ class SwapModesTest {
         assertEquals(1, state().waiting().number());
     }
 
-    @Test
-    void anApprovedCandidateGoesIntoServiceAsItIsWithItsLineage() throws IOException {
-        start("mode: propose");
+    @ParameterizedTest
+    @ValueSource(strings = {"dense", "factored"})
+    void anApprovedCandidateGoesIntoServiceAsItIsWithItsLineage(String encoding) throws IOException {
+        start("mode: propose, encoding: " + encoding);
         adapt(END);
         report();
         PublishedDecoder candidate =
@@ -125,10 +128,12 @@ class SwapModesTest {
         assertEquals(1, active.version());
         assertEquals("adapted", active.manifest().kind());
         assertEquals(candidate.decoder().sha256(), active.decoder().sha256());
+        assertEquals(encoding.equals("factored"), candidate.manifest().factored());
+        assertEquals(candidate.factors() == null, active.factors() == null);
         Map<String, String> lineage = active.manifest().lineage();
         assertEquals("1", lineage.get("approved_candidate"));
         assertEquals("ada", lineage.get("approved_by"));
-        assertEquals(candidate.manifest().sha256(), lineage.get("candidate_sha256"));
+        assertEquals(candidate.manifest().sha256OfArtefact(), lineage.get("candidate_sha256"));
         assertEquals(candidate.manifest().lineage().get("fvu_after"), lineage.get("fvu_after"));
         assertEquals(null, state().waiting());
         command(Verb.APPROVE, 1);
@@ -356,7 +361,7 @@ class SwapModesTest {
     }
 
     private List<PublishedDecoder> decoders() {
-        return AssembledDecoders.of(written(), Map.of(SITE, trained().sha256()));
+        return AssembledDecoders.of(written(), SITE, trained());
     }
 
     private Decoder trained() {

@@ -30,6 +30,7 @@ public final class WatchedFolder {
     public static final String SITE = "layer.a";
     public static final int WIDTH = 8;
     public static final int FEATURES = 16;
+    private static final int SILENT = 1_200;
     public static final int ROWS = 8;
     public static final int RECORDS = 16;
 
@@ -57,7 +58,12 @@ public final class WatchedFolder {
     /** @param adaptation keys of {@code adaptation}, mode among them */
     public static MonitorConfig createAdapting(Path folder, String bootstrapServers, String adaptation)
             throws IOException {
-        return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE));
+        return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE), 0);
+    }
+
+    /** The same with {@value #SILENT} features more, never active: factors of a refit then are smaller than its weights. */
+    public static MonitorConfig createWide(Path folder, String bootstrapServers, String adaptation) throws IOException {
+        return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE), SILENT);
     }
 
     /**
@@ -68,13 +74,19 @@ public final class WatchedFolder {
      */
     public static MonitorConfig create(
             Path folder, String bootstrapServers, String window, String more, String... sites) throws IOException {
-        return create(folder, bootstrapServers, window, more, "mode: auto", List.of(sites));
+        return create(folder, bootstrapServers, window, more, "mode: auto", List.of(sites), 0);
     }
 
     private static MonitorConfig create(
-            Path folder, String bootstrapServers, String window, String more, String adaptation, List<String> sites)
+            Path folder,
+            String bootstrapServers,
+            String window,
+            String more,
+            String adaptation,
+            List<String> sites,
+            int silent)
             throws IOException {
-        writeExplainer(Files.createDirectories(folder.resolve("explainer")));
+        writeExplainer(Files.createDirectories(folder.resolve("explainer")), silent);
         Explainer explainer = Explainer.read(folder.resolve("explainer"));
         BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(4), List.of());
         for (int record = 0; record < 4 * RECORDS; record++) {
@@ -137,9 +149,15 @@ public final class WatchedFolder {
         return rows;
     }
 
-    private static void writeExplainer(Path folder) throws IOException {
-        Matrix encoder = Matrix.zeros(WIDTH, FEATURES);
-        Matrix decoder = Matrix.zeros(FEATURES, WIDTH);
+    private static void writeExplainer(Path folder, int silent) throws IOException {
+        int features = FEATURES + silent;
+        Matrix encoder = Matrix.zeros(WIDTH, features);
+        Matrix decoder = Matrix.zeros(features, WIDTH);
+        double[] bias = new double[features];
+        for (int j = FEATURES; j < features; j++) {
+            bias[j] = -1.0;
+            decoder.set(j, j % 4, 0.01 * (1 + j % 3));
+        }
         for (int j = 0; j < WIDTH; j++) {
             double strength = j < 4 ? 1.0 : 0.2;
             encoder.set(j, j, 1.0);
@@ -149,13 +167,13 @@ public final class WatchedFolder {
         }
         SafetensorsWriter.create()
                 .add("W_enc", DType.F32, encoder)
-                .addVector("b_enc", DType.F32, new double[FEATURES])
+                .addVector("b_enc", DType.F32, bias)
                 .add("W_dec", DType.F32, decoder)
                 .addVector("b_dec", DType.F32, new double[WIDTH])
                 .writeTo(folder.resolve("sae_weights.safetensors"));
         Files.writeString(folder.resolve("cfg.json"), """
                 {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
                  "normalize_activations": "none"}
-                """.formatted(WIDTH, FEATURES));
+                """.formatted(WIDTH, features));
     }
 }

@@ -18,8 +18,8 @@ public final class AssembledDecoders {
     }
 
     /** Every complete version; fails at a record that is refused. */
-    public static List<PublishedDecoder> of(List<TestRecord<byte[], byte[]>> records, Map<String, String> parents) {
-        return of(records, DecoderSubscription.ofParents(parents));
+    public static List<PublishedDecoder> of(List<TestRecord<byte[], byte[]>> records, String site, Decoder trained) {
+        return of(records, DecoderSubscription.of(Map.of(site, trained)));
     }
 
     private static List<PublishedDecoder> of(
