@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.adaptation.DecoderFactors;
+import io.plumbline.adaptation.MadeUpFactors;
+import io.plumbline.adaptation.MadeUpFactors.Form;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -19,6 +22,7 @@ import io.plumbline.topology.runtime.Role;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,6 +39,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The Python programs people start from, run as they are against a broker and a monitor. */
 class PythonClientIT {
@@ -169,11 +175,7 @@ class PythonClientIT {
     void theNewestWholeDecoderOfTheOwnParentIsRead() throws Exception {
         client.createTopic("decoders", 1, Map.of());
         Decoder trained = decoder(1);
-        Path weights = folder.resolve("trained.safetensors");
-        SafetensorsWriter.create()
-                .add("W_dec", DType.F32, trained.weights().toMatrix())
-                .addVector("b_dec", DType.F32, trained.bias())
-                .writeTo(weights);
+        Path weights = written(trained, "trained");
         List<ProducerRecord<byte[], byte[]>> torn = versionOf(trained, 3, 4);
         torn.get(1).value()[100] ^= 1;
         try (Producer<byte[], byte[]> producer = client.producer(Map.of("transactional.id", "emitter"))) {
@@ -194,19 +196,52 @@ class PythonClientIT {
                 "layer.b version 2 (adapted): 300 features x 512, float32, sha256 " + sha256,
                 read.out().strip());
         assertTrue(read().out().startsWith("layer.b version 5 "), "without a parent the manifest's word is taken");
-        Path other = folder.resolve("other.safetensors");
-        SafetensorsWriter.create()
-                .add("W_dec", DType.F32, decoder(9).weights().toMatrix())
-                .addVector("b_dec", DType.F32, decoder(9).bias())
-                .writeTo(other);
-        Python.Run none = read("--parent", other);
+        Python.Run none = read("--parent", written(decoder(9), "other"));
         assertEquals(3, none.exitCode(), none.out());
     }
 
-    private static Python.Run read(Object... parent) throws Exception {
+    /** Made by numpy, to the last bit of what was made here. */
+    @ParameterizedTest
+    @EnumSource(Form.class)
+    void aDecoderIsMadeOfItsFactors(Form form) throws Exception {
+        String topic = "factored-" + form;
+        client.createTopic(topic, 1, Map.of());
+        Decoder trained = MadeUpFactors.trained(5_000, 48);
+        DecoderFactors factors = MadeUpFactors.of(form, trained, 5, 400, 9);
+        List<ProducerRecord<byte[], byte[]>> records = DecoderRecords.of(topic, "layer.b", 3, trained, factors);
+        client.send(records);
+        byte[] newer = new String(records.get(records.size() - 1).value(), StandardCharsets.UTF_8)
+                .replace("\"schema\":2", "\"schema\":9")
+                .getBytes(StandardCharsets.UTF_8);
+        client.send(List.of(
+                new ProducerRecord<>(topic, records.get(records.size() - 1).key(), newer)));
+        Python.Run read = read("--topic", topic, "--parent", written(trained, "trained-" + form));
+        assertFine(read);
+        String sha256 = factors.of(trained).sha256();
+        assertEquals(
+                "layer.b version 3 (adapted): 5000 features x 48, float32, sha256 " + sha256,
+                read.out().strip());
+        assertEquals("layer.b version 3 passed over: schema 9", read.err().strip());
+        Python.Run blind = read("--topic", topic);
+        assertEquals(3, blind.exitCode(), blind.out());
+        assertTrue(
+                blind.err().contains("name that with --parent, or have it published with adaptation.encoding: dense"),
+                blind.err());
+    }
+
+    private static Path written(Decoder decoder, String name) throws IOException {
+        Path file = folder.resolve(name + ".safetensors");
+        SafetensorsWriter.create()
+                .add("W_dec", DType.F32, decoder.weights())
+                .addVector("b_dec", DType.F32, decoder.bias())
+                .writeTo(file);
+        return file;
+    }
+
+    private static Python.Run read(Object... options) throws Exception {
         List<Object> words =
                 new ArrayList<>(List.of("--bootstrap-servers", broker.bootstrapServers(), "--site", "layer.b"));
-        words.addAll(List.of(parent));
+        words.addAll(List.of(options));
         return python.client("read_decoder.py", words.toArray());
     }
 
