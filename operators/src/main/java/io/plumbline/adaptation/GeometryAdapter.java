@@ -61,9 +61,10 @@ public final class GeometryAdapter {
         if (!settings.refits()) {
             return new Adaptation.Adapted(rotated, rotated, active, stepOne.alignment(), absolute);
         }
-        RidgeLevels levels = new RidgeLevels(codes, targets, SparseProducts.multiply(codes, trained.weights()));
+        RidgeLevels levels = new RidgeLevels(
+                codes, RefitRows.fittedOn(codes, targets, SparseProducts.multiply(codes, trained.weights())));
         try {
-            SettingsFit fit = SettingsFit.of(stepOne, settings.alpha(), absolute, levels);
+            SettingsFit fit = levels.fit(stepOne, settings.alpha(), absolute);
             Decoder decoder = withBias(fit.weights(trained.weights(), codes, null), codes, targets);
             return new Adaptation.Adapted(decoder, rotated, active, stepOne.alignment(), absolute);
         } catch (ArithmeticException e) {

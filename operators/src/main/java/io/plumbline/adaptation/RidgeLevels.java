@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  * The N x N systems of Step 2 over one set of rows: {@code (K + N lambda I)^-1} of the centred targets {@code Yc} and of
  * the centred reconstructions {@code Zc D} by the trained weights, {@code K = Zc Zc^T}.
  *
- * <p>These do not depend on rank, rotation or alpha, so every setting with a ridge level in common shares them.
- * <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each of the two. <b>Size:</b> {@code 8 N^2} bytes for K
- * and again for every level.
+ * <p>These do not depend on rank, rotation or alpha, so every setting with a ridge level in common shares them, and so it does with what
+ * they give for other rows. <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each of the two, {@code 2 n N d} for n
+ * other rows. <b>Size:</b> {@code 8 N^2} bytes for K, as much again for the factorisation of a level that is not yet solved for both,
+ * {@code 24 N d} for its solutions.
  *
  * <p>Level 0 means the pseudo-inverse {@code K^+ = Zc (Zc^T Zc)^-2 Zc^T} and needs more rows than features.
  */
@@ -24,80 +25,115 @@ final class RidgeLevels {
     private static final double LARGEST_RESIDUAL = 1e-6;
 
     private final SparseCodes codes;
-    private final Matrix centredTargets;
-    private final Matrix centredTrained;
-    private @Nullable Matrix gram;
+    private final RefitRows fit;
     private final Map<Double, Level> levels = new HashMap<>();
 
-    /** @param trainedProduct {@code Z D}, n x d, not centred */
-    RidgeLevels(SparseCodes codes, Matrix targets, Matrix trainedProduct) {
+    /** @param fit the rows of these codes, seen from themselves */
+    RidgeLevels(SparseCodes codes, RefitRows fit) {
         this.codes = codes;
-        this.centredTargets = SparseProducts.centred(targets);
-        this.centredTrained = SparseProducts.centred(trainedProduct);
+        this.fit = fit;
     }
 
-    /** Solutions at one lambda, computed when first asked for. */
-    final class Level {
+    /** Solutions at one lambda. The factorisation goes when two of the three are known. */
+    final class Level extends Solutions {
 
-        private final Inverse inverse;
-        private @Nullable Matrix targets;
-        private @Nullable Matrix trained;
-        private @Nullable Matrix residual;
+        private final double lambda;
+        private final Map<RefitRows, Solutions> onRows = new HashMap<>();
+        private @Nullable Inverse inverse;
+        private int solved;
 
-        private Level(Inverse inverse) {
-            this.inverse = inverse;
+        private Level(double lambda) {
+            this.lambda = lambda;
+            this.inverse = factored(lambda);
         }
 
-        /** Of the targets, n x d. */
-        Matrix targets() {
-            Matrix known = targets;
-            if (known == null) {
-                known = residual != null && trained != null
-                        ? residual.plus(1.0, trained)
-                        : inverse.applyTo(centredTargets);
-                targets = known;
+        /** What the solutions give for some rows, {@code cross X}. */
+        Solutions on(RefitRows rows) {
+            return onRows.computeIfAbsent(rows, these -> new OnRows(this, these));
+        }
+
+        @Override
+        Matrix ofTargets() {
+            return wide(fit.targets());
+        }
+
+        @Override
+        Matrix ofTrained() {
+            return wide(fit.trained());
+        }
+
+        @Override
+        Matrix ofResidual() {
+            return wide(fit.targets().minus(fit.trained()));
+        }
+
+        @Override
+        Matrix ofTargetsTimes(Matrix x) {
+            return inverse().applyTo(Kernels.multiply(fit.targets(), x));
+        }
+
+        @Override
+        Matrix ofTrainedTimes(Matrix x) {
+            return inverse().applyTo(Kernels.multiply(fit.trained(), x));
+        }
+
+        private Matrix wide(Matrix rightHandSides) {
+            Matrix solution = inverse().applyTo(rightHandSides);
+            solved++;
+            if (solved == 2) {
+                inverse = null;
             }
-            return known;
+            return solution;
         }
 
-        /** Of the reconstructions by the trained weights, n x d. */
-        Matrix trained() {
-            Matrix known = trained;
-            if (known == null) {
-                known = residual != null && targets != null ? targets.minus(residual) : inverse.applyTo(centredTrained);
-                trained = known;
-            }
-            return known;
+        private Inverse inverse() {
+            Inverse known = inverse;
+            return known == null ? factored(lambda) : known;
+        }
+    }
+
+    /** Of the rows fitted on {@code K X = Y - N lambda X} needs no product. */
+    private final class OnRows extends Solutions {
+
+        private final Level level;
+        private final RefitRows rows;
+
+        private OnRows(Level level, RefitRows rows) {
+            this.level = level;
+            this.rows = rows;
         }
 
-        /** Of what the trained weights leave, n x d: {@code targets - trained}; any two give the third. */
-        Matrix residual() {
-            Matrix known = residual;
-            if (known == null) {
-                known = targets != null && trained != null
-                        ? targets.minus(trained)
-                        : inverse.applyTo(centredTargets.minus(centredTrained));
-                residual = known;
-            }
-            return known;
+        @Override
+        Matrix ofTargets() {
+            return image(level.targets(), fit.targets());
         }
 
-        /** {@code targets() X}, without the whole solution where X is narrow and nobody needed it so far. */
-        Matrix targetsTimes(Matrix x) {
-            return targets == null && isNarrow(x)
-                    ? inverse.applyTo(Kernels.multiply(centredTargets, x))
-                    : Kernels.multiply(targets(), x);
+        @Override
+        Matrix ofTrained() {
+            return image(level.trained(), fit.trained());
         }
 
-        /** {@code trained() X}, likewise. */
-        Matrix trainedTimes(Matrix x) {
-            return trained == null && isNarrow(x)
-                    ? inverse.applyTo(Kernels.multiply(centredTrained, x))
-                    : Kernels.multiply(trained(), x);
+        @Override
+        Matrix ofResidual() {
+            return rows == fit && level.lambda > 0.0
+                    ? image(level.residual(), fit.targets().minus(fit.trained()))
+                    : Kernels.multiply(rows.cross(), level.residual());
         }
 
-        private static boolean isNarrow(Matrix x) {
-            return 2 * x.columns() < x.rows();
+        @Override
+        Matrix ofTargetsTimes(Matrix x) {
+            return Kernels.multiply(rows.cross(), level.targetsTimes(x));
+        }
+
+        @Override
+        Matrix ofTrainedTimes(Matrix x) {
+            return Kernels.multiply(rows.cross(), level.trainedTimes(x));
+        }
+
+        private Matrix image(Matrix solution, Matrix rightHandSide) {
+            return rows == fit && level.lambda > 0.0
+                    ? rightHandSide.plus(-rightHandSide.rows() * level.lambda, solution)
+                    : Kernels.multiply(rows.cross(), solution);
         }
     }
 
@@ -113,28 +149,37 @@ final class RidgeLevels {
     Level at(double lambda) {
         Level level = levels.get(lambda);
         if (level == null) {
-            level = new Level(lambda > 0.0 ? ridge(lambda) : withoutRidge());
+            level = new Level(lambda);
             levels.put(lambda, level);
         }
         return level;
     }
 
-    private Inverse ridge(double lambda) {
-        Matrix system = gram().copy();
+    /** @param absolute the weights in the units of Cov z */
+    SettingsFit fit(StepOne stepOne, double alpha, Regularisation absolute) {
+        RefitFormula formula = RefitFormula.of(stepOne, alpha, absolute);
+        return SettingsFit.of(stepOne, formula, inner(absolute), outer(absolute));
+    }
+
+    /** Of what is fitted inside the window's subspace. */
+    Level inner(Regularisation absolute) {
+        return at(absolute.preservation());
+    }
+
+    /** Of what is fitted outside. */
+    Level outer(Regularisation absolute) {
+        return at(absolute.preservation() + absolute.geometric());
+    }
+
+    private Inverse factored(double lambda) {
+        if (lambda == 0.0) {
+            return withoutRidge();
+        }
+        Matrix system = fit.cross().copy();
         for (int i = 0; i < system.rows(); i++) {
             system.set(i, i, system.get(i, i) + system.rows() * lambda);
         }
         return Cholesky.of(system)::solve;
-    }
-
-    /** K, n x n. */
-    Matrix gram() {
-        Matrix known = gram;
-        if (known == null) {
-            known = SparseProducts.centredGram(codes);
-            gram = known;
-        }
-        return known;
     }
 
     private Inverse withoutRidge() {

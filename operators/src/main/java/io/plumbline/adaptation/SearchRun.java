@@ -3,13 +3,12 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import java.util.HashMap;
-import java.util.List;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -19,34 +18,30 @@ final class SearchRun {
     private final Decoder trained;
     private final ExplainerSubspace trainedSubspace;
     private final Window window;
-    private final Part fit;
-    private final Part validation;
-    private final @Nullable Part check;
+    private final SampleRows fit;
+    private final SampleRows validation;
+    private final @Nullable SampleRows check;
+    private final Matrix fitProduct;
+    private final RefitRows own;
     private final RidgeLevels levels;
+    private final IdentityHashMap<SampleRows, RefitRows> others = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new HashMap<>();
 
     private record Turn(int rank, Rotation rotation) {}
 
-    /** The directions of the drifted rows alone; those of full rank need no decomposition. */
+    /** The directions of the drifted rows alone. */
     static final class Window {
 
         private final Matrix targets;
+        private final Map<Integer, ActiveSubspace> known = new HashMap<>();
         private @Nullable Matrix moment;
-        private @Nullable ActiveSubspace decomposed;
 
         Window(Matrix targets) {
             this.targets = targets;
         }
 
-        /** What is outside the subspace has directions of its own in the full-rank rotation only. */
-        ActiveSubspace at(int rank, Rotation rotation) {
-            ActiveSubspace full = decomposed;
-            if (full == null && rotation == Rotation.PRINTED) {
-                return ActiveSubspace.leadingOnly(moment(), rank, null);
-            }
-            full = full == null ? ActiveSubspace.topEigenspace(moment(), rank) : full.ofRank(rank);
-            decomposed = full;
-            return full;
+        ActiveSubspace at(int rank) {
+            return known.computeIfAbsent(rank, wanted -> ActiveSubspace.leadingOnly(moment(), wanted, null));
         }
 
         private Matrix moment() {
@@ -56,26 +51,6 @@ final class SearchRun {
                 moment = known;
             }
             return known;
-        }
-    }
-
-    /** Rows, and what the trained weights make of them without a bias. */
-    private record Part(SampleRows rows, Matrix trainedProduct) {
-
-        Reconstruction of(Decoder decoder) {
-            return Reconstruction.of(decoder, rows.codes(), rows.targets());
-        }
-
-        /** Of what is learnt the product with these rows' codes; overwritten. */
-        Matrix predict(SettingsFit fit, Matrix learnt) {
-            return learnt.plus(1.0, fit.stepOne().rotate(trainedProduct, fit.outerShare()));
-        }
-
-        Reconstruction score(Matrix prediction, double[] bias) {
-            for (int i = 0; i < prediction.rows(); i++) {
-                Kernels.addScaled(1.0, bias, 0, prediction.values(), i * bias.length, bias.length);
-            }
-            return Reconstruction.between(prediction, rows.targets());
         }
     }
 
@@ -94,25 +69,26 @@ final class SearchRun {
         this.trained = trained;
         this.trainedSubspace = trainedSubspace;
         this.window = window;
-        this.fit = part(fit);
-        this.validation = part(validation);
-        this.check = check == null ? null : part(check);
-        this.levels = new RidgeLevels(fit.codes(), fit.targets(), this.fit.trainedProduct());
-    }
-
-    private Part part(SampleRows rows) {
-        return new Part(rows, SparseProducts.multiply(rows.codes(), trained.weights()));
+        this.fit = fit;
+        this.validation = validation;
+        this.check = check;
+        this.fitProduct = SparseProducts.multiply(fit.codes(), trained.weights());
+        this.own = RefitRows.fittedOn(fit.codes(), fit.targets(), fitProduct);
+        this.levels = new RidgeLevels(fit.codes(), own);
     }
 
     /** The figures of a candidate, or why it has none. */
     SearchReport.Figures evaluate(Candidate candidate) {
         try {
-            if (candidate instanceof Candidate.Refit refit) {
-                return evaluate(candidate, refit.settings());
-            }
-            return candidate instanceof Candidate.BiasOnly
-                    ? figures(candidate, untouched())
-                    : figures(candidate, decoder(candidate, DType.F64));
+            Refit refit = refit(candidate);
+            return refit == null
+                    ? figures(candidate, decoder(candidate, DType.F64))
+                    : new SearchReport.Figures(
+                            candidate,
+                            refit.score(own),
+                            refit.score(seen(validation)),
+                            check == null ? null : refit.score(seen(check)),
+                            null);
         } catch (ArithmeticException e) {
             return new SearchReport.Figures(candidate, null, null, null, String.valueOf(e.getMessage()));
         }
@@ -121,27 +97,15 @@ final class SearchRun {
     /** The figures of a decoder that is not made of factors. */
     SearchReport.Figures figures(Candidate candidate, Decoder decoder) {
         return new SearchReport.Figures(
-                candidate, fit.of(decoder), validation.of(decoder), check == null ? null : check.of(decoder), null);
+                candidate, of(decoder, fit), of(decoder, validation), check == null ? null : of(decoder, check), null);
     }
 
-    private SearchReport.Figures evaluate(Candidate candidate, GaeSettings settings) {
-        return figures(candidate, fit(settings));
+    private static Reconstruction of(Decoder decoder, SampleRows rows) {
+        return Reconstruction.of(decoder, rows.codes(), rows.targets());
     }
 
-    private SearchReport.Figures figures(Candidate candidate, SettingsFit result) {
-        List<Part> parts = check == null ? List.of(fit, validation) : List.of(fit, validation, check);
-        List<Matrix> learnt = SparseProducts.through(
-                fit.rows().codes(),
-                result.dual(),
-                parts.stream().map(part -> part.rows().codes()).toList());
-        Matrix onFit = fit.predict(result, learnt.get(0));
-        double[] bias = SparseProducts.columnMeans(fit.rows().targets().minus(onFit));
-        return new SearchReport.Figures(
-                candidate,
-                fit.score(onFit, bias),
-                validation.score(validation.predict(result, learnt.get(1)), bias),
-                check == null ? null : check.score(check.predict(result, learnt.get(2)), bias),
-                null);
+    private RefitRows seen(SampleRows rows) {
+        return others.computeIfAbsent(rows, these -> RefitRows.seenFrom(fit, fitProduct, these, trained));
     }
 
     /**
@@ -150,38 +114,40 @@ final class SearchRun {
      * @throws ArithmeticException if these rows do not determine it, or the type cannot hold a value
      */
     Decoder decoder(Candidate candidate, DType travelling) {
-        SampleRows rows = fit.rows();
         Rounding rounding = new Rounding(candidate, travelling);
         Decoder decoder =
-                GeometryAdapter.withBias(rounding.of(weights(candidate, rounding)), rows.codes(), rows.targets());
+                GeometryAdapter.withBias(rounding.of(weights(candidate, rounding)), fit.codes(), fit.targets());
         rounding.round(decoder.bias(), "bias");
         return decoder;
     }
 
     private Weights weights(Candidate candidate, Rounding rounding) {
-        SampleRows rows = fit.rows();
-        if (candidate instanceof Candidate.Refit refit) {
-            return fit(refit.settings()).weights(trained.weights(), rows.codes(), rounding);
+        if (candidate instanceof Candidate.BiasOnly) {
+            return trained.weights();
+        }
+        Refit refit = refit(candidate);
+        if (refit != null) {
+            return refit.inFactors().weights(trained.weights(), fit.codes(), rounding);
         }
         if (candidate instanceof Candidate.AsAuthorsCode code) {
             Adaptation adaptation =
-                    AuthorsCode.adapt(trained, trainedSubspace, rows.codes(), rows.targets(), code.settings());
+                    AuthorsCode.adapt(trained, trainedSubspace, fit.codes(), fit.targets(), code.settings());
             if (adaptation instanceof Adaptation.Adapted adapted) {
                 return adapted.decoder().weights();
             }
             throw new ArithmeticException(((Adaptation.Undecided) adaptation).reason());
         }
-        return trained.weights();
+        throw new IllegalArgumentException("no decoder is made of \"%s\"".formatted(candidate.describe()));
     }
 
     /**
-     * {@code W W^T} of a candidate's decoder, d x d, from its factors: {@code 4 N d^2 + 2 N^2 d} flops instead of {@code k d^2}. Null
-     * for a candidate without factors.
+     * {@code W W^T} of a candidate's decoder, d x d, from its factors: {@code 4 N d^2} flops instead of {@code k d^2}. Null for a candidate
+     * without factors.
      */
     @Nullable
     Matrix gram(Candidate candidate) {
-        SettingsFit result = inFactors(candidate);
-        return result == null ? null : result.gram(trainedSubspace, fit.trainedProduct(), levels.gram());
+        Refit refit = refit(candidate);
+        return refit == null ? null : refit.inFactors().gram(trainedSubspace, fitProduct, refit.on(own));
     }
 
     /**
@@ -195,9 +161,8 @@ final class SearchRun {
             return new Travelled(decoder(candidate, travelling.dtype()), null);
         }
         Weights weights = factors.of(trained).weights();
-        SampleRows rows = fit.rows();
         DecoderFactors whole = factors.withBias(
-                GeometryAdapter.withBias(weights, rows.codes(), rows.targets()).bias());
+                GeometryAdapter.withBias(weights, fit.codes(), fit.targets()).bias());
         return new Travelled(new Decoder(weights, whole.bias()), whole);
     }
 
@@ -210,32 +175,69 @@ final class SearchRun {
      */
     @Nullable
     DecoderFactors factors(Candidate candidate) {
-        SettingsFit result = inFactors(candidate);
-        return result == null ? null : DecoderFactors.of(result, fit.rows().codes());
+        Refit refit = refit(candidate);
+        return refit == null ? null : DecoderFactors.of(refit.inFactors(), fit.codes());
     }
 
-    private @Nullable SettingsFit inFactors(Candidate candidate) {
-        return candidate instanceof Candidate.Refit refit
-                ? fit(refit.settings())
-                : candidate instanceof Candidate.BiasOnly ? untouched() : null;
+    /** Null for a candidate without factors. */
+    private @Nullable Refit refit(Candidate candidate) {
+        if (candidate instanceof Candidate.BiasOnly) {
+            StepOne identity = StepOne.identity(trainedSubspace);
+            return new Refit(identity, RefitFormula.stepOneOnly(identity), null, null);
+        }
+        return candidate instanceof Candidate.Refit refit ? refit(refit.settings()) : null;
     }
 
-    /** The trained weights in factors. */
-    private SettingsFit untouched() {
-        return SettingsFit.stepOneOnly(
-                StepOne.identity(trainedSubspace), fit.rows().rows(), trained.dimension());
-    }
-
-    private SettingsFit fit(GaeSettings settings) {
+    private Refit refit(GaeSettings settings) {
         StepOne stepOne = stepOne(settings.rank(), settings.rotation());
         if (!settings.refits()) {
-            return SettingsFit.stepOneOnly(stepOne, fit.rows().rows(), trained.dimension());
+            return new Refit(stepOne, RefitFormula.stepOneOnly(stepOne), null, null);
         }
-        Regularisation absolute = settings.regularisation().inUnitsOf(fit.rows().codes());
+        Regularisation absolute = settings.regularisation().inUnitsOf(fit.codes());
         try {
-            return SettingsFit.of(stepOne, settings.alpha(), absolute, levels);
+            return new Refit(
+                    stepOne,
+                    RefitFormula.of(stepOne, settings.alpha(), absolute),
+                    levels.inner(absolute),
+                    levels.outer(absolute));
         } catch (ArithmeticException e) {
             throw new ArithmeticException(GeometryAdapter.singular(absolute, e));
+        }
+    }
+
+    /** One setting on the shared solutions; without levels Step 1 is all of it. */
+    private final class Refit {
+
+        private final StepOne stepOne;
+        private final RefitFormula formula;
+        private final RidgeLevels.@Nullable Level inner;
+        private final RidgeLevels.@Nullable Level outer;
+
+        private Refit(
+                StepOne stepOne,
+                RefitFormula formula,
+                RidgeLevels.@Nullable Level inner,
+                RidgeLevels.@Nullable Level outer) {
+            this.stepOne = stepOne;
+            this.formula = formula;
+            this.inner = inner;
+            this.outer = outer;
+        }
+
+        private SettingsFit inFactors() {
+            return inner == null || outer == null
+                    ? SettingsFit.stepOneOnly(stepOne, fit.rows(), trained.dimension())
+                    : SettingsFit.of(stepOne, formula, inner, outer);
+        }
+
+        private Matrix on(RefitRows rows) {
+            return inner == null || outer == null
+                    ? Matrix.zeros(rows.targets().rows(), trained.dimension())
+                    : formula.of(inner.on(rows), outer.on(rows));
+        }
+
+        private Reconstruction score(RefitRows rows) {
+            return formula.score(rows, inner == null ? null : inner.on(rows), outer == null ? null : outer.on(rows));
         }
     }
 
@@ -243,11 +245,10 @@ final class SearchRun {
         Turn turn = new Turn(rank, rotation);
         StepOne known = stepOnes.get(turn);
         if (known == null) {
-            ActiveSubspace active = rank == trained.dimension() ? null : window.at(rank, rotation);
+            ActiveSubspace active = rank == trained.dimension() ? null : window.at(rank);
             String reason = active == null
                     ? GeometryAdapter.undecided(trained, trainedSubspace, rank)
-                    : GeometryAdapter.undecided(
-                            trained, trainedSubspace, active, fit.rows().rows());
+                    : GeometryAdapter.undecided(trained, trainedSubspace, active, fit.rows());
             if (reason != null) {
                 throw new ArithmeticException(reason);
             }

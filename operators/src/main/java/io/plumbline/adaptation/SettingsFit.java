@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Step 2 in dual form, {@code Pi = V V^T} the window's subspace: inside, with {@code lp} the preservation weight,
  * {@code D~ + Zc^T (K + N lp I)^-1 (Yc - Zc D~)}; outside, with {@code lp + lg} and the rotated part shrunk by
- * {@code s = lp / (lp + lg)}, {@code s D~ + Zc^T (K + N (lp+lg) I)^-1 (Yc - s Zc D~)}. As printed, the rotated part
- * outside is 0; for the full-rank rotation it is not. Of the system of the inside only the r columns of V are solved for.
+ * {@code s = lp / (lp + lg)}, {@code s D~ + Zc^T (K + N (lp+lg) I)^-1 (Yc - s Zc D~)}; see {@link RefitFormula}.
  *
  * @param outerShare of what Step 1 put outside the window's subspace
  * @param dual N x d; its columns have mean 0, so {@code Z^T dual = Zc^T dual}
@@ -29,35 +28,10 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
         return new SettingsFit(stepOne, 1.0, Matrix.zeros(rows, dimension));
     }
 
-    /** @param absolute the weights in the units of Cov z */
-    static SettingsFit of(StepOne stepOne, double alpha, Regularisation absolute, RidgeLevels levels) {
-        double inner = absolute.preservation();
-        double outer = absolute.preservation() + absolute.geometric();
-        // Without any weight the refit forgets the rotated decoder, whatever the factor.
-        double shrink = outer > 0.0 ? inner / outer : 0.0;
+    /** @param inner and {@code outer} the levels of lp and lp + lg */
+    static SettingsFit of(StepOne stepOne, RefitFormula formula, Solutions inner, Solutions outer) {
         // The means are zero on paper; without this the rounding of a large mean code would enter through them.
-        Matrix dual = SparseProducts.centred(dual(stepOne, levels.at(inner), levels.at(outer), shrink));
-        for (int i = 0; i < dual.values().length; i++) {
-            dual.values()[i] *= 1.0 - alpha;
-        }
-        return new SettingsFit(stepOne, (1.0 - alpha) * shrink + alpha, dual);
-    }
-
-    private static Matrix dual(StepOne stepOne, RidgeLevels.Level inner, RidgeLevels.Level outer, double shrink) {
-        Matrix turn = stepOne.turn();
-        Matrix basis = stepOne.basis();
-        if (turn == null || basis == null) {
-            return inner.residual();
-        }
-        Matrix outside = stepOne.outside();
-        Matrix dual = outside == null || shrink == 0.0
-                ? outer.targets()
-                : outer.targets().plus(-shrink, Kernels.multiply(outer.trained(), outside));
-        Matrix inside = inner.trainedTimes(turn);
-        if (inner != outer) {
-            inside = inside.minus(inner.targetsTimes(basis)).plus(1.0, outer.targetsTimes(basis));
-        }
-        return dual.minus(Kernels.multiplyTranspose(inside, basis));
+        return new SettingsFit(stepOne, formula.outerShare(), SparseProducts.centred(formula.of(inner, outer)));
     }
 
     /**
@@ -65,9 +39,9 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
      * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}; {@code D^T D = U S^2 U^T}.
      *
      * @param trainedProduct {@code Z D}
-     * @param gram K of the centred codes
+     * @param image {@code K dual}, n x d
      */
-    Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, Matrix gram) {
+    Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, Matrix image) {
         Matrix triangle = trained.leftVectors().transpose();
         int d = triangle.columns();
         for (int i = 0; i < d; i++) {
@@ -77,7 +51,7 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
         }
         Matrix rotated = stepOne.rotate(triangle, outerShare);
         // B and half of the last term; with its transpose this is all that is not D~^T D~.
-        Matrix learnt = stepOne.rotate(trainedProduct, outerShare).plus(0.5, Kernels.multiply(gram, dual));
+        Matrix learnt = stepOne.rotate(trainedProduct, outerShare).plus(0.5, image);
         Matrix half = Kernels.transposeMultiply(learnt, dual);
         return Kernels.transposeMultiply(rotated, rotated).plus(1.0, half).plus(1.0, half.transpose());
     }

@@ -5,17 +5,12 @@ import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
-import java.util.Arrays;
-import java.util.List;
 
 /** Products with sparse codes Z (n x k) that never make Z dense. */
 final class SparseProducts {
 
     /** Rows that one thread takes at a time. */
     private static final int ROWS = 64;
-
-    /** Columns that are worked on together: what is made of them for 65,536 features takes 34 MB. */
-    private static final int STRETCH = 64;
 
     private SparseProducts() {}
 
@@ -34,94 +29,62 @@ final class SparseProducts {
     }
 
     /**
-     * {@code Z_i (Z^T X)} for several sets of codes, n_i x m each, without the k x m product: {@value #STRETCH} columns of it at a
-     * time, and of these only the features that occur. {@code 2 m} flops for every entry of all codes.
-     */
-    static List<Matrix> through(SparseCodes codes, Matrix dense, List<SparseCodes> onto) {
-        int m = dense.columns();
-        List<Matrix> products =
-                onto.stream().map(one -> Matrix.zeros(one.rows(), m)).toList();
-        Cores.each((m + STRETCH - 1) / STRETCH, part -> {
-            int from = part * STRETCH;
-            int count = Math.min(STRETCH, m - from);
-            double[][] learnt = learnt(codes, dense, from, count);
-            for (int set = 0; set < onto.size(); set++) {
-                SparseCodes one = onto.get(set);
-                double[] sum = new double[count];
-                for (int i = 0; i < one.rows(); i++) {
-                    Arrays.fill(sum, 0.0);
-                    for (int entry = one.rowStart()[i]; entry < one.rowStart()[i + 1]; entry++) {
-                        double[] row = learnt[one.feature()[entry]];
-                        if (row != null) {
-                            addTo(sum, one.value()[entry], row);
-                        }
-                    }
-                    System.arraycopy(sum, 0, products.get(set).values(), i * m + from, count);
-                }
-            }
-        });
-        return products;
-    }
-
-    /** Some columns of {@code Z^T X}; null for a feature that no row has. */
-    private static double[][] learnt(SparseCodes codes, Matrix dense, int from, int count) {
-        double[][] learnt = new double[codes.features()][];
-        double[] stretch = new double[count];
-        for (int i = 0; i < codes.rows(); i++) {
-            System.arraycopy(dense.values(), i * dense.columns() + from, stretch, 0, count);
-            for (int entry = codes.rowStart()[i]; entry < codes.rowStart()[i + 1]; entry++) {
-                int feature = codes.feature()[entry];
-                double[] row = learnt[feature];
-                if (row == null) {
-                    row = new double[count];
-                    learnt[feature] = row;
-                }
-                addTo(row, codes.value()[entry], stretch);
-            }
-        }
-        return learnt;
-    }
-
-    /** Arrays read at one index: the form of this loop that the JVM turns into vector instructions. */
-    private static void addTo(double[] sum, double factor, double[] row) {
-        for (int j = 0; j < row.length; j++) {
-            sum[j] += factor * row[j];
-        }
-    }
-
-    /**
      * {@code Zc Zc^T}, n x n, for the centred codes: the Gram matrix of Z with row and column means taken out, so that the
      * zeros of Z stay zeros. Two flops for every pair of rows that have a feature in common, at most {@code n nonZeros}.
      */
     static Matrix centredGram(SparseCodes codes) {
-        int n = codes.rows();
-        Matrix gram = Matrix.zeros(n, n);
-        CodesByFeature byFeature = CodesByFeature.of(codes);
-        Cores.each(parts(n), part -> {
-            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, n); i++) {
-                for (int entry = codes.rowStart()[i]; entry < codes.rowStart()[i + 1]; entry++) {
-                    double value = codes.value()[entry];
-                    int feature = codes.feature()[entry];
+        return centredCross(codes, codes);
+    }
+
+    /**
+     * {@code (Z_p - 1 m^T) Zc^T}, n x N, of rows p with those of {@code codes}, whose mean m is taken out of both. Two flops for every
+     * pair of rows that have a feature in common.
+     */
+    static Matrix centredCross(SparseCodes rows, SparseCodes codes) {
+        double[] mean = codes.mean();
+        double[] left = dots(rows, mean);
+        double[] right = dots(codes, mean);
+        double overall = Kernels.dot(mean, 0, mean, 0, mean.length);
+        Matrix cross = products(rows, codes);
+        for (int i = 0; i < left.length; i++) {
+            for (int j = 0; j < right.length; j++) {
+                cross.values()[i * right.length + j] += overall - left[i] - right[j];
+            }
+        }
+        return cross;
+    }
+
+    /** {@code Z x}, one number a row. */
+    private static double[] dots(SparseCodes codes, double[] x) {
+        double[] dots = new double[codes.rows()];
+        for (int i = 0; i < dots.length; i++) {
+            for (int entry = codes.rowStart()[i]; entry < codes.rowStart()[i + 1]; entry++) {
+                dots[i] += codes.value()[entry] * x[codes.feature()[entry]];
+            }
+        }
+        return dots;
+    }
+
+    /** {@code Z_a Z_b^T}. */
+    private static Matrix products(SparseCodes a, SparseCodes b) {
+        int n = b.rows();
+        Matrix products = Matrix.zeros(a.rows(), n);
+        CodesByFeature byFeature = CodesByFeature.of(b);
+        Cores.each(parts(a.rows()), part -> {
+            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, a.rows()); i++) {
+                for (int entry = a.rowStart()[i]; entry < a.rowStart()[i + 1]; entry++) {
+                    double value = a.value()[entry];
+                    int feature = a.feature()[entry];
                     for (int other = byFeature.start()[feature];
                             other < byFeature.start()[feature + 1];
                             other++) {
-                        gram.values()[i * n + byFeature.row()[other]] +=
+                        products.values()[i * n + byFeature.row()[other]] +=
                                 value * byFeature.value()[other];
                     }
                 }
             }
         });
-        double[] means = columnMeans(gram);
-        double overall = 0.0;
-        for (double mean : means) {
-            overall += mean / n;
-        }
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j < n; j++) {
-                gram.set(i, j, gram.get(i, j) - means[i] - means[j] + overall);
-            }
-        }
-        return gram;
+        return products;
     }
 
     /** {@code tr(Cov z) / k}: the mean variance of a feature, in squared feature activations. */

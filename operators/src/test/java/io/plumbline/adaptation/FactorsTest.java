@@ -5,14 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.wire.DType;
 import java.util.List;
-import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,23 +104,21 @@ class FactorsTest {
     }
 
     @Test
-    void productsThroughSparseCodesAreTheDenseOnes() {
-        Matrix dual = Problem.gaussian(new Random(5), ROWS.rows(), 150, 1.0);
+    void productsOfCodesWithoutTheirMeansAreTheDenseOnes() {
         Matrix z = ROWS.codes().toDense();
-        Matrix learnt = Kernels.transposeMultiply(z, dual);
-        List<Matrix> found = SparseProducts.through(ROWS.codes(), dual, List.of(ROWS.codes(), OTHERS.codes()));
-        Matrix onOthers = Kernels.multiply(OTHERS.codes().toDense(), learnt);
-        assertEquals(
-                0.0, Kernels.multiply(z, learnt).minus(found.get(0)).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
-        assertEquals(0.0, onOthers.minus(found.get(1)).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
-        // A feature that nobody has in the rows fitted on adds nothing elsewhere.
-        SparseCodes none = SparseCodes.fromDense(Matrix.zeros(1, ROWS.codes().features()));
-        Matrix one = new Matrix(1, 2, new double[] {1, 1});
-        assertEquals(
-                0.0,
-                SparseProducts.through(none, one, List.of(OTHERS.codes()))
-                        .get(0)
-                        .frobeniusNorm());
+        Matrix others = OTHERS.codes().toDense();
+        double[] mean = ROWS.codes().mean();
+        for (Matrix matrix : List.of(z, others)) {
+            for (int i = 0; i < matrix.rows(); i++) {
+                Kernels.addScaled(-1.0, mean, 0, matrix.values(), i * mean.length, mean.length);
+            }
+        }
+        Matrix gram = SparseProducts.centredGram(ROWS.codes());
+        Matrix cross = SparseProducts.centredCross(OTHERS.codes(), ROWS.codes());
+        Matrix expected = Kernels.multiplyTranspose(z, z);
+        assertEquals(0.0, expected.minus(gram).frobeniusNorm(), 1e-12 * expected.frobeniusNorm());
+        Matrix onOthers = Kernels.multiplyTranspose(others, z);
+        assertEquals(0.0, onOthers.minus(cross).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
     }
 
     private static SearchRun run() {

@@ -8,6 +8,7 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.UpdateKernels;
@@ -27,6 +28,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -35,13 +38,15 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One adaptation at the paper's sizes, with random weights: the time of each stage as it is computed, on the wall and
  * of all processors with the compiler and collector, and of the whole, from the
  * sampled rows to the decoder that passed or failed the gate, as the paper prints it and as {@code auto} searches.
  *
- * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many rounds.
+ * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many rounds; then, if wished, a
+ * folder where the trained decoder's directions are kept between runs. The adapter's own warm-up runs first.
  */
 public final class AdaptationBenchmark {
 
@@ -51,6 +56,7 @@ public final class AdaptationBenchmark {
     private static final int ROWS = 2048;
     private static final int REQUEST = 32;
     private static final int TOP_K = 32;
+    private static final double OFFSET = 0.3;
     private static final String SINGLE = "a single refit, with the gate";
     private static final String AUTO = "profile auto, with the gate";
     private static final String ARRIVED = ", rows encoded as they arrived";
@@ -61,38 +67,46 @@ public final class AdaptationBenchmark {
     private final Encoder encoder;
     private final ExplainerSubspace subspace;
     private final Matrix activations;
+    /** With a mean that the trained bias knows nothing of: also the printed form is better than none, so that it is made and judged. */
+    private final Matrix shifted;
+
     private final BaselineRows baseline;
     private final List<byte[]> arrived;
+    private final List<byte[]> arrivedShifted;
     private final Map<String, Double> wall = new LinkedHashMap<>();
     private final Map<String, Double> cpu = new LinkedHashMap<>();
 
-    private AdaptationBenchmark(int dimension, int features, int rank) {
+    private AdaptationBenchmark(int dimension, int features, int rank, @Nullable Path folder) {
         this.rank = rank;
         Matrix weights = floats(features, dimension, 1, 1.0 / Math.sqrt(dimension));
         trained = new Decoder(weights, new double[dimension]);
         encoder = TopKEncoder.of(weights, new double[features], TOP_K);
         long begin = System.nanoTime();
-        subspace = ExplainerSubspace.ofWeights(weights, rank);
-        System.out.printf("the trained decoder's subspace, once per explainer: %.1f s%n", seconds(begin));
+        subspace = folder == null
+                ? ExplainerSubspace.of(trained, rank)
+                : SubspaceCache.of(folder, trained, trained.sha256(), rank, System.out::println);
+        System.out.printf("the trained decoder's subspace, once per explainer or read: %.1f s%n", seconds(begin));
         activations = drifted(dimension, 2);
+        shifted = shifted(activations);
         Matrix clean = floats(ROWS, dimension, 3, 1.0);
         baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
-        arrived = arrived();
+        long hashing = System.nanoTime();
+        EncoderId id = encoder.id();
+        System.out.printf(Locale.ROOT, "%s, once per explainer: %.2f s%n", id, seconds(hashing));
+        arrived = arrived(activations);
+        arrivedShifted = arrived(shifted);
     }
 
-    /** The drifted rows with their codes, as they come to the adapter. */
-    private List<byte[]> arrived() {
+    /** Rows with their codes, as they come to the adapter. */
+    private List<byte[]> arrived(Matrix all) {
         RowSample sample = RowSample.ofCapacity(ROWS);
         for (int row = 0; row < ROWS; row++) {
-            float[] values = new float[activations.columns()];
+            float[] values = new float[all.columns()];
             for (int j = 0; j < values.length; j++) {
-                values[j] = (float) activations.get(row, j);
+                values[j] = (float) all.get(row, j);
             }
             sample.offer(row, row / REQUEST, row / REQUEST, values, null);
         }
-        long begin = System.nanoTime();
-        EncoderId id = encoder.id();
-        System.out.printf(Locale.ROOT, "%s, once per explainer: %.2f s%n", id, seconds(begin));
         List<SampledRow> rows = sample.rows();
         List<RowCodes> codes = SampledCodes.ahead(encoder, rows);
         for (int row = 0; row < ROWS; row++) {
@@ -101,9 +115,9 @@ public final class AdaptationBenchmark {
         return sample.encode(RowSample.RECORD_PART_BYTES);
     }
 
-    private SampleRows arrivedRows() {
+    private SampleRows arrivedRows(List<byte[]> parts) {
         RowSample sample = RowSample.ofCapacity(ROWS);
-        arrived.forEach(sample::mergeEncoded);
+        parts.forEach(sample::mergeEncoded);
         return SampleRows.of(encoder, sample.rows(), trained.dimension());
     }
 
@@ -111,6 +125,7 @@ public final class AdaptationBenchmark {
         String size = arguments.length > 0 ? arguments[0] : "gpt2";
         String profiles = arguments.length > 1 ? arguments[1] : "both";
         int rounds = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 5;
+        Path folder = arguments.length > 3 ? Path.of(arguments[3]) : null;
         System.out.printf(
                 "Java %s, %d processors, %s%n",
                 System.getProperty("java.version"),
@@ -118,25 +133,26 @@ public final class AdaptationBenchmark {
                 UpdateKernels.chosen().reason());
         AdaptationBenchmark benchmark =
                 switch (size) {
-                    case "gpt2" -> new AdaptationBenchmark(768, 24_576, 32);
-                    case "pythia" -> new AdaptationBenchmark(2048, 65_536, 64);
-                    case "small" -> new AdaptationBenchmark(256, 4_096, 16);
+                    case "gpt2" -> new AdaptationBenchmark(768, 24_576, 32, folder);
+                    case "pythia" -> new AdaptationBenchmark(2048, 65_536, 64, folder);
+                    case "small" -> new AdaptationBenchmark(256, 4_096, 16, folder);
                     default -> throw new IllegalArgumentException(size + ": expected gpt2, pythia or small");
                 };
+        System.out.printf("rounds of the warm-up: %d%n", AdaptationWarmUp.run(Duration.ofSeconds(5)));
         benchmark.run(!profiles.equals("auto"), !profiles.equals("paper"), rounds);
     }
 
     private void run(boolean paper, boolean auto, int rounds) {
         for (int round = 0; round < rounds; round++) {
             if (paper) {
-                stages();
                 AdaptationProfile profile = new AdaptationProfile.Paper(paperSettings());
-                whole(SINGLE, profile, () -> rows(activations, 0, ROWS), round);
-                whole(SINGLE + ARRIVED, profile, this::arrivedRows, round);
+                whole(SINGLE, profile, () -> rows(shifted, 0, ROWS), round);
+                whole(SINGLE + ARRIVED, profile, () -> arrivedRows(arrivedShifted), round);
+                stages();
             }
             if (auto) {
                 whole(AUTO, new AdaptationProfile.Auto(), () -> rows(activations, 0, ROWS), round);
-                whole(AUTO + ARRIVED, new AdaptationProfile.Auto(), this::arrivedRows, round);
+                whole(AUTO + ARRIVED, new AdaptationProfile.Auto(), () -> arrivedRows(arrived), round);
             }
         }
         System.out.printf("%-62s %12s %12s%n", "best of " + rounds, "wall ms", "CPU ms");
@@ -169,11 +185,13 @@ public final class AdaptationBenchmark {
 
     /** The stages of a single refit, one after the other. */
     private void stages() {
-        SampleRows rows = time("encoder and TopK", () -> rows(activations, 0, ROWS));
-        time("instead: rows and codes read from a request's parts", this::arrivedRows);
+        SampleRows rows = time("encoder and TopK", () -> rows(shifted, 0, ROWS));
+        time("instead: rows and codes read from a request's parts", () -> arrivedRows(arrivedShifted));
         Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
                 .matrix());
         ActiveSubspace window = time("top-r eigenspace", () -> ActiveSubspace.leadingOnly(moment, rank, null));
+        ActiveSubspace wider = time("the same at four times the rank", () -> ActiveSubspace.leadingOnly(moment, 4 * rank, null));
+        time("full-rank rotation", () -> StepOne.of(subspace, wider, Rotation.FULL_RANK));
         StepOne stepOne = time("Procrustes", () -> StepOne.of(subspace, window, Rotation.PRINTED));
         Matrix product = time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
         Matrix gram = time("Gram matrix of the codes", () -> SparseProducts.centredGram(rows.codes()));
@@ -184,14 +202,21 @@ public final class AdaptationBenchmark {
         }
         Cholesky cholesky = time("Cholesky, one level", () -> Cholesky.of(system));
         time("solve, d right-hand sides", () -> cholesky.solve(rows.targets()));
-        RidgeLevels levels = new RidgeLevels(rows.codes(), rows.targets(), product);
-        SettingsFit fit =
-                time("all of Step 2 in factors (two levels)", () -> SettingsFit.of(stepOne, 0.0, absolute, levels));
+        RefitRows own = RefitRows.fittedOn(rows.codes(), rows.targets(), product);
+        RidgeLevels levels = new RidgeLevels(rows.codes(), own);
+        RefitFormula formula = RefitFormula.of(stepOne, 0.0, absolute);
+        SettingsFit fit = time(
+                "all of Step 2 in factors (two levels)",
+                () -> SettingsFit.of(stepOne, formula, levels.inner(absolute), levels.outer(absolute)));
         Rounding rounding = new Rounding(new Candidate.Refit(paperSettings()), DType.F32);
         Weights weights =
                 time("assembling W, as float32", () -> fit.weights(trained.weights(), rows.codes(), rounding));
         Decoder decoder = time("its bias", () -> GeometryAdapter.withBias(weights, rows.codes(), rows.targets()));
-        Matrix products = time("W W^T from factors", () -> fit.gram(subspace, product, levels.gram()));
+        Matrix products = time("W W^T from factors", () -> {
+            Matrix image = formula.of(
+                    levels.inner(absolute).on(own), levels.outer(absolute).on(own));
+            return fit.gram(subspace, product, image);
+        });
         SampleRows heldOut = rows.select(IntStream.range(0, ROWS / 4).toArray());
         time("gate", () -> new SwapGate(GateLimits.DEFAULTS)
                 .judge(trained, subspace, trained, new SwapGate.Proposal(decoder, products), heldOut, null, rank));
@@ -224,8 +249,13 @@ public final class AdaptationBenchmark {
         long begin = System.nanoTime();
         long before = PROCESS.getProcessCpuTime();
         T result = work.get();
-        wall.merge(stage, 1e3 * seconds(begin), Math::min);
-        cpu.merge(stage, (PROCESS.getProcessCpuTime() - before) / 1e6, Math::min);
+        double milliseconds = 1e3 * seconds(begin);
+        double busy = (PROCESS.getProcessCpuTime() - before) / 1e6;
+        if (!wall.containsKey(stage)) {
+            System.out.printf(Locale.ROOT, "%-62s %12.0f %12.0f the first time%n", stage, milliseconds, busy);
+        }
+        wall.merge(stage, milliseconds, Math::min);
+        cpu.merge(stage, busy, Math::min);
         return result;
     }
 
@@ -263,6 +293,15 @@ public final class AdaptationBenchmark {
             rows.values()[i] = (float) rows.values()[i];
         }
         return rows;
+    }
+
+    private static Matrix shifted(Matrix rows) {
+        Matrix shifted = rows.copy();
+        double[] offset = floats(1, rows.columns(), 4, OFFSET).values();
+        for (int i = 0; i < shifted.values().length; i++) {
+            shifted.values()[i] = (float) (shifted.values()[i] + offset[i % offset.length]);
+        }
+        return shifted;
     }
 
     private static Matrix floats(int rows, int columns, long seed, double scale) {

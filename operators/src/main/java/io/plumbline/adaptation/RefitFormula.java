@@ -1,0 +1,171 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.linalg.Cores;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Operand;
+import io.plumbline.linalg.RightFactor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Step 2 in dual form as what it is, a sum of the shared solutions times d x d matrices: of the solutions themselves it is
+ * {@link SettingsFit#dual()}, of what they give for some rows what the refit adds there.
+ *
+ * <p>{@code Pi = V V^T} is the window's subspace, {@code lp} and {@code lg} the weights. Inside, the system of {@code lp} and
+ * {@code Yc - Zc D~}; outside, the one of {@code lp + lg} and {@code Yc - s Zc D~} with {@code s = lp / (lp + lg)}. As printed, the
+ * rotated part outside is 0; for the full-rank rotation it is not. Of the system of the inside only the r columns of V are needed.
+ *
+ * <p>Rows are worked on in blocks that stay in a cache, shared out among the cores: {@code 4 n d r} flops, for the full-rank rotation
+ * {@code 2 n d^2} more.
+ */
+final class RefitFormula {
+
+    private static final int BLOCK = 64;
+
+    private final StepOne stepOne;
+    private final boolean refits;
+    private final double share;
+    private final double shrink;
+    private final double outerShare;
+    private final @Nullable RightFactor out;
+    private final @Nullable RightFactor outside;
+
+    private RefitFormula(StepOne stepOne, double alpha, double shrink) {
+        this.stepOne = stepOne;
+        this.refits = alpha < 1.0;
+        this.share = 1.0 - alpha;
+        this.shrink = shrink;
+        this.outerShare = share * shrink + alpha;
+        Matrix basis = stepOne.basis();
+        Matrix complement = stepOne.outside();
+        this.out = basis == null ? null : Kernels.rightFactor(Operand.transposeOf(basis), Integer.MAX_VALUE);
+        this.outside = complement == null ? null : Kernels.rightFactor(Operand.of(complement), Integer.MAX_VALUE);
+    }
+
+    /** @param absolute the weights in the units of Cov z */
+    static RefitFormula of(StepOne stepOne, double alpha, Regularisation absolute) {
+        double inner = absolute.preservation();
+        double outer = inner + absolute.geometric();
+        // Without any weight the refit forgets the rotated decoder, whatever the factor.
+        return new RefitFormula(stepOne, alpha, outer > 0.0 ? inner / outer : 0.0);
+    }
+
+    /** Step 1 alone. */
+    static RefitFormula stepOneOnly(StepOne stepOne) {
+        return new RefitFormula(stepOne, 1.0, 0.0);
+    }
+
+    /** What the result keeps of what Step 1 put outside the window's subspace. */
+    double outerShare() {
+        return outerShare;
+    }
+
+    /** The refit's part, n x d. */
+    Matrix of(Solutions inner, Solutions outer) {
+        Rows rows = new Rows(inner, outer, null);
+        Matrix all = Matrix.zeros(rows.count, rows.width);
+        each(rows.count, (from, to) -> {
+            double[] block = rows.block(from, to).values();
+            System.arraycopy(block, 0, all.values(), from * rows.width, block.length);
+        });
+        return all;
+    }
+
+    /** How well the rotated decoder and the refit's part give back these rows. */
+    Reconstruction score(RefitRows rows, @Nullable Solutions inner, @Nullable Solutions outer) {
+        Matrix targets = rows.targets();
+        Rows predictions = new Rows(inner, outer, rows.trained());
+        double[] errors = new double[(targets.rows() + BLOCK - 1) / BLOCK];
+        each(targets.rows(), (from, to) -> {
+            double[] block = predictions.block(from, to).values();
+            double sum = 0.0;
+            for (int i = 0; i < block.length; i++) {
+                double error = targets.values()[from * targets.columns() + i] - block[i];
+                sum += error * error;
+            }
+            errors[from / BLOCK] = sum;
+        });
+        double sum = 0.0;
+        for (double error : errors) {
+            sum += error;
+        }
+        return rows.scored(sum);
+    }
+
+    private interface Block {
+        void accept(int from, int to);
+    }
+
+    private static void each(int rows, Block work) {
+        Cores.each((rows + BLOCK - 1) / BLOCK, part -> work.accept(part * BLOCK, Math.min((part + 1) * BLOCK, rows)));
+    }
+
+    /** What is summed, with the narrow products done. */
+    private final class Rows {
+
+        private final int count;
+        private final int width;
+        /** At full rank all of the refit's part, else what is there without a rotation; null where Step 1 is all. */
+        private final @Nullable Matrix refit;
+        /** Times the outside, with {@code trained}. */
+        private final @Nullable Matrix solvedTrained;
+        /** n x r, times V^T. */
+        private final @Nullable Matrix inside;
+
+        private final @Nullable Matrix trained;
+
+        private Rows(@Nullable Solutions inner, @Nullable Solutions outer, @Nullable Matrix trained) {
+            Matrix turn = stepOne.turn();
+            Matrix basis = stepOne.basis();
+            this.trained = trained;
+            if (!refits || inner == null || outer == null) {
+                this.refit = null;
+                this.solvedTrained = null;
+                this.inside = turn == null || trained == null ? null : Kernels.multiply(trained, turn);
+            } else if (turn == null || basis == null) {
+                this.refit = inner.residual();
+                this.solvedTrained = null;
+                this.inside = null;
+            } else {
+                this.refit = outer.targets();
+                this.solvedTrained = outside == null || shrink == 0.0 ? null : outer.trained();
+                Matrix solved = inner.trainedTimes(turn);
+                if (inner != outer) {
+                    solved = solved.minus(inner.targetsTimes(basis)).plus(1.0, outer.targetsTimes(basis));
+                }
+                Matrix before = trained == null
+                        ? Matrix.zeros(solved.rows(), solved.columns())
+                        : Kernels.multiply(trained, turn);
+                this.inside = before.plus(-share, solved);
+            }
+            Matrix shape = refit != null ? refit : trained != null ? trained : Matrix.zeros(0, 0);
+            this.count = shape.rows();
+            this.width = shape.columns();
+        }
+
+        private Matrix block(int from, int to) {
+            Matrix sum = Matrix.zeros(to - from, width);
+            add(share, refit, from, sum);
+            if (out == null) {
+                add(1.0, trained, from, sum);
+                return sum;
+            }
+            if (outside != null) {
+                Matrix left = Matrix.zeros(to - from, width);
+                add(outerShare, trained, from, left);
+                add(-share * shrink, solvedTrained, from, left);
+                outside.addProduct(Operand.of(left), sum.values());
+            }
+            if (inside != null) {
+                out.addProduct(Operand.rowsOf(inside, from, to), sum.values());
+            }
+            return sum;
+        }
+
+        private void add(double factor, @Nullable Matrix matrix, int from, Matrix sum) {
+            if (matrix != null && factor != 0.0) {
+                Kernels.addScaled(factor, matrix.values(), from * width, sum.values(), 0, sum.values().length);
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+
+/**
+ * Rows seen from those that are fitted on, whose means are taken out of everything: a refit {@code W = D~ + Z^T dual} with its own bias
+ * is {@code trained} rotated and {@code cross dual} for them, to be held against {@code targets}.
+ *
+ * <p>Compared by identity.
+ *
+ * <p><b>Size.</b> {@code 8 n (N + 2 d)} bytes for n rows.
+ */
+final class RefitRows {
+
+    private final Matrix cross;
+    private final Matrix trained;
+    private final Matrix targets;
+    private final double spread;
+
+    private RefitRows(Matrix cross, Matrix trained, Matrix targets, double spread) {
+        this.cross = cross;
+        this.trained = trained;
+        this.targets = targets;
+        this.spread = spread;
+    }
+
+    /**
+     * The rows fitted on, seen from themselves.
+     *
+     * @param trainedProduct {@code Z D}, n x d, not centred
+     */
+    static RefitRows fittedOn(SparseCodes codes, Matrix targets, Matrix trainedProduct) {
+        Matrix centred = SparseProducts.centred(targets);
+        return new RefitRows(
+                SparseProducts.centredGram(codes),
+                SparseProducts.centred(trainedProduct),
+                centred,
+                squared(centred.frobeniusNorm()));
+    }
+
+    /** Other rows, seen from the ones of {@code fit}. */
+    static RefitRows seenFrom(SampleRows fit, Matrix fitProduct, SampleRows rows, Decoder trained) {
+        return new RefitRows(
+                SparseProducts.centredCross(rows.codes(), fit.codes()),
+                less(SparseProducts.columnMeans(fitProduct), SparseProducts.multiply(rows.codes(), trained.weights())),
+                less(SparseProducts.columnMeans(fit.targets()), rows.targets().copy()),
+                squared(SparseProducts.centred(rows.targets()).frobeniusNorm()));
+    }
+
+    /** {@code (Z_p - 1 m^T) Zc^T}, n x N; for the rows fitted on it is K. */
+    Matrix cross() {
+        return cross;
+    }
+
+    /** {@code (Z_p - 1 m^T) D}, n x d. */
+    Matrix trained() {
+        return trained;
+    }
+
+    /** n x d, less the mean of those fitted on. */
+    Matrix targets() {
+        return targets;
+    }
+
+    /** Of errors with these squares in all. */
+    Reconstruction scored(double squaredErrors) {
+        double mse = squaredErrors / targets.rows();
+        return new Reconstruction(targets.rows(), mse, mse / targets.columns(), squaredErrors / spread);
+    }
+
+    private static Matrix less(double[] means, Matrix matrix) {
+        for (int i = 0; i < matrix.rows(); i++) {
+            Kernels.addScaled(-1.0, means, 0, matrix.values(), i * means.length, means.length);
+        }
+        return matrix;
+    }
+
+    private static double squared(double value) {
+        return value * value;
+    }
+}

@@ -1,0 +1,71 @@
+package io.plumbline.adaptation;
+
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Three matrices of n x d of which the third is the first less the second, made when first asked for and at most two of them by
+ * work: something linear of the centred targets, of the centred reconstructions by the trained weights, and of what these leave.
+ */
+abstract class Solutions {
+
+    private @Nullable Matrix targets;
+    private @Nullable Matrix trained;
+    private @Nullable Matrix residual;
+
+    /** Of the targets. */
+    final Matrix targets() {
+        Matrix known = targets;
+        if (known == null) {
+            known = residual != null && trained != null ? residual.plus(1.0, trained) : ofTargets();
+            targets = known;
+        }
+        return known;
+    }
+
+    /** Of the reconstructions by the trained weights. */
+    final Matrix trained() {
+        Matrix known = trained;
+        if (known == null) {
+            known = residual != null && targets != null ? targets.minus(residual) : ofTrained();
+            trained = known;
+        }
+        return known;
+    }
+
+    /** Of what the trained weights leave. */
+    final Matrix residual() {
+        Matrix known = residual;
+        if (known == null) {
+            known = targets != null && trained != null ? targets.minus(trained) : ofResidual();
+            residual = known;
+        }
+        return known;
+    }
+
+    /** {@code targets() X}, without the whole where X is narrow and nobody needed it so far. */
+    final Matrix targetsTimes(Matrix x) {
+        return targets == null && isNarrow(x) ? ofTargetsTimes(x) : Kernels.multiply(targets(), x);
+    }
+
+    /** {@code trained() X}, likewise. */
+    final Matrix trainedTimes(Matrix x) {
+        boolean known = trained != null || (residual != null && targets != null);
+        return !known && isNarrow(x) ? ofTrainedTimes(x) : Kernels.multiply(trained(), x);
+    }
+
+    private static boolean isNarrow(Matrix x) {
+        return 2 * x.columns() < x.rows();
+    }
+
+    abstract Matrix ofTargets();
+
+    abstract Matrix ofTrained();
+
+    abstract Matrix ofResidual();
+
+    abstract Matrix ofTargetsTimes(Matrix x);
+
+    abstract Matrix ofTrainedTimes(Matrix x);
+}
