@@ -43,25 +43,39 @@ final class RowSampleCodec {
 
     private RowSampleCodec() {}
 
-    /** Parts of at most so many bytes. One encoder a sample: codes of another, as after a change, do not travel. */
-    static List<byte[]> parts(int capacity, List<SampledRow> rows, int maxBytesPerPart) {
-        EncoderId encoder = encoder(rows);
+    /**
+     * Parts of at most so many bytes. One encoder a sample: codes of another, as after a change, do not travel, nor do those with
+     * which a row would not fit in a part.
+     */
+    static List<byte[]> parts(int capacity, List<SampledRow> sampled, int maxBytesPerPart) {
+        EncoderId encoder = encoder(sampled);
+        int headerBytes = HEADER_BYTES + (encoder == null ? 0 : ENCODER_BYTES);
+        List<SampledRow> rows = sampled.stream()
+                .map(row -> headerBytes + rowBytes(row, encoder) > maxBytesPerPart || !isOf(encoder, row)
+                        ? row.with(null)
+                        : row)
+                .toList();
         List<byte[]> parts = new ArrayList<>();
         int from = 0;
         while (from < rows.size()) {
             int to = from;
-            long bytes = headerBytes(encoder);
+            long bytes = headerBytes;
             while (to < rows.size() && bytes + rowBytes(rows.get(to), encoder) <= maxBytesPerPart) {
                 bytes += rowBytes(rows.get(to++), encoder);
             }
             if (to == from) {
                 throw new IllegalArgumentException("a part of %d bytes cannot hold a row of %d and its header of %d"
-                        .formatted(maxBytesPerPart, rowBytes(rows.get(from), encoder), headerBytes(encoder)));
+                        .formatted(maxBytesPerPart, rowBytes(rows.get(from), encoder), headerBytes));
             }
             parts.add(encode(capacity, rows.subList(from, to), encoder, Math.toIntExact(bytes)));
             from = to;
         }
         return parts;
+    }
+
+    private static boolean isOf(@Nullable EncoderId encoder, SampledRow row) {
+        RowCodes codes = row.codes();
+        return codes == null || codes.encoder().equals(encoder);
     }
 
     private static @Nullable EncoderId encoder(List<SampledRow> rows) {
@@ -89,7 +103,7 @@ final class RowSampleCodec {
             putFloats(buffer, row.activation());
             putFloats(buffer, row.target());
             if (encoder != null) {
-                putCodes(buffer, carried(row, encoder));
+                putCodes(buffer, row.codes());
             }
         }
         return buffer.array();
@@ -200,25 +214,10 @@ final class RowSampleCodec {
         }
     }
 
-    /** The codes that travel with a row, where those of this encoder do. */
-    private static @Nullable RowCodes carried(SampledRow row, EncoderId encoder) {
-        RowCodes codes = row.codes();
-        return codes != null && codes.encoder().equals(encoder) && codes.entries() <= RowCodes.mostEntries(row.values())
-                ? codes
-                : null;
-    }
-
-    private static int headerBytes(@Nullable EncoderId encoder) {
-        return HEADER_BYTES + (encoder == null ? 0 : ENCODER_BYTES);
-    }
-
     private static long rowBytes(SampledRow row, @Nullable EncoderId encoder) {
         long bytes = rowBytes(row.activation().length, targetWidth(row));
-        if (encoder == null) {
-            return bytes;
-        }
-        RowCodes codes = carried(row, encoder);
-        return bytes + Integer.BYTES + (codes == null ? 0 : codes.bytes());
+        RowCodes codes = row.codes();
+        return bytes + (encoder == null ? 0 : Integer.BYTES) + (codes == null ? 0 : codes.bytes());
     }
 
     private static long rowBytes(int activationWidth, int targetWidth) {

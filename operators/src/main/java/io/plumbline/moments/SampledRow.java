@@ -38,8 +38,8 @@ public record SampledRow(
         return activation.length + (target == null ? 0 : target.length);
     }
 
-    /** The same row with its codes. */
-    SampledRow with(RowCodes itsCodes) {
+    /** The same row with these codes, or with none. */
+    SampledRow with(@Nullable RowCodes itsCodes) {
         return new SampledRow(hash, request, timestampMs, activation, target, itsCodes);
     }
 

@@ -81,6 +81,22 @@ class CodedSampleTest {
         assertEquals(OTHER, sample.rows().get(1).codes().encoder(), "those it had");
     }
 
+    /** Else the widest rows, which just fit in a record, would stop the stream with their codes. */
+    @Test
+    void codesWithWhichARowWouldNotFitInAPartStayBehind() {
+        RowSample sample = sample(2);
+        sample.attach(RowSample.hash(1, 0), codes(1));
+        sample.attach(RowSample.hash(1, 1), new RowCodes(ENCODER, new int[] {7}, new double[] {2}));
+        int withOneCode = 17 + 36 + 24 + 12 + 4 + 12;
+        List<byte[]> parts = sample.encode(withOneCode);
+        assertEquals(2, parts.size());
+        RowSample read = RowSample.ofCapacity(2);
+        parts.forEach(read::mergeEncoded);
+        assertNull(row(read, 0).codes(), "three codes");
+        assertNotNull(row(read, 1).codes(), "one");
+        assertThrows(IllegalArgumentException.class, () -> sample.encode(withOneCode - 13));
+    }
+
     @Test
     void everyLengthButTheRightOneIsRefusedAndNothingMerged() {
         byte[] whole = coded();
