@@ -158,6 +158,9 @@ final class PaneCodes {
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         } catch (ExecutionException e) {
+            if (e.getCause() instanceof Error error) {
+                throw error;
+            }
             if (!warned) {
                 warned = true;
                 LOG.warn(

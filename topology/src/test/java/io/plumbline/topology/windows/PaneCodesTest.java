@@ -1,18 +1,25 @@
 package io.plumbline.topology.windows;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.SparseCodes;
 import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.ingest.Ingested;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +41,7 @@ class PaneCodesTest {
     @Test
     void littleMoreThanTheRowsThatStayAreEncoded() {
         Pane pane = new Pane(WIDTH, CAPACITY);
-        PaneCodes codes = codes(Runnable::run, Duration.ofSeconds(60));
+        PaneCodes codes = codes(Runnable::run, 60);
         fill(pane, codes);
         assertEquals(0, without(pane), "rows left to encode");
         assertTrue(encoded.rows <= 1.15 * CAPACITY, encoded.rows + " rows encoded for " + CAPACITY);
@@ -44,7 +51,7 @@ class PaneCodesTest {
     @Test
     void ofAPaneOfAHoppingWindowTwiceItsShareIsEncoded() {
         Pane pane = new Pane(WIDTH, CAPACITY);
-        PaneCodes codes = codes(Runnable::run, Duration.ofSeconds(5));
+        PaneCodes codes = codes(Runnable::run, 5);
         fill(pane, codes);
         int share = CAPACITY / 6;
         assertTrue(pane.sample().rows().subList(0, share).stream().allMatch(row -> row.codes() != null));
@@ -55,7 +62,7 @@ class PaneCodesTest {
     @Test
     void aPaneThatNothingIsAddedToIsEncodedWhole() {
         Pane pane = new Pane(WIDTH, CAPACITY);
-        PaneCodes codes = codes(Runnable::run, Duration.ofSeconds(60));
+        PaneCodes codes = codes(Runnable::run, 60);
         add(pane, 700);
         codes.look(SITE, pane, 0.1);
         assertEquals(0, encoded.rows, "51 rows are fewer than a batch");
@@ -67,7 +74,7 @@ class PaneCodesTest {
     void whatIsNotDoneWhenThePaneLeavesIsNotWaitedForNorBegun() {
         Pane pane = new Pane(WIDTH, CAPACITY);
         Deque<Runnable> waiting = new ArrayDeque<>();
-        PaneCodes codes = codes(waiting::add, Duration.ofSeconds(60));
+        PaneCodes codes = codes(waiting::add, 60);
         add(pane, 200);
         codes.look(SITE, pane, 1.0);
         assertEquals(4, waiting.size(), "64, 64, 64 and 8 rows");
@@ -88,11 +95,52 @@ class PaneCodesTest {
         assertEquals(128, encoded.rows);
     }
 
+    /** A stream thread that waited for the encoder would read nothing meanwhile. */
+    @Test
+    void theStreamDoesNotWaitForAnEncoderThatIsBehind() throws InterruptedException {
+        CountDownLatch released = new CountDownLatch(1);
+        Encoder slow = new Slow(released);
+        PaneCodes codes =
+                new PaneCodes(new EarlyEncoding(Map.of(SITE, slow), EarlyEncoding.background()), settings(60), encoded);
+        List<Pane> panes = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            Pane pane = new Pane(WIDTH, CAPACITY);
+            add(pane, CAPACITY);
+            panes.add(pane);
+            codes.look(SITE, pane, 1.0);
+        }
+        assertEquals(
+                12 * CAPACITY, panes.stream().mapToLong(PaneCodesTest::without).sum(), "96 batches, of which 65 fit");
+        released.countDown();
+        BrokerClient.awaitThat(
+                () -> {
+                    panes.forEach(pane -> codes.look(SITE, pane, 1.0));
+                    return panes.stream().allMatch(pane -> without(pane) == 0);
+                },
+                () -> encoded.rows + " rows encoded");
+        assertEquals(12 * CAPACITY, encoded.rows);
+    }
+
+    /** As when there is no memory left: what the process does then is not decided here. */
+    @Test
+    void anErrorIsNotHidden() {
+        Encoder broken = new Slow(new CountDownLatch(0)) {
+            @Override
+            public SparseCodes encode(Matrix rows) {
+                throw new OutOfMemoryError("of this test");
+            }
+        };
+        PaneCodes codes = new PaneCodes(new EarlyEncoding(Map.of(SITE, broken), Runnable::run), settings(60), encoded);
+        Pane pane = new Pane(WIDTH, CAPACITY);
+        add(pane, 64);
+        assertThrows(OutOfMemoryError.class, () -> codes.look(SITE, pane, 1.0));
+    }
+
     @Test
     void aSiteThatIsEncodedAtTheTriggerIsLeftAlone() {
         Pane pane = new Pane(WIDTH, CAPACITY);
         add(pane, 200);
-        codes(Runnable::run, Duration.ofSeconds(60)).look("another", pane, 1.0);
+        codes(Runnable::run, 60).look("another", pane, 1.0);
         assertEquals(200, without(pane));
     }
 
@@ -113,17 +161,56 @@ class PaneCodesTest {
         return pane.sample().rows().stream().filter(row -> row.codes() == null).count();
     }
 
-    private PaneCodes codes(Executor executor, Duration advance) {
-        WindowSettings settings = new WindowSettings(Duration.ofSeconds(60), advance, Duration.ZERO, null, null);
-        return new PaneCodes(new EarlyEncoding(Map.of(SITE, ENCODER), executor), settings, encoded);
+    private PaneCodes codes(Executor executor, int advanceSeconds) {
+        return new PaneCodes(new EarlyEncoding(Map.of(SITE, ENCODER), executor), settings(advanceSeconds), encoded);
+    }
+
+    private static WindowSettings settings(int advanceSeconds) {
+        return new WindowSettings(
+                Duration.ofSeconds(60), Duration.ofSeconds(advanceSeconds), Duration.ZERO, null, null);
+    }
+
+    /** Encodes when it is let to. */
+    private static class Slow implements Encoder {
+
+        private final CountDownLatch released;
+
+        Slow(CountDownLatch released) {
+            this.released = released;
+        }
+
+        @Override
+        public int inputWidth() {
+            return ENCODER.inputWidth();
+        }
+
+        @Override
+        public int features() {
+            return ENCODER.features();
+        }
+
+        @Override
+        public EncoderId id() {
+            return ENCODER.id();
+        }
+
+        @Override
+        public SparseCodes encode(Matrix rows) {
+            try {
+                released.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return ENCODER.encode(rows);
+        }
     }
 
     private static final class Counter implements WindowListener {
 
-        private int rows;
+        private volatile int rows;
 
         @Override
-        public void onEncoded(String site, int count, long nanoseconds) {
+        public synchronized void onEncoded(String site, int count, long nanoseconds) {
             rows += count;
         }
 
