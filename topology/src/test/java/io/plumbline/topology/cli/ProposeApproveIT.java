@@ -3,6 +3,7 @@ package io.plumbline.topology.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
@@ -13,6 +14,7 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -27,8 +29,9 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A person decides: over a real broker, by the command line, beside a subscriber that follows throughout. Rows are encoded as they
@@ -50,15 +53,16 @@ class ProposeApproveIT {
     private String broker;
     private int windows;
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(strings = {"dense", "factored"})
     @SuppressWarnings("try") // monitor, adapter and subscriber are held open, not used
-    void nothingIsSwappedBeforeApprovalNorRevertedWhilePinned() throws Exception {
+    void nothingIsSwappedBeforeApprovalNorRevertedWhilePinned(String encoding) throws Exception {
         try (EmbeddedBroker server = EmbeddedBroker.start(folder.resolve("broker"))) {
             broker = server.bootstrapServers();
             client = new BrokerClient(broker);
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig config =
-                    WatchedFolder.createAdapting(folder, broker, "mode: propose, encode_rows: on-arrival");
+            MonitorConfig config = WatchedFolder.createWide(
+                    folder, broker, "mode: propose, encode_rows: on-arrival, encoding: " + encoding);
             Decoder trained = Explainer.read(folder.resolve("explainer")).decoder();
             List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
@@ -103,6 +107,13 @@ class ProposeApproveIT {
                 assertEquals(
                         Explainer.read(looked).decoder().sha256(),
                         followed.get(0).decoder().sha256());
+
+                DecoderManifest manifest = followed.get(0).manifest();
+                assertEquals(encoding.equals("factored"), manifest.factored());
+                DecoderFactors factors = followed.get(0).factors();
+                if (factors != null) {
+                    assertEquals(factors.of(trained).sha256(), manifest.sha256(), "as weights it would be the same");
+                }
 
                 order(0, "pin", "--site", SITE);
                 listed = order(0, "list").out();

@@ -3,6 +3,9 @@ package io.plumbline.topology.emission;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.adaptation.DecoderFactors;
+import io.plumbline.adaptation.MadeUpFactors;
+import io.plumbline.adaptation.MadeUpFactors.Form;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
@@ -27,7 +30,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DecoderSubscriberIT {
 
     private static final String SITE = "layer.2";
-    private static final String PARENT = "a".repeat(64);
+    private static final int FEATURES = 8_000;
+    private static final Decoder TRAINED = MadeUpFactors.trained(FEATURES, 32);
+    private static final String PARENT = TRAINED.sha256();
     private static final Map<String, String> COMPACTED =
             Map.of("cleanup.policy", "compact", "message.timestamp.type", "LogAppendTime");
 
@@ -48,17 +53,24 @@ class DecoderSubscriberIT {
         broker.close();
     }
 
-    @Test
-    void whoStartsLateFindsTheNewestCompleteVersion() throws Exception {
-        client.createTopic("late", 1, COMPACTED);
-        client.send(records("late", 1));
-        client.send(records("late", 2));
-        List<ProducerRecord<byte[], byte[]>> torn = records("late", 3);
+    private enum Encoding {
+        DENSE,
+        FACTORED
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whoStartsLateFindsTheNewestCompleteVersion(Encoding encoding) throws Exception {
+        String topic = "late-" + encoding;
+        client.createTopic(topic, 1, COMPACTED);
+        client.send(records(topic, 1, encoding));
+        client.send(records(topic, 2, encoding));
+        List<ProducerRecord<byte[], byte[]>> torn = records(topic, 3, encoding);
         client.send(torn.subList(1, torn.size()));
-        try (Heard heard = follow("late")) {
+        try (Heard heard = follow(topic)) {
             assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS));
             assertEquals(2, heard.newest().version());
-            assertEquals(decoder(2), heard.newest().decoder());
+            assertEquals(decoder(2, encoding), heard.newest().decoder());
             assertEquals(List.of(3L), heard.refused());
         }
     }
@@ -86,20 +98,22 @@ class DecoderSubscriberIT {
         }
     }
 
-    @Test
-    void aCorruptChunkIsRefusedAndTheLastVersionStays() throws Exception {
-        client.createTopic("corrupt", 1, COMPACTED);
-        client.send(records("corrupt", 1));
-        List<ProducerRecord<byte[], byte[]>> bad = new ArrayList<>(records("corrupt", 2));
+    @ParameterizedTest
+    @EnumSource
+    void aCorruptChunkIsRefusedAndTheLastVersionStays(Encoding encoding) throws Exception {
+        String topic = "corrupt-" + encoding;
+        client.createTopic(topic, 1, COMPACTED);
+        client.send(records(topic, 1, encoding));
+        List<ProducerRecord<byte[], byte[]>> bad = new ArrayList<>(records(topic, 2, encoding));
         byte[] damaged = bad.get(0).value().clone();
         damaged[damaged.length - 1] ^= 1;
-        bad.set(0, new ProducerRecord<>("corrupt", 0, bad.get(0).key(), damaged));
+        bad.set(0, new ProducerRecord<>(topic, 0, bad.get(0).key(), damaged));
         client.send(bad);
-        try (Heard heard = follow("corrupt")) {
+        try (Heard heard = follow(topic)) {
             assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS));
             assertEquals(List.of(1L), heard.versions());
             assertEquals(List.of(2L), heard.refused());
-            client.send(records("corrupt", 3));
+            client.send(records(topic, 3, encoding));
             heard.await(3);
         }
     }
@@ -143,20 +157,22 @@ class DecoderSubscriberIT {
         }
     }
 
-    @Test
-    void whoRestartsInTheMiddleOfAnEmissionFindsItWhole() throws Exception {
-        client.createTopic("middle", 1, COMPACTED);
-        client.send(records("middle", 1));
-        try (KafkaProducer<byte[], byte[]> producer = client.producer(Map.of("transactional.id", "in-the-middle"))) {
+    @ParameterizedTest
+    @EnumSource
+    void whoRestartsInTheMiddleOfAnEmissionFindsItWhole(Encoding encoding) throws Exception {
+        String topic = "middle-" + encoding;
+        client.createTopic(topic, 1, COMPACTED);
+        client.send(records(topic, 1, encoding));
+        try (KafkaProducer<byte[], byte[]> producer = client.producer(Map.of("transactional.id", topic))) {
             producer.initTransactions();
             producer.beginTransaction();
-            List<ProducerRecord<byte[], byte[]>> second = records("middle", 2);
+            List<ProducerRecord<byte[], byte[]>> second = records(topic, 2, encoding);
             producer.send(second.get(0)).get();
-            try (Heard heard = follow("middle")) {
+            try (Heard heard = follow(topic)) {
                 assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS), "an open transaction holds nobody back");
                 assertEquals(List.of(1L), heard.versions());
             }
-            try (Heard again = follow("middle")) {
+            try (Heard again = follow(topic)) {
                 again.await(1);
                 producer.send(second.get(1)).get();
                 producer.send(second.get(2)).get();
@@ -194,7 +210,7 @@ class DecoderSubscriberIT {
     void everyNumberFormatArrivesAsItWasRounded(DType dtype) throws Exception {
         String topic = "format-" + dtype;
         client.createTopic(topic, 1, COMPACTED);
-        Matrix weights = ActivationRecords.integerRows(1, 4_200, 32);
+        Matrix weights = ActivationRecords.integerRows(1, FEATURES, 32);
         for (int i = 0; i < weights.values().length; i++) {
             weights.values()[i] /= 3.0;
         }
@@ -202,11 +218,9 @@ class DecoderSubscriberIT {
         try (Heard heard = follow(topic)) {
             heard.await(1);
             assertEquals(dtype, heard.newest().dtype());
+            double[] arrived = heard.newest().decoder().weights().toMatrix().values();
             for (int i = 0; i < weights.values().length; i++) {
-                assertEquals(
-                        dtype.rounded(weights.values()[i]),
-                        heard.newest().decoder().weights().toMatrix().values()[i],
-                        "weight " + i);
+                assertEquals(dtype.rounded(weights.values()[i]), arrived[i], "weight " + i);
             }
         }
     }
@@ -216,12 +230,26 @@ class DecoderSubscriberIT {
     }
 
     private static List<ProducerRecord<byte[], byte[]>> records(String topic, long version) {
-        return DecoderRecords.of(topic, SITE, version, PARENT, decoder(version));
+        return records(topic, version, Encoding.DENSE);
     }
 
-    /** Two chunks. */
+    /** Two chunks either way. */
+    private static List<ProducerRecord<byte[], byte[]>> records(String topic, long version, Encoding encoding) {
+        return encoding == Encoding.FACTORED
+                ? DecoderRecords.of(topic, SITE, version, TRAINED, factors(version))
+                : DecoderRecords.of(topic, SITE, version, PARENT, decoder(version));
+    }
+
+    private static Decoder decoder(long version, Encoding encoding) {
+        return encoding == Encoding.FACTORED ? factors(version).of(TRAINED) : decoder(version);
+    }
+
+    private static DecoderFactors factors(long version) {
+        return MadeUpFactors.of(Form.OF_RANK, TRAINED, 3, 4_500 + (int) version, 3);
+    }
+
     private static Decoder decoder(long seed) {
-        return new Decoder(ActivationRecords.integerRows(seed, 4_200, 32), new double[32]);
+        return new Decoder(ActivationRecords.integerRows(seed, FEATURES, 32), new double[32]);
     }
 
     private static final class Heard implements DecoderListener, AutoCloseable {
@@ -234,7 +262,8 @@ class DecoderSubscriberIT {
         private int interruptions;
 
         private Heard(BrokerClient client, String topic) {
-            subscriber = DecoderSubscriber.start(client.properties(), topic, Map.of(SITE, PARENT), this);
+            subscriber = DecoderSubscriber.start(
+                    client.properties(), topic, DecoderSubscription.of(Map.of(SITE, TRAINED)), this);
         }
 
         @Override

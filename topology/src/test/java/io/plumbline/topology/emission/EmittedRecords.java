@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
@@ -16,6 +17,7 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.StoreBuilder;
+import org.jspecify.annotations.Nullable;
 
 /** The emitter itself, asked for the records of one version after the other; to be sent in a transaction each. */
 final class EmittedRecords {
@@ -38,6 +40,12 @@ final class EmittedRecords {
 
     /** Chunks, tombstones over surplus ones, and the manifest. */
     List<ProducerRecord<byte[], byte[]>> next(String topic, String site, Decoder decoder, String parentSha256) {
+        return next(topic, site, decoder, null, parentSha256);
+    }
+
+    /** The same with the factors the decoder is made of, which travel in its place. */
+    List<ProducerRecord<byte[], byte[]>> next(
+            String topic, String site, Decoder decoder, @Nullable DecoderFactors factors, String parentSha256) {
         AdaptationReport report = new AdaptationReport(
                 site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
@@ -45,7 +53,7 @@ final class EmittedRecords {
                 AdapterAnswer.ADAPTED,
                 decoder,
                 DType.F32,
-                null,
+                factors,
                 Map.of(),
                 parentSha256);
         emitter.process(new Record<>(site, new AdapterAnswer(report, publication, null, null), 0));
