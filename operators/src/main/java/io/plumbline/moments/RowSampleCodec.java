@@ -48,12 +48,10 @@ final class RowSampleCodec {
      * which a row would not fit in a part.
      */
     static List<byte[]> parts(int capacity, List<SampledRow> sampled, int maxBytesPerPart) {
-        EncoderId encoder = encoder(sampled);
-        int headerBytes = HEADER_BYTES + (encoder == null ? 0 : ENCODER_BYTES);
+        EncoderId encoder = encoder(sampled, maxBytesPerPart);
+        int headerBytes = headerBytes(encoder);
         List<SampledRow> rows = sampled.stream()
-                .map(row -> headerBytes + rowBytes(row, encoder) > maxBytesPerPart || !isOf(encoder, row)
-                        ? row.with(null)
-                        : row)
+                .map(row -> travels(row, encoder, maxBytesPerPart) ? row : row.with(null))
                 .toList();
         List<byte[]> parts = new ArrayList<>();
         int from = 0;
@@ -73,19 +71,26 @@ final class RowSampleCodec {
         return parts;
     }
 
-    private static boolean isOf(@Nullable EncoderId encoder, SampledRow row) {
+    private static boolean travels(SampledRow row, @Nullable EncoderId encoder, int maxBytesPerPart) {
         RowCodes codes = row.codes();
-        return codes == null || codes.encoder().equals(encoder);
+        return codes == null
+                || (codes.encoder().equals(encoder)
+                        && headerBytes(encoder) + rowBytes(row, encoder) <= maxBytesPerPart);
     }
 
-    private static @Nullable EncoderId encoder(List<SampledRow> rows) {
+    /** That of the first codes that can travel; null where none can. */
+    private static @Nullable EncoderId encoder(List<SampledRow> rows, int maxBytesPerPart) {
         for (SampledRow row : rows) {
             RowCodes codes = row.codes();
-            if (codes != null) {
+            if (codes != null && travels(row, codes.encoder(), maxBytesPerPart)) {
                 return codes.encoder();
             }
         }
         return null;
+    }
+
+    private static int headerBytes(@Nullable EncoderId encoder) {
+        return HEADER_BYTES + (encoder == null ? 0 : ENCODER_BYTES);
     }
 
     private static byte[] encode(int capacity, List<SampledRow> rows, @Nullable EncoderId encoder, int bytes) {

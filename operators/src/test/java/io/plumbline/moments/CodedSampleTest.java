@@ -94,7 +94,9 @@ class CodedSampleTest {
         parts.forEach(read::mergeEncoded);
         assertNull(row(read, 0).codes(), "three codes");
         assertNotNull(row(read, 1).codes(), "one");
-        assertThrows(IllegalArgumentException.class, () -> sample.encode(withOneCode - 13));
+        List<byte[]> bare = sample.encode(17 + 24 + 12);
+        assertEquals(List.of(2, 2), bare.stream().map(part -> (int) part[0]).toList(), "not even the encoder's name");
+        assertThrows(IllegalArgumentException.class, () -> sample.encode(17 + 24 + 11));
     }
 
     @Test
