@@ -58,7 +58,7 @@ final class DecoderArtefact {
         boolean factored = made != null;
         String sha256 = sha256();
         return new DecoderManifest(
-                factored ? DecoderManifest.FACTORS_SCHEMA : DecoderManifest.WEIGHTS_SCHEMA,
+                factored ? DecoderManifest.SCHEMA : DecoderManifest.WEIGHTS_SCHEMA,
                 site,
                 version,
                 kind,

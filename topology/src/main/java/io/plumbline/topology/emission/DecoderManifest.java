@@ -42,10 +42,10 @@ public record DecoderManifest(
     /** Of an artefact that holds the weights. */
     static final int WEIGHTS_SCHEMA = 1;
 
-    /** Of an artefact that holds what the weights are made of. */
-    static final int FACTORS_SCHEMA = 2;
+    /** The newest: of an artefact that holds what the weights are made of. */
+    static final int SCHEMA = 2;
 
-    /** The encoding of {@link #FACTORS_SCHEMA}. */
+    /** The encoding of {@link #SCHEMA}. */
     public static final String FACTORED = "factored";
 
     /** JSON numbers are exact up to here in every language. */
@@ -60,11 +60,11 @@ public record DecoderManifest(
         Objects.requireNonNull(parentSha256, "parent_sha256");
         Objects.requireNonNull(sha256, "sha256");
         lineage = new TreeMap<>(Objects.requireNonNull(lineage, "lineage"));
-        if (schema != WEIGHTS_SCHEMA && schema != FACTORS_SCHEMA) {
+        if (schema != WEIGHTS_SCHEMA && schema != SCHEMA) {
             throw new IllegalArgumentException("manifest of schema %d, expected %d or %d; a newer Plumbline reads it"
-                    .formatted(schema, WEIGHTS_SCHEMA, FACTORS_SCHEMA));
+                    .formatted(schema, WEIGHTS_SCHEMA, SCHEMA));
         }
-        String expected = schema == FACTORS_SCHEMA ? FACTORED : null;
+        String expected = schema == SCHEMA ? FACTORED : null;
         if (!Objects.equals(encoding, expected) || (artefactSha256 == null) != (expected == null)) {
             throw new IllegalArgumentException(
                     "manifest of schema %d with encoding %s and artefact_sha256 %s: expected %s"
@@ -101,7 +101,7 @@ public record DecoderManifest(
 
     /** Whether the artefact holds what the weights are made of, and not the weights. */
     public boolean factored() {
-        return schema == FACTORS_SCHEMA;
+        return schema == SCHEMA;
     }
 
     /** SHA-256 of the artefact's bytes. */

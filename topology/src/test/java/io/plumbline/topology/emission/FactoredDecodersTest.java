@@ -245,7 +245,7 @@ class FactoredDecodersTest {
             assertEquals(new Step.Taken(), assembler.accept(key(SITE + "#" + index), chunk));
         }
         DecoderManifest manifest = new DecoderManifest(
-                DecoderManifest.FACTORS_SCHEMA,
+                DecoderManifest.SCHEMA,
                 SITE,
                 1,
                 "adapted",
