@@ -38,10 +38,11 @@ import org.jspecify.annotations.Nullable;
  * this took the cost in distribution of the level 3 from .062 to .016 of FVU (autoencoder, German) and from .154 to .033
  * (transcoder), at .000 and .016 on later drifted rows.
  *
- * <p><b>Cost.</b> One Gram matrix, one {@code N^3/3} factorisation for each ridge level, leading eigenspaces of the window for the
- * printed rotations and one full eigendecomposition for the full-rank ones; {@code 2 d} flops for every code of all rows for each
- * candidate; the winner again, on more rows. Only decoders that may win are formed. Five times a single refit at
- * k = 24,576, d = 768 (10 s of CPU time). Immutable; any number of threads.
+ * <p><b>Cost.</b> Shared by all candidates ({@link RidgeLevels}, {@link RefitFormula}): one Gram matrix, for each ridge level one
+ * {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and {@code 4 n N d} for the n rows to choose and to check on, the window's
+ * leading eigenspace at two ranks, a {@link io.plumbline.linalg.PolarFactor} for each full-rank rotation. A candidate is a sum of these,
+ * {@code 2 (N + n) d^2} flops for a full-rank rotation and less for others. The winner again, on more rows; only decoders that may win are
+ * formed. 2.7 times the CPU time of a single refit at k = 24,576, d = 768. Immutable; any number of threads.
  */
 public final class CandidateSearch {
 
@@ -103,20 +104,18 @@ public final class CandidateSearch {
             GeometryAdapter.requireShapes(trained, trainedSubspace, part.codes(), part.targets());
         }
         requireRanks(trained);
-        SearchRun run = run(trained, trainedSubspace, rows.fit(), rows);
-        List<SearchReport.Figures> all = new ArrayList<>();
-        all.add(run.figures(new Candidate.KeepCurrent(), current));
-        SampleRows check = candidates.size() == 1 ? null : rows.check();
-        Reconstruction inDistribution =
-                check == null ? null : Reconstruction.of(trained, check.codes(), check.targets());
-        for (Candidate candidate : candidates) {
-            all.add(withinCost(run.evaluate(candidate), inDistribution, gate));
-        }
-        SearchRun again = rows.refit().equals(rows.fit()) ? run : run(trained, trainedSubspace, rows.refit(), rows);
+        SampleRows kept = rows.anchor();
+        SampleRows anchor = kept == null ? null : kept.answeredBy(trained);
+        boolean once = rows.refit().equals(rows.fit());
+        SearchRun only = once ? run(trained, trainedSubspace, rows.fit(), anchor, rows) : null;
+        // What was shared to compare is gone before as much is made to fit the winner again.
+        List<SearchReport.Figures> all =
+                compare(only == null ? run(trained, trainedSubspace, rows.fit(), anchor, rows) : only, current, gate);
+        SearchRun again = only == null ? run(trained, trainedSubspace, rows.refit(), anchor, rows) : only;
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
             SearchRun.Travelled made = again.travelled(figures.candidate(), travelling);
-            FeatureChange change = gate.change(trained, made.decoder());
-            if (candidates.size() == 1 || gate.allows(change)) {
+            FeatureChange change = candidates.size() == 1 ? null : gate.change(trained, made.decoder());
+            if (change == null || gate.allows(change)) {
                 Matrix gram =
                         ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? again.gram(figures.candidate()) : null;
                 return new SearchReport(all, figures, made.decoder(), made.factors(), gram);
@@ -127,6 +126,17 @@ public final class CandidateSearch {
                             .formatted(change.beyond(), change.features())));
         }
         return new SearchReport(all, all.get(0), current, null, null);
+    }
+
+    /** "Keep the current decoder" and every candidate. */
+    private List<SearchReport.Figures> compare(SearchRun run, Decoder current, SwapGate gate) {
+        List<SearchReport.Figures> all = new ArrayList<>();
+        all.add(run.figures(new Candidate.KeepCurrent(), current));
+        Reconstruction inDistribution = candidates.size() == 1 ? null : run.trainedInDistribution();
+        for (Candidate candidate : candidates) {
+            all.add(withinCost(run.evaluate(candidate), inDistribution, gate));
+        }
+        return all;
     }
 
     private void requireRanks(Decoder trained) {
@@ -144,13 +154,16 @@ public final class CandidateSearch {
     }
 
     private static SearchRun run(
-            Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
-        SampleRows anchor = rows.anchor();
+            Decoder trained,
+            ExplainerSubspace trainedSubspace,
+            SampleRows window,
+            @Nullable SampleRows anchor,
+            AdaptationRows rows) {
         return new SearchRun(
                 trained,
                 trainedSubspace,
                 new SearchRun.Window(window.targets()),
-                anchor == null ? window : window.and(anchor.answeredBy(trained)),
+                anchor == null ? window : window.and(anchor),
                 rows.choose(),
                 rows.check());
     }

@@ -33,7 +33,10 @@ final class DictionarySpace {
 
     /** @param gram {@code W W^T} */
     static @Nullable Subspace of(Matrix gram, int rank) {
-        ActiveSubspace leading = ActiveSubspace.leadingOnly(gram, rank, null);
+        return identified(ActiveSubspace.leadingOnly(gram, rank, null));
+    }
+
+    static @Nullable Subspace identified(ActiveSubspace leading) {
         return leading.isIdentified() ? leading.subspace() : null;
     }
 

@@ -1,6 +1,5 @@
 package io.plumbline.adaptation;
 
-import io.plumbline.explainer.Decoder;
 import org.apache.commons.math3.distribution.TDistribution;
 
 /**
@@ -28,10 +27,6 @@ public record PairedImprovement(double share, double lower, double upper, int re
     private static final double UPPER_QUANTILE = 0.975;
     /** Below this the quantile is beyond 10,000 standard errors. */
     private static final double LEAST_FREEDOM = 0.25;
-
-    static PairedImprovement between(Decoder current, Decoder proposed, SampleRows rows) {
-        return of(RequestErrors.of(current, proposed, rows));
-    }
 
     /** @param requests error before, and how much of it is taken away, of each request */
     static PairedImprovement of(double[][] requests) {

@@ -71,6 +71,18 @@ final class RefitRows {
         return new Reconstruction(targets.rows(), mse, mse / targets.columns(), squaredErrors / spread);
     }
 
+    /** Of the trained decoder, with what its bias lacks to the mean of the rows fitted on. */
+    Reconstruction scored(double[] offset) {
+        double sum = 0.0;
+        for (int i = 0; i < targets.values().length; i += offset.length) {
+            for (int j = 0; j < offset.length; j++) {
+                double error = targets.values()[i + j] - trained.values()[i + j] + offset[j];
+                sum += error * error;
+            }
+        }
+        return scored(sum);
+    }
+
     private static Matrix less(double[] means, Matrix matrix) {
         for (int i = 0; i < matrix.rows(); i++) {
             Kernels.addScaled(-1.0, means, 0, matrix.values(), i * means.length, means.length);

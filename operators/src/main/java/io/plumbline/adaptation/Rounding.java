@@ -24,6 +24,16 @@ record Rounding(Candidate candidate, DType dtype) {
         return rounded.build();
     }
 
+    /** Whether none is beyond the largest float: then there is nothing to say, and writing floats down is all the rounding. */
+    static boolean areFinite(double[] values) {
+        boolean finite = true;
+        for (double value : values) {
+            // Written so that NaN is caught.
+            finite &= Math.abs(value) <= Float.MAX_VALUE;
+        }
+        return finite;
+    }
+
     /** In place. */
     void round(double[] values, String what) {
         for (int i = 0; i < values.length; i++) {

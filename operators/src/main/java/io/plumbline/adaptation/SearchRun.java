@@ -3,6 +3,7 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
@@ -23,9 +24,11 @@ final class SearchRun {
     private final @Nullable SampleRows check;
     private final Matrix fitProduct;
     private final RefitRows own;
+    private final double[] trainedOffset;
     private final RidgeLevels levels;
-    private final IdentityHashMap<SampleRows, RefitRows> others = new IdentityHashMap<>();
+    private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new HashMap<>();
+    private final Map<Candidate, SettingsFit> made = new HashMap<>();
 
     private record Turn(int rank, Rotation rotation) {}
 
@@ -74,7 +77,17 @@ final class SearchRun {
         this.check = check;
         this.fitProduct = SparseProducts.multiply(fit.codes(), trained.weights());
         this.own = RefitRows.fittedOn(fit.codes(), fit.targets(), fitProduct);
+        seen.put(fit, own);
         this.levels = new RidgeLevels(fit.codes(), own);
+        this.trainedOffset = trainedOffset(fit.targets(), fitProduct, trained.bias());
+    }
+
+    /** What the trained bias lacks to the one of the rows fitted on. */
+    private static double[] trainedOffset(Matrix targets, Matrix product, double[] bias) {
+        double[] offset = SparseProducts.columnMeans(targets);
+        Kernels.addScaled(-1.0, SparseProducts.columnMeans(product), 0, offset, 0, offset.length);
+        Kernels.addScaled(-1.0, bias, 0, offset, 0, offset.length);
+        return offset;
     }
 
     /** The figures of a candidate, or why it has none. */
@@ -100,12 +113,21 @@ final class SearchRun {
                 candidate, of(decoder, fit), of(decoder, validation), check == null ? null : of(decoder, check), null);
     }
 
-    private static Reconstruction of(Decoder decoder, SampleRows rows) {
-        return Reconstruction.of(decoder, rows.codes(), rows.targets());
+    /** The trained decoder on rows of the baseline; null where there are none. */
+    @Nullable
+    Reconstruction trainedInDistribution() {
+        return check == null ? null : of(trained, check);
+    }
+
+    /** Of the trained decoder the products are there. */
+    private Reconstruction of(Decoder decoder, SampleRows rows) {
+        return decoder.equals(trained)
+                ? seen(rows).scored(trainedOffset)
+                : Reconstruction.of(decoder, rows.codes(), rows.targets());
     }
 
     private RefitRows seen(SampleRows rows) {
-        return others.computeIfAbsent(rows, these -> RefitRows.seenFrom(fit, fitProduct, these, trained));
+        return seen.computeIfAbsent(rows, these -> RefitRows.seenFrom(fit, fitProduct, these, trained));
     }
 
     /**
@@ -127,7 +149,7 @@ final class SearchRun {
         }
         Refit refit = refit(candidate);
         if (refit != null) {
-            return refit.inFactors().weights(trained.weights(), fit.codes(), rounding);
+            return inFactors(candidate, refit).weights(trained.weights(), fit.codes(), rounding);
         }
         if (candidate instanceof Candidate.AsAuthorsCode code) {
             Adaptation adaptation =
@@ -147,7 +169,7 @@ final class SearchRun {
     @Nullable
     Matrix gram(Candidate candidate) {
         Refit refit = refit(candidate);
-        return refit == null ? null : refit.inFactors().gram(trainedSubspace, fitProduct, refit.on(own));
+        return refit == null ? null : inFactors(candidate, refit).gram(trainedSubspace, fitProduct, refit.on(own));
     }
 
     /**
@@ -176,7 +198,11 @@ final class SearchRun {
     @Nullable
     DecoderFactors factors(Candidate candidate) {
         Refit refit = refit(candidate);
-        return refit == null ? null : DecoderFactors.of(refit.inFactors(), fit.codes());
+        return refit == null ? null : DecoderFactors.of(inFactors(candidate, refit), fit.codes());
+    }
+
+    private SettingsFit inFactors(Candidate candidate, Refit refit) {
+        return made.computeIfAbsent(candidate, wanted -> refit.inFactors());
     }
 
     /** Null for a candidate without factors. */

@@ -49,11 +49,10 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
                 triangle.set(i, j, trained.singularValues()[i] * triangle.get(i, j));
             }
         }
-        Matrix rotated = stepOne.rotate(triangle, outerShare);
         // B and half of the last term; with its transpose this is all that is not D~^T D~.
         Matrix learnt = stepOne.rotate(trainedProduct, outerShare).plus(0.5, image);
         Matrix half = Kernels.transposeMultiply(learnt, dual);
-        return Kernels.transposeMultiply(rotated, rotated).plus(1.0, half).plus(1.0, half.transpose());
+        return stepOne.products(triangle, outerShare).plus(1.0, half).plus(1.0, half.transpose());
     }
 
     /**

@@ -98,6 +98,17 @@ record StepOne(
         return turn(share, rows.rows()).apply(rows);
     }
 
+    /** {@code X'^T X'}, d x d, of the rotated rows X'. */
+    Matrix products(Matrix rows, double share) {
+        if (turn == null || basis == null || outside != null) {
+            Matrix rotated = rotate(rows, share);
+            return Kernels.transposeMultiply(rotated, rotated);
+        }
+        Matrix coordinates = Kernels.multiply(rows, turn);
+        Matrix small = Kernels.transposeMultiply(coordinates, coordinates);
+        return Kernels.multiplyTranspose(Kernels.multiply(basis, small), basis);
+    }
+
     /** {@link #rotate} for rows that come block after block, so many in all; any number of threads. */
     UnaryOperator<Matrix> turn(double share, int rowsInAll) {
         if (turn == null || basis == null) {

@@ -5,6 +5,7 @@ import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.Subspace;
+import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import java.util.List;
@@ -58,17 +59,28 @@ public record SwapGate(GateLimits limits) {
             @Nullable SampleRows idRows,
             int rank) {
         Decoder proposed = proposal.decoder();
-        ActiveSubspace active =
-                ActiveSubspace.leadingOnly(SecondMoment.of(heldOut.targets()).matrix(), rank, null);
         Subspace before = current.equals(trained)
                 ? DictionarySpace.ofTrained(trained, trainedSubspace, rank)
                 : DictionarySpace.of(DictionarySpace.gram(current.weights()), rank);
-        Subspace after = proposed.equals(current) ? before : DictionarySpace.of(proposal.products(), rank);
+        // Side by side: either is done by one core for most of its time.
+        ActiveSubspace[] spaces = new ActiveSubspace[2];
+        Matrix[] moments = {
+            SecondMoment.of(heldOut.targets()).matrix(), proposed.equals(current) ? null : proposal.products()
+        };
+        Cores.each(2, which -> {
+            if (moments[which] != null) {
+                spaces[which] = ActiveSubspace.leadingOnly(moments[which], rank, null);
+            }
+        });
+        ActiveSubspace active = spaces[0];
+        Subspace after = spaces[1] == null ? before : DictionarySpace.identified(spaces[1]);
+        Matrix byCurrent = current.reconstruct(heldOut.codes());
+        Matrix byProposed = proposed.reconstruct(heldOut.codes());
         return decide(new GateDecision.Figures(
                 rank,
-                Reconstruction.of(current, heldOut.codes(), heldOut.targets()),
-                Reconstruction.of(proposed, heldOut.codes(), heldOut.targets()),
-                PairedImprovement.between(current, proposed, heldOut),
+                Reconstruction.between(byCurrent, heldOut.targets()),
+                Reconstruction.between(byProposed, heldOut.targets()),
+                PairedImprovement.of(RequestErrors.of(byCurrent, byProposed, heldOut)),
                 gap(active, before, after),
                 gap(active, after, before),
                 Math.sqrt(2.0 * Math.min(rank, trained.dimension() - rank)),

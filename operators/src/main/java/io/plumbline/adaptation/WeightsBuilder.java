@@ -29,7 +29,7 @@ final class WeightsBuilder {
     void put(int firstRow, Matrix block) {
         double[] values = block.values();
         int at = firstRow * columns;
-        if (rounding != null) {
+        if (rounding != null && (rounding.dtype() != DType.F32 || !Rounding.areFinite(values))) {
             rounding.round(values, "weights");
         }
         if (floats.length == 0) {

@@ -39,6 +39,11 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
+    public WideRows wideRows() {
+        return new PlainWideRows();
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.PLAIN;
     }

@@ -33,4 +33,7 @@ public interface UpdateKernel {
 
     /** What triangular factors and systems are made of. */
     TileKernel tiles();
+
+    /** What rows of float32 weights are read with. */
+    WideRows wideRows();
 }

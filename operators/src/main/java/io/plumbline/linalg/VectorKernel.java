@@ -39,6 +39,11 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
+    public WideRows wideRows() {
+        return new VectorWideRows();
+    }
+
+    @Override
     public String toString() {
         return UpdateKernels.VECTOR + ", " + VectorTiles.SHAPE;
     }

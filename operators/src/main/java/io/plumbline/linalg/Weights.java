@@ -16,6 +16,9 @@ public final class Weights {
     /** Rows that are widened and multiplied together. */
     private static final int BLOCK = 256;
 
+    private static final int LEAST_FOR_KERNEL = 1 << 20;
+    private static final WideRows PLAIN = new PlainWideRows();
+
     private final int rows;
     private final int columns;
     private final float @Nullable [] floats;
@@ -88,9 +91,7 @@ public final class Weights {
             System.arraycopy(all(), from, target, at, count);
             return;
         }
-        for (int i = 0; i < count; i++) {
-            target[at + i] = single[from + i];
-        }
+        loops().widen(single, from, target, at, count);
     }
 
     /** Puts {@code count} values at the buffer's position as float32 in its byte order, rounded to nearest where they are none. */
@@ -139,12 +140,10 @@ public final class Weights {
             Kernels.addScaled(factor, all(), from, y, at, columns);
             return;
         }
-        for (int j = 0; j < columns; j++) {
-            y[at + j] += factor * single[from + j];
-        }
+        loops().add(factor, single, from, y, at, columns);
     }
 
-    /** The inner product of a row and one of {@code other}, of as many columns, in four interleaved partial sums. */
+    /** The inner product of a row and one of {@code other}, of as many columns, in interleaved partial sums. */
     public double dot(int row, Weights other, int otherRow) {
         float[] x = floats;
         float[] y = other.floats;
@@ -155,21 +154,7 @@ public final class Weights {
             double[] two = other.rowRange(otherRow, otherRow + 1).values();
             return Kernels.dot(one, 0, two, 0, columns);
         }
-        double a = 0.0;
-        double b = 0.0;
-        double c = 0.0;
-        double e = 0.0;
-        int j = 0;
-        for (; j + 4 <= columns; j += 4) {
-            a += (double) x[xAt + j] * y[yAt + j];
-            b += (double) x[xAt + j + 1] * y[yAt + j + 1];
-            c += (double) x[xAt + j + 2] * y[yAt + j + 2];
-            e += (double) x[xAt + j + 3] * y[yAt + j + 3];
-        }
-        for (; j < columns; j++) {
-            a += (double) x[xAt + j] * y[yAt + j];
-        }
-        return (a + b) + (c + e);
+        return loops().dot(x, xAt, y, yAt, columns);
     }
 
     /** {@code W B}, rows x p for B of columns x p; {@code 2 rows columns p} flops. */
@@ -186,6 +171,15 @@ public final class Weights {
             factor.multiply(Operand.of(block), product.values(), from * b.columns(), b.columns());
         });
         return product;
+    }
+
+    /** A kernel is chosen, which takes a second, for large ones only. */
+    private WideRows loops() {
+        return rows * columns < LEAST_FOR_KERNEL ? PLAIN : OfProcess.LOOPS;
+    }
+
+    private static final class OfProcess {
+        static final WideRows LOOPS = UpdateKernels.kernel().wideRows();
     }
 
     /** By content. */

@@ -60,6 +60,16 @@ class FactorsTest {
         assertEquals(expected.inDistribution().fvu(), found.inDistribution().fvu(), 1e-12);
     }
 
+    @Test
+    void figuresOfTheTrainedDecoderAreThoseOfItsReconstructions() {
+        SearchReport.Figures found = run().figures(new Candidate.KeepCurrent(), PROBLEM.trained());
+        Reconstruction expected = Reconstruction.of(PROBLEM.trained(), OTHERS.codes(), OTHERS.targets());
+        assertEquals(expected.fvu(), found.validation().fvu(), 1e-12);
+        assertEquals(expected.mse(), run().trainedInDistribution().mse(), 1e-12 * expected.mse());
+        Reconstruction onFit = Reconstruction.of(PROBLEM.trained(), ROWS.codes(), ROWS.targets());
+        assertEquals(onFit.fvu(), found.fit().fvu(), 1e-12);
+    }
+
     /** The travelling type's values come of the same weights, and in half the memory where they are floats. */
     @ParameterizedTest
     @MethodSource("candidates")

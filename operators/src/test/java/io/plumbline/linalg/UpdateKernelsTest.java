@@ -135,6 +135,11 @@ class UpdateKernelsTest {
         }
 
         @Override
+        public WideRows wideRows() {
+            return plain.wideRows();
+        }
+
+        @Override
         public DoublePanel doubles(int dimension, int capacity) {
             return new DoublePanel(dimension, capacity, dimension) {
                 private final double[] row = new double[dimension];
@@ -206,6 +211,11 @@ class UpdateKernelsTest {
         @Override
         public TileKernel tiles() {
             return plain.tiles();
+        }
+
+        @Override
+        public WideRows wideRows() {
+            return plain.wideRows();
         }
 
         @Override
