@@ -26,12 +26,15 @@ final class BlockIteration {
     private static final double LOCKED = 0.02;
 
     /** So much of a random direction is mixed into each start vector, lest an eigenvector be orthogonal to all of them. */
-    private static final double DISTURBANCE = 0.02;
+    static final double DISTURBANCE = 0.02;
 
-    private final RightFactor matrix;
+    private final Matrix psd;
     private final int rank;
     private final double floor;
-    private final Random random = new Random(1);
+    private final Random random;
+
+    /** The matrix laid out for products; often a start leaves none to be done. */
+    private @Nullable RightFactor factor;
 
     private Matrix vectors;
     private Matrix images;
@@ -39,25 +42,61 @@ final class BlockIteration {
     private final double[] residuals;
     private int products;
 
-    /**
-     * @param start d x s, one start vector per column, or null
-     * @param size rows of the block, more than {@code rank}
-     * @param norm Frobenius norm of the matrix
-     */
-    BlockIteration(Matrix psd, int rank, int size, @Nullable Matrix start, double norm) {
-        this.matrix = UpdateKernels.kernel().rightFactor(Operand.of(psd));
+    private BlockIteration(Matrix psd, int rank, double floor, Random random, Matrix vectors) {
+        this.psd = psd;
         this.rank = rank;
-        this.floor = 4 * 0x1p-53 * Math.sqrt(psd.rows()) * norm;
-        this.residuals = new double[size];
-        Matrix rows = startRows(psd.rows(), size, start);
-        // A random block says little of the spectrum before it was multiplied once.
-        this.vectors = OrthonormalRows.of(product(rows), Matrix.zeros(0, psd.rows()), random);
-        this.images = product(vectors);
-        this.values = new double[size];
-        rayleighRitz();
+        this.floor = floor;
+        this.random = random;
+        this.vectors = vectors;
+        this.images = vectors;
+        this.residuals = new double[vectors.rows()];
+        this.values = residuals;
     }
 
-    private Matrix startRows(int d, int size, @Nullable Matrix start) {
+    /**
+     * From the Krylov space of a block, where the matrix is large enough for one.
+     *
+     * @param size rows of the block, more than {@code rank}
+     * @param start d x s, one start vector per column, or null
+     * @param norm Frobenius norm of the matrix
+     * @param tolerance of the sine of the leading eigenspace
+     */
+    static BlockIteration of(Matrix psd, int rank, int size, @Nullable Matrix start, double norm, double tolerance) {
+        Random random = new Random(1);
+        double floor = floor(psd, norm);
+        KrylovStart.Found found = KrylovStart.of(psd, rank, size, start, tolerance, floor, random);
+        if (found == null) {
+            return ofRows(psd, rank, floor, startRows(psd.rows(), size, start, random), random);
+        }
+        BlockIteration iteration = new BlockIteration(psd, rank, floor, random, found.vectors());
+        iteration.images = found.images();
+        iteration.products = found.products();
+        iteration.rayleighRitz();
+        return iteration;
+    }
+
+    /** From random directions. */
+    static BlockIteration fromAnywhere(Matrix psd, int rank, int size) {
+        Random random = new Random(1);
+        double floor = floor(psd, psd.frobeniusNorm());
+        return ofRows(psd, rank, floor, startRows(psd.rows(), size, null, random), random);
+    }
+
+    private static BlockIteration ofRows(Matrix psd, int rank, double floor, Matrix rows, Random random) {
+        BlockIteration iteration = new BlockIteration(psd, rank, floor, random, rows);
+        // A random block says little of the spectrum before it was multiplied once.
+        Matrix multiplied = iteration.product(rows);
+        iteration.vectors = OrthonormalRows.of(multiplied, Matrix.zeros(0, psd.rows()), random);
+        iteration.images = iteration.product(iteration.vectors);
+        iteration.rayleighRitz();
+        return iteration;
+    }
+
+    private static double floor(Matrix psd, double norm) {
+        return 4 * 0x1p-53 * Math.sqrt(psd.rows()) * norm;
+    }
+
+    private static Matrix startRows(int d, int size, @Nullable Matrix start, Random random) {
         Matrix rows = Matrix.zeros(size, d);
         double disturbance = DISTURBANCE / Math.sqrt(d);
         for (int i = 0; i < size; i++) {
@@ -71,8 +110,13 @@ final class BlockIteration {
     }
 
     private Matrix product(Matrix rows) {
-        Matrix product = Matrix.zeros(rows.rows(), matrix.columns());
-        matrix.addProduct(Operand.of(rows), product.values());
+        RightFactor known = factor;
+        if (known == null) {
+            known = UpdateKernels.kernel().rightFactor(Operand.of(psd));
+            factor = known;
+        }
+        Matrix product = Matrix.zeros(rows.rows(), psd.columns());
+        known.addProduct(Operand.of(rows), product.values());
         products += rows.rows();
         return product;
     }
@@ -82,7 +126,7 @@ final class BlockIteration {
         values = small.values();
         vectors = Kernels.transposeMultiply(small.vectors(), vectors);
         images = Kernels.transposeMultiply(small.vectors(), images);
-        int d = matrix.columns();
+        int d = psd.columns();
         double[] residual = new double[d];
         for (int i = 0; i < residuals.length; i++) {
             for (int j = 0; j < d; j++) {
@@ -198,6 +242,14 @@ final class BlockIteration {
     /** Their lengths. */
     double[] residuals() {
         return residuals;
+    }
+
+    /**
+     * The residual of the leading vectors at which their space is within {@code tolerance}: half of what theorem and Ritz values
+     * say, since value r + 1 is a little below its eigenvalue, and the proof needs room too.
+     */
+    double wanted(double tolerance, double atLeast) {
+        return Math.max(0.5 * tolerance * (values[rank - 1] - values[rank]), atLeast);
     }
 
     /** The least residual that rounding lets a vector have, about. */

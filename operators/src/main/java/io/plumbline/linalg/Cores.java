@@ -23,6 +23,9 @@ public final class Cores {
     /** A number of threads, 1 or more. */
     public static final String PROPERTY = "plumbline.threads";
 
+    /** Some tenths of a millisecond; handing work over costs some hundredths. */
+    private static final double FLOPS_WORTH_SHARING = 1e7;
+
     private Cores() {}
 
     /**
@@ -33,6 +36,17 @@ public final class Cores {
      */
     public static void each(int count, IntConsumer part) {
         each(count, part, count < 2 ? 1 : threads(System.getProperty(PROPERTY)));
+    }
+
+    /** The same by the caller alone where all of it has too few {@code flops} to be worth another's time. */
+    static void each(int count, double flops, IntConsumer part) {
+        if (flops >= FLOPS_WORTH_SHARING) {
+            each(count, part);
+            return;
+        }
+        for (int index = 0; index < count; index++) {
+            part.accept(index);
+        }
     }
 
     static void each(int count, IntConsumer part, int threads) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The leading eigenspace of a positive semidefinite d x d matrix M without the rest of its spectrum, and what is certain of both.
  *
- * <p>Found by {@link BlockIteration}; what it found is then <b>proven</b>, since an iteration cannot know of an eigenvector that
+ * <p>Found by a {@link KrylovStart} and, where that does not suffice, {@link BlockIteration}; what it found is then <b>proven</b>, since an iteration cannot know of an eigenvector that
  * it never saw, and Ritz values are lower estimates. Let W (d x q, q >= r) be Ritz vectors with values Theta, residual
  * {@code R = M W - W Theta}, and C the restriction of M to the complement of W.
  * <ol>
@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  *       {@code ||sin angle(V, leading eigenspace)||_F <= ||M V - V Theta_r||_F / (theta_r - u)}.
  * </ol>
  * All three allow for rounding: {@code (d + 3) 2^-53} of the trace for the Cholesky factorisation (Higham, Accuracy and Stability,
- * theorem 10.5) and {@code 4 d 2^-53 ||M||_F} for products.
+ * theorem 10.5) and {@code 6 d 2^-53 ||M||_F} for products.
  *
- * <p><b>Cost.</b> Some 8 to 15 products of M and a block of about 1.5 r vectors, and {@code d^3 / 3} for the proof. <b>Size.</b>
- * About {@code 32 d^2} bytes while it works. <b>Deterministic</b>: depends on M and the start alone. The start says how fast it goes
+ * <p><b>Cost.</b> Some 4 r + 120 products of M and a vector, and {@code d^3 / 3} for the proof. <b>Size.</b> About {@code 12 d^2} bytes
+ * while it works. <b>Deterministic</b>: depends on M and the start alone. The start says how fast it goes
  * and, within {@link #sineBound()}, the last digits. Immutable.
  */
 public final class TopEigenspace {
@@ -38,8 +38,6 @@ public final class TopEigenspace {
     private static final int LEAST_GUARD = 8;
 
     private static final int MOST_PROOFS = 4;
-
-    private static final int ROWS_TOGETHER = 256;
 
     private final double[] values;
     private final Matrix vectors;
@@ -80,13 +78,12 @@ public final class TopEigenspace {
         if (size >= d || norm == 0.0) {
             return Optional.empty();
         }
-        double rounding = 4 * d * 0x1p-53 * norm;
-        BlockIteration iteration = new BlockIteration(psd, rank, size, start, norm);
+        double rounding = 6 * d * 0x1p-53 * norm;
+        BlockIteration iteration = BlockIteration.of(psd, rank, size, start, norm, tolerance);
         int proofs = 0;
         while (iteration.products() < MOST_BLOCKS * size && proofs < MOST_PROOFS) {
             double gap = iteration.values()[rank - 1] - iteration.values()[rank];
-            // Half of the tolerance: theta_{r+1} is a little below lambda_{r+1}, and the proof needs room too.
-            double wanted = Math.max(0.5 * tolerance * gap, iteration.floor());
+            double wanted = iteration.wanted(tolerance, iteration.floor());
             boolean equal = gap <= rounding;
             if (iteration.residual() <= wanted || (equal && iteration.residual() <= rounding)) {
                 Claim claim = claim(psd, iteration, rank, rounding, 2 << (2 * proofs));
@@ -166,35 +163,46 @@ public final class TopEigenspace {
     /** Whether {@code level I - M + W Theta W^T} is positive definite, W the first {@code known} vectors. */
     private static boolean isBelow(Matrix psd, BlockIteration found, int known, double level) {
         int d = psd.rows();
-        Matrix basis = found.vectors().rowRange(0, known);
-        Matrix scaled = basis.copy();
-        for (int i = 0; i < known * d; i++) {
-            scaled.values()[i] *= found.values()[i / d];
-        }
-        Matrix rest = Matrix.zeros(d, d);
-        for (int i = 0; i < d; i++) {
-            for (int j = i * d + i; j < (i + 1) * d; j++) {
-                rest.values()[j] = -psd.values()[j];
+        int width = TriangularStrips.WIDTH;
+        TileKernel kernel = UpdateKernels.kernel().tiles();
+        double[][] basis = flatStrips(found.vectors(), known);
+        double[][] negative = new double[basis.length][];
+        Cores.each(basis.length, (double) d * d * known, strip -> {
+            double[] rows = TriangularStrips.upperPart(psd, strip);
+            for (int row = strip * width; row < (strip + 1) * width; row++) {
+                rows[row * width + row - strip * width] -= row < d ? level : 1.0;
             }
-            rest.values()[i * d + i] += level;
-        }
-        // The upper triangle is all that is read.
-        for (int row = 0; row < d; row += ROWS_TOGETHER) {
-            UpdateKernels.kernel()
-                    .rightFactor(Operand.partOf(basis, 0, known, row, d))
-                    .addProduct(
-                            Operand.partOf(scaled, 0, known, row, Math.min(row + ROWS_TOGETHER, d))
-                                    .transposed(),
-                            rest.values(),
-                            row * d + row,
-                            d);
-        }
+            double[] scaled = basis[strip].clone();
+            for (int i = 0; i < scaled.length; i++) {
+                scaled[i] *= -found.values()[i / width];
+            }
+            for (int group = 0; group <= strip; group++) {
+                for (int i = 0; i < width; i += TileKernel.ROWS) {
+                    kernel.add(basis[group], i, scaled, 0, known, rows, (group * width + i) * width);
+                }
+            }
+            negative[strip] = rows;
+        });
         try {
-            Cholesky unused = Cholesky.of(rest);
+            TriangularStrips unused = TriangularStrips.factorOf(negative, d, kernel);
             return true;
         } catch (ArithmeticException notDefinite) {
             return false;
         }
+    }
+
+    /** The first {@code count} rows, a strip of their columns after the other. */
+    private static double[][] flatStrips(Matrix rows, int count) {
+        int width = TriangularStrips.WIDTH;
+        int d = rows.columns();
+        double[][] strips = new double[(d + width - 1) / width][count * width];
+        for (int row = 0; row < count; row++) {
+            for (int strip = 0; strip < strips.length; strip++) {
+                int length = Math.min(width, d - strip * width);
+                System.arraycopy(rows.values(), row * d + strip * width, strips[strip], row * width, length);
+            }
+        }
+        return strips;
     }
 
     /**

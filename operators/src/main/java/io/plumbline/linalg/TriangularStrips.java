@@ -1,7 +1,5 @@
 package io.plumbline.linalg;
 
-import java.util.function.IntConsumer;
-
 /**
  * An upper triangular matrix R in strips of {@value TileKernel#WIDTH} columns, each with its rows one after the other down to the
  * diagonal: a piece of a strip is either factor of a {@code C += A^T B} as it lies, so nothing is laid out anew for a product.
@@ -30,9 +28,6 @@ final class TriangularStrips {
     /** Strips that a piece is multiplied with while it is at hand. */
     private static final int GROUP = 4;
 
-    /** Some tenths of a millisecond; handing work over costs some hundredths. */
-    private static final double FLOPS_WORTH_SHARING = 1e7;
-
     private final TileKernel kernel;
 
     /** Strip J has rows 0 .. WIDTH (J + 1) - 1. What is below the diagonal of R is not looked at. */
@@ -41,10 +36,10 @@ final class TriangularStrips {
     /** What is on the diagonal, as {@link TileKernel#solve} wants it, for one tile after the other. */
     private final double[] triangles;
 
-    private TriangularStrips(int count, TileKernel kernel) {
+    private TriangularStrips(double[][] strips, TileKernel kernel) {
         this.kernel = kernel;
-        strips = new double[count][];
-        triangles = new double[count * TILES * TRIANGLE];
+        this.strips = strips;
+        triangles = new double[strips.length * TILES * TRIANGLE];
     }
 
     /**
@@ -53,49 +48,71 @@ final class TriangularStrips {
      * @throws ArithmeticException if a pivot is not positive
      */
     static TriangularStrips factorOf(Matrix matrix, TileKernel kernel) {
-        TriangularStrips factor = new TriangularStrips((matrix.rows() + WIDTH - 1) / WIDTH, kernel);
-        int count = factor.strips.length;
-        each(count, 30.0 * matrix.rows() * matrix.rows(), strip -> factor.strips[strip] = negativeOf(matrix, strip));
-        for (int first = 0; first < count; first += BLOCK) {
-            factor.factor(first, Math.min(first + BLOCK, count), matrix);
+        int n = matrix.rows();
+        double[][] negative = new double[(n + WIDTH - 1) / WIDTH][];
+        Cores.each(negative.length, 30.0 * n * n, strip -> {
+            double[] rows = upperPart(matrix, strip);
+            for (int i = 0; i < rows.length; i++) {
+                rows[i] = -rows[i];
+            }
+            for (int row = n; row < (strip + 1) * WIDTH; row++) {
+                rows[row * WIDTH + row - strip * WIDTH] = -1.0;
+            }
+            negative[strip] = rows;
+        });
+        return factorOf(negative, n, kernel);
+    }
+
+    /**
+     * The factor of the n x n matrix whose negative is in strips, which become the factor's; what fills the last one is -1 on the
+     * diagonal.
+     *
+     * @throws ArithmeticException if a pivot is not positive
+     */
+    static TriangularStrips factorOf(double[][] negative, int n, TileKernel kernel) {
+        TriangularStrips factor = new TriangularStrips(negative, kernel);
+        double[] diagonal = new double[n];
+        for (int i = 0; i < n; i++) {
+            diagonal[i] = -negative[i / WIDTH][i * WIDTH + i % WIDTH];
+        }
+        for (int first = 0; first < negative.length; first += BLOCK) {
+            factor.factor(first, Math.min(first + BLOCK, negative.length), diagonal);
         }
         return factor;
     }
 
-    private static double[] negativeOf(Matrix matrix, int strip) {
+    /** A strip of the upper triangle of {@code matrix}; 0 below it. */
+    static double[] upperPart(Matrix matrix, int strip) {
         int n = matrix.rows();
         int first = strip * WIDTH;
         int last = first + WIDTH;
         double[] rows = new double[last * WIDTH];
         for (int row = 0; row < Math.min(last, n); row++) {
-            for (int j = Math.max(row, first); j < Math.min(last, n); j++) {
-                rows[row * WIDTH + j - first] = -matrix.values()[row * n + j];
-            }
-        }
-        for (int row = n; row < last; row++) {
-            rows[row * WIDTH + row - first] = -1.0;
+            int from = Math.max(row, first);
+            System.arraycopy(
+                    matrix.values(), row * n + from, rows, row * WIDTH + from - first, Math.min(last, n) - from);
         }
         return rows;
     }
 
     /** Factors the rows of strips {@code first .. last-1} and takes what they mean for the rest from it. */
-    private void factor(int first, int last, Matrix matrix) {
+    private void factor(int first, int last, double[] diagonal) {
         for (int strip = first; strip < last; strip++) {
             eliminate(strips[strip], first, strip);
             for (int tile = 0; tile < TILES; tile++) {
-                factorTile(first, strip, tile, matrix);
+                factorTile(first, strip, tile, diagonal);
             }
         }
         int count = strips.length - last;
         double rows = (double) WIDTH * (last - first);
         int groups = (count + GROUP - 1) / GROUP;
-        each(groups, rows * rows * WIDTH * count, group -> {
+        Cores.each(groups, rows * rows * WIDTH * count, group -> {
             for (int strip = last + group * GROUP; strip < groupEnd(last, group); strip++) {
                 eliminate(strips[strip], first, last);
             }
         });
         // The longest ones first, lest one core be left with them.
-        each(groups, rows * WIDTH * count * WIDTH * count, index -> {
+        Cores.each(groups, rows * WIDTH * count * WIDTH * count, index -> {
             int group = groups - 1 - index;
             int start = last + group * GROUP;
             int end = groupEnd(last, group);
@@ -112,7 +129,7 @@ final class TriangularStrips {
     }
 
     /** Factors a triangle on the diagonal, rows from {@code first} on having been eliminated in the strips before. */
-    private void factorTile(int first, int strip, int tile, Matrix matrix) {
+    private void factorTile(int first, int strip, int tile, double[] diagonal) {
         double[] rows = strips[strip];
         int row = strip * WIDTH + tile * ROWS;
         int from = first * WIDTH;
@@ -131,7 +148,7 @@ final class TriangularStrips {
             double pivot = factored[h * ROWS + h];
             if (!(pivot > 0.0)) {
                 throw new ArithmeticException("not positive definite: pivot %d of %d is %s (of a diagonal entry %s)"
-                        .formatted(row + h, matrix.rows(), pivot, matrix.get(row + h, row + h)));
+                        .formatted(row + h, diagonal.length, pivot, diagonal[row + h]));
             }
             double root = Math.sqrt(pivot);
             factored[h * ROWS + h] = root;
@@ -198,8 +215,8 @@ final class TriangularStrips {
     /** {@code P R^T P}, P what reverses the order: upper triangular too, and its {@link #solve} is {@code P R^-1 P}. */
     TriangularStrips reversed() {
         int count = strips.length;
-        TriangularStrips reversed = new TriangularStrips(count, kernel);
-        each(count, 30.0 * rows() * rows(), strip -> {
+        TriangularStrips reversed = new TriangularStrips(new double[count][], kernel);
+        Cores.each(count, 30.0 * rows() * rows(), strip -> {
             double[] rows = new double[(strip + 1) * WIDTH * WIDTH];
             for (int row = 0; row < (strip + 1) * WIDTH; row++) {
                 double[] source = strips[count - 1 - row / WIDTH];
@@ -220,15 +237,5 @@ final class TriangularStrips {
             }
         }
         return reversed;
-    }
-
-    private static void each(int count, double flops, IntConsumer part) {
-        if (flops >= FLOPS_WORTH_SHARING) {
-            Cores.each(count, part);
-            return;
-        }
-        for (int index = 0; index < count; index++) {
-            part.accept(index);
-        }
     }
 }

@@ -123,13 +123,49 @@ class TopEigenspaceTest {
     }
 
     @Test
-    void aStartNearTheAnswerSavesProducts() {
+    void aStartNearTheAnswerLeavesASmallerAngleAfterNoMoreProducts() {
         Random random = new Random(3);
         Matrix moment = rotated(random, spectrum("power law", 400));
         TopEigenspace cold = TopEigenspace.of(moment, 16, null, TOLERANCE).orElseThrow();
         TopEigenspace warm =
                 TopEigenspace.of(moment, 16, cold.vectors(), TOLERANCE).orElseThrow();
-        assertTrue(warm.products() < cold.products(), warm.products() + " and " + cold.products());
+        assertTrue(warm.products() <= cold.products(), warm.products() + " and " + cold.products());
+        assertTrue(warm.sineBound() < 0.7 * cold.sineBound(), warm.sineBound() + " and " + cold.sineBound());
+    }
+
+    /** 16 filters of degree 1 of a block of 24 would be 384 products. */
+    @Test
+    void aKrylovSpaceSavesProducts() {
+        Matrix moment = rotated(new Random(3), spectrum("power law", 400));
+        TopEigenspace top = TopEigenspace.of(moment, 16, null, TOLERANCE).orElseThrow();
+        assertTrue(top.products() <= 240, top.products() + " products");
+        Matrix images = Kernels.multiply(moment, top.vectors());
+        for (int i = 0; i < 400; i++) {
+            for (int j = 0; j < 16; j++) {
+                double residual =
+                        images.get(i, j) - top.values()[j] * top.vectors().get(i, j);
+                assertEquals(residual, top.residual().get(i, j), 1e-13, "what was combined is not what M makes of it");
+            }
+        }
+    }
+
+    @Test
+    void theNumberOfThreadsDoesNotChangeABit() {
+        Matrix moment = rotated(new Random(6), spectrum("outliers", 500));
+        TopEigenspace together = TopEigenspace.of(moment, 12, null, TOLERANCE).orElseThrow();
+        String before = System.getProperty(Cores.PROPERTY);
+        System.setProperty(Cores.PROPERTY, "1");
+        try {
+            TopEigenspace alone = TopEigenspace.of(moment, 12, null, TOLERANCE).orElseThrow();
+            assertArrayEquals(together.values(), alone.values(), 0.0);
+            assertEquals(together.vectors(), alone.vectors());
+        } finally {
+            if (before == null) {
+                System.clearProperty(Cores.PROPERTY);
+            } else {
+                System.setProperty(Cores.PROPERTY, before);
+            }
+        }
     }
 
     @Test
