@@ -3,6 +3,7 @@ package io.plumbline.topology.runtime;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.console.Console;
 import io.plumbline.topology.emission.DecoderListener;
+import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.metrics.Metrics;
 
@@ -30,6 +31,10 @@ final class DecoderMetrics implements DecoderListener {
                 caughtUp);
         console.onDecoder(decoder.site(), decoder.manifest());
     }
+
+    /** Never called here: this process has the trained decoders of the sites it subscribes to. */
+    @Override
+    public void onListed(DecoderManifest manifest) {}
 
     @Override
     public void onSwapState(String site, SwapState state) {
