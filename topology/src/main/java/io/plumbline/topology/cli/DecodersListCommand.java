@@ -6,6 +6,7 @@ import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscription;
 import java.io.PrintWriter;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -28,7 +29,7 @@ import picocli.CommandLine.Spec;
         footer = {"", "Example:", "  plumbline decoders list --bootstrap-servers localhost:9092"})
 final class DecodersListCommand implements Callable<Integer> {
 
-    private static final String ROW = "%-24s  %7s  %-9s  %-12s  %-34s  %s%n";
+    private static final String ROW = "%-24s  %7s  %-9s  %-12s  %-19s  %-34s  %s%n";
     private static final int SHORT = 12;
 
     @Mixin
@@ -59,7 +60,7 @@ final class DecodersListCommand implements Callable<Integer> {
         Set<String> sites = new TreeSet<>(serving.keySet());
         sites.addAll(states.keySet());
         PrintWriter out = spec.commandLine().getOut();
-        out.printf(ROW, "site", "version", "kind", "parent", "state", "lineage");
+        out.printf(ROW, "site", "version", "kind", "parent", "travels as", "state", "lineage");
         for (String site : sites) {
             SwapState state = states.getOrDefault(site, SwapState.INITIAL);
             print(out, site, serving.get(site), state.pinned() ? "pinned" : "");
@@ -89,7 +90,7 @@ final class DecodersListCommand implements Callable<Integer> {
     /** @param manifest null while the trained decoder serves as it came */
     private static void print(PrintWriter out, String site, @Nullable DecoderManifest manifest, String state) {
         if (manifest == null) {
-            out.printf(ROW, site, 0, "trained", "-", state, "as it came");
+            out.printf(ROW, site, 0, "trained", "-", "-", state, "as it came");
             return;
         }
         String parent = manifest.parentSha256();
@@ -99,6 +100,8 @@ final class DecodersListCommand implements Callable<Integer> {
                 manifest.version(),
                 manifest.kind(),
                 parent.substring(0, Math.min(SHORT, parent.length())),
+                String.format(
+                        Locale.ROOT, "%.1f MB %s", manifest.bytes() / 1e6, manifest.factored() ? "factors" : "weights"),
                 state,
                 manifest.lineage());
     }
