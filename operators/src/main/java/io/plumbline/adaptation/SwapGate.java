@@ -2,6 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.Subspace;
@@ -60,7 +61,7 @@ public record SwapGate(GateLimits limits) {
             int rank) {
         Decoder proposed = proposal.decoder();
         Subspace before = current.equals(trained)
-                ? DictionarySpace.ofTrained(trained, trainedSubspace, rank)
+                ? ofTrained(trained, trainedSubspace, rank)
                 : DictionarySpace.of(DictionarySpace.gram(current.weights()), rank);
         // Side by side: either is done by one core for most of its time.
         ActiveSubspace[] spaces = new ActiveSubspace[2];
@@ -191,6 +192,13 @@ public record SwapGate(GateLimits limits) {
         return one == null || other == null || !active.isIdentified()
                 ? null
                 : FaithfulnessGap.between(active.subspace(), one).value();
+    }
+
+    /** Null where the decoder does not determine it. */
+    private static @Nullable Subspace ofTrained(Decoder trained, ExplainerSubspace known, int rank) {
+        return GeometryAdapter.undecided(trained, known, rank) == null
+                ? new Subspace(known.leftVectors().leadingColumns(rank))
+                : null;
     }
 
     /**

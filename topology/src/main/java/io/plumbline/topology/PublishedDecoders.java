@@ -1,7 +1,8 @@
 package io.plumbline.topology;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.DictionarySpace;
+import io.plumbline.geometry.Subspace;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
@@ -41,7 +42,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private final Map<String, WatchedSite> sites;
     private final boolean measures;
 
-    /** A decomposition takes seconds, for the widest decoders minutes: no window and no newer decoder waits for it. */
+    /** It takes a second, for the widest decoders ten: no window and no newer decoder waits for it. */
     private final ExecutorService measuring = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "decoder-subspaces");
         thread.setDaemon(true);
@@ -133,7 +134,15 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             return;
         }
         try {
-            ExplainerSubspace subspace = ExplainerSubspace.of(one.decoder(), rank);
+            Subspace subspace = DictionarySpace.of(one.decoder(), rank);
+            if (subspace == null) {
+                LOG.warn(
+                        "site {}: version {} does not determine {} leading directions, its own gap stays undefined",
+                        site,
+                        one.version(),
+                        rank);
+                return;
+            }
             active.computeIfPresent(
                     site,
                     (name, newest) -> newest.version() == one.version()

@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.Subspace;
 import org.jspecify.annotations.Nullable;
 
 /** Which decoder explains a site at the moment. Thread-safe; asked once per window. */
@@ -10,10 +10,10 @@ public interface ActiveDecoders {
     /**
      * A published decoder with its version.
      *
-     * @param subspace the directions it writes in, at the site's rank; null until that was computed, which takes seconds for a
-     *     wide one
+     * @param subspace the directions it writes in, at the site's rank; null until that was computed, which takes a second or some
+     *     for a wide one, and where the decoder does not determine them
      */
-    record Active(Decoder decoder, long version, @Nullable ExplainerSubspace subspace) {
+    record Active(Decoder decoder, long version, @Nullable Subspace subspace) {
 
         public Active(Decoder decoder, long version) {
             this(decoder, version, null);

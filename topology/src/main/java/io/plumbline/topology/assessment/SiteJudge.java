@@ -16,11 +16,11 @@ import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.DecoderSupport;
-import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.LostFeature;
+import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -194,10 +194,10 @@ final class SiteJudge {
         if (ofTrained == null || active == null || !isAdapted(active)) {
             return ofTrained;
         }
-        ExplainerSubspace own = active.subspace();
-        return own == null || !own.isIdentified()
+        Subspace own = active.subspace();
+        return own == null
                 ? null
-                : FaithfulnessGap.between(own.subspace(), window.subspace()).value();
+                : FaithfulnessGap.between(own, window.subspace()).value();
     }
 
     private SwapWatch watch(SwapWatch before, Measurement measured) {

@@ -10,7 +10,7 @@ import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
@@ -151,7 +151,7 @@ class SiteJudgeTest {
         WindowReport soon = judge.judge(drifted(), SiteMemory.initial(), new ActiveDecoders.Active(adapted, 7))
                 .report();
         assertNull(soon.activeFaithfulnessGap(), "not computed yet");
-        ActiveDecoders.Active measured = new ActiveDecoders.Active(adapted, 7, ExplainerSubspace.of(adapted, 4));
+        ActiveDecoders.Active measured = new ActiveDecoders.Active(adapted, 7, DictionarySpace.of(adapted, 4));
         WindowReport after =
                 judge.judge(drifted(), SiteMemory.initial(), measured).report();
         double gap = Objects.requireNonNull(after.activeFaithfulnessGap());
