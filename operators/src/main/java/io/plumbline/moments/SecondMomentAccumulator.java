@@ -6,6 +6,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.UpdateKernel;
 import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.wire.EncodedRows;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,9 @@ public final class SecondMomentAccumulator {
 
     /** Larger values are refused: their squares, summed and normed once more, could leave the range of double. */
     static final double LARGEST_VALUE = 1e70;
+
+    /** Numbers of a sum that stay in the first-level cache while all parts are added to them. */
+    private static final int STRETCH = 1_024;
 
     private final int dimension;
     private long rows;
@@ -177,6 +181,30 @@ public final class SecondMomentAccumulator {
                 throw new NonFiniteRowException(i / dimension, i % dimension, values[i]);
             }
         }
+    }
+
+    /**
+     * The rows of all {@code parts}, added in their order, in one pass through memory: as much faster than a {@link #merge} of each
+     * as the moment is larger than the cache. Parts without waiting rows are only read.
+     */
+    public static SecondMoment sum(int dimension, List<SecondMomentAccumulator> parts) {
+        double[] sum = new double[MomentState.length(dimension)];
+        double[][] states = new double[parts.size()][];
+        long rows = 0;
+        for (int part = 0; part < states.length; part++) {
+            MomentState.requireSameDimension(dimension, parts.get(part).dimension);
+            states[part] = parts.get(part).state();
+            rows += parts.get(part).rows;
+        }
+        for (int from = 0; from < sum.length; from += STRETCH) {
+            int to = Math.min(sum.length, from + STRETCH);
+            for (double[] state : states) {
+                for (int i = from; i < to; i++) {
+                    sum[i] += state[i];
+                }
+            }
+        }
+        return new SecondMoment(dimension, rows, sum);
     }
 
     /** Adds someone else's rows. The other accumulator is not changed. */

@@ -8,13 +8,33 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SecondMomentTest {
+
+    /** Sums of moments of any rows, which round: whoever adds them in the same order gets the same bits. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 44, 45, 101})
+    void aSumInOnePassHasTheBitsOfMergesOneAfterTheOther(int d) {
+        Random random = new Random(d);
+        SecondMomentAccumulator merged = SecondMomentAccumulator.ofDimension(d);
+        List<SecondMomentAccumulator> parts = new ArrayList<>();
+        for (int part = 0; part < 12; part++) {
+            parts.add(SecondMomentAccumulator.ofDimension(d).addFloats(floats(random, 3 + part, d)));
+            merged.merge(parts.get(part));
+        }
+        SecondMoment sum = SecondMomentAccumulator.sum(d, parts);
+        assertEquals(merged.rows(), sum.rows());
+        assertArrayEquals(merged.state(), sum.state(), "d = " + d);
+        assertEquals(0, SecondMomentAccumulator.sum(d, List.of()).rows());
+        assertThrows(IllegalArgumentException.class, () -> SecondMomentAccumulator.sum(d + 1, parts));
+    }
 
     /** Products of floats are exact in double; a sum of N terms errs by at most (N + 1) 2^-53 of the sum of their sizes. */
     @ParameterizedTest

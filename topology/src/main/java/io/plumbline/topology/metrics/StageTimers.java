@@ -24,7 +24,7 @@ final class StageTimers {
         Duration.ofSeconds(300)
     };
 
-    /** Buckets of stalls: merging a window's panes takes milliseconds, half a second is what a fast assessment at d = 2,048 takes. */
+    /** Buckets of stalls: sending a report takes milliseconds, half a second is what a fast assessment at d = 2,048 takes. */
     private static final Duration[] STALL_BUCKETS = {
         Duration.ofMillis(1),
         Duration.ofMillis(5),

@@ -112,17 +112,6 @@ final class Pane {
         masked = masked.plus(more);
     }
 
-    /** Adds another pane whole: windows are composed this way. */
-    void merge(Pane other) {
-        moment.merge(other.moment);
-        sample.merge(other.sample);
-        for (int tile = 0; tile < tileRows.length; tile++) {
-            tileRows[tile] += other.tileRows[tile];
-        }
-        requests += other.requests;
-        masked = masked.plus(other.masked);
-    }
-
     /** What moment and sample hold. */
     long bytes() {
         long d = moment.dimension();

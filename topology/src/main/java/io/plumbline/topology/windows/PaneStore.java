@@ -125,8 +125,13 @@ final class PaneStore<S> implements StateStore {
         return openPane(new PaneId(site, startMs), dimension);
     }
 
-    Pane newPane(String site) {
-        return new Pane(Objects.requireNonNull(dimensions.get(site), site), sampleCapacity);
+    /** Target width of a configured site. */
+    int dimension(String site) {
+        return Objects.requireNonNull(dimensions.get(site), site);
+    }
+
+    int sampleCapacity() {
+        return sampleCapacity;
     }
 
     /** Open panes of a site by start; a live view. */

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.function.Function;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -22,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Level 2: adds the tiles of all partitions per site and pane, and forwards each window once when it closes.
  *
- * <p>Between the two lies the {@link WindowWork}, done beside the stream: a window is composed and begun ({@link WindowsUnderWay}), and
- * <em>finished</em> by the stream thread when the work is done. Only then, in one transaction with what is forwarded, its panes leave the store and the
+ * <p>Between the two lies what is done beside the stream: adding the panes together and the {@link WindowWork}. A window is begun ({@link
+ * WindowsUnderWay}), and <em>finished</em> by the stream thread when the work is done. Only then, in one transaction with what is forwarded, its panes leave the store and the
  * site's mark moves. Rows that come meanwhile for a window under way are late, as they would be after it.
  */
 final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Nullable [], String, V> {
@@ -267,7 +266,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
         finishDone();
     }
 
-    /** Composes every window that may close, and has it worked on. */
+    /** Closes every window that may close, and has it composed and worked on. */
     private void begin(String site, SiteProgress progress, ClosedBy closedBy) {
         long frontierMs = progress.frontierMs();
         if (frontierMs == SiteProgress.NEVER) {
@@ -289,7 +288,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
                 finish(Objects.requireNonNull(underWay.next(true)));
             }
             mark = new WindowsUnderWay.Mark(endMs, startMs + settings.advanceMs());
-            underWay.begin(window(site, startMs, endMs, closedBy, progress), mark.panesBeforeMs());
+            underWay.begin(closed(site, startMs, endMs, closedBy, progress), mark.panesBeforeMs());
             open = panes().panes(site).tailMap(mark.panesBeforeMs());
             stalledNanos += System.nanoTime() - begin;
             begin = System.nanoTime();
@@ -323,11 +322,10 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
 
     /** Takes the window out of the state and forwards it, all in the transaction under way. */
     private void finish(WindowsUnderWay.Entry<V> entry) {
-        Function<ClosedWindow, V> result = entry.join();
-        ClosedWindow window = entry.window();
-        String site = window.site();
+        WindowsUnderWay.Worked<V> worked = entry.join();
+        String site = entry.panes().site();
         SiteProgress progress = panes().site(site);
-        progress.closeWindowsUpTo(window.endMs());
+        progress.closeWindowsUpTo(entry.panes().endMs());
         removePanesBefore(site, progress, entry.panesBeforeMs());
         if (!underWay.holds(site)) {
             progress.closeWindowsUpTo(
@@ -336,10 +334,11 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
         panes().touch(site);
         signalCommitHook();
         RowAccount account = account(site, progress);
-        if (result != null) {
+        if (worked != null) {
+            ClosedWindow window = worked.window();
             listener.onWindowClosed(site, window.moment().rows());
             Objects.requireNonNull(context, "init was called")
-                    .forward(new Record<>(site, result.apply(window.with(account)), window.endMs() - 1));
+                    .forward(new Record<>(site, worked.result().apply(window.with(account)), window.endMs() - 1));
         }
         accounted.add(site);
         listener.onAccount(site, account);
@@ -363,29 +362,16 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
         return Objects.requireNonNull(context, "init was called").taskId().toString();
     }
 
-    private Pane compose(String site, long startMs, long endMs) {
-        long begin = System.nanoTime();
-        Pane whole = panes().newPane(site);
-        for (Pane pane : panes().panes(site).subMap(startMs, endMs).values()) {
-            whole.merge(pane);
-        }
-        listener.onComposed(System.nanoTime() - begin);
-        return whole;
-    }
-
-    private ClosedWindow window(String site, long startMs, long endMs, ClosedBy closedBy, SiteProgress progress) {
-        Pane whole = compose(site, startMs, endMs);
-        return new ClosedWindow(
+    private WindowPanes closed(String site, long startMs, long endMs, ClosedBy closedBy, SiteProgress progress) {
+        return new WindowPanes(
                 site,
                 startMs,
                 endMs,
-                whole.moment().snapshot(),
-                whole.sample(),
-                whole.masked(),
-                whole.requests(),
+                panes().dimension(site),
+                panes().sampleCapacity(),
+                List.copyOf(panes().panes(site).subMap(startMs, endMs).values()),
                 closedBy,
-                account(site, progress),
-                whole.isComplete());
+                account(site, progress));
     }
 
     private RowAccount account(String site, SiteProgress progress) {

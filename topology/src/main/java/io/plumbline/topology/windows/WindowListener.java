@@ -21,7 +21,7 @@ public interface WindowListener {
     /** A record of the moments topic was not written by this program, or with other settings; it was skipped. */
     default void onForeign() {}
 
-    /** {@code nanoseconds} were spent adding the panes of a window together. */
+    /** {@code nanoseconds} were spent adding the panes of a window together; beside the stream, where there are other threads. */
     default void onComposed(long nanoseconds) {}
 
     /** {@code nanoseconds} were spent encoding {@code rows} sampled rows of {@code site} before their window closed; not on a stream thread. */
@@ -37,8 +37,7 @@ public interface WindowListener {
     default void onStateReleased(String store, String task) {}
 
     /**
-     * The stream thread took no records for {@code nanoseconds}, at a stretch, because windows were put together, waited for or
-     * sent on.
+     * The stream thread took no records for {@code nanoseconds}, at a stretch, because windows were waited for or sent on.
      */
     default void onStall(long nanoseconds) {}
 

@@ -96,7 +96,7 @@ public final class WindowStage {
         CommitHook hook = new CommitHook(WINDOWS_STORE + "-commit-hook");
         return new WithStores<>(
                 () -> new WindowComposer<>(
-                        settings, hook, WINDOWS_STORE, listener, new WindowsUnderWay<>(work, executor)),
+                        settings, hook, WINDOWS_STORE, listener, new WindowsUnderWay<>(work, executor, listener)),
                 Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC), hook.storeBuilder()));
     }
 

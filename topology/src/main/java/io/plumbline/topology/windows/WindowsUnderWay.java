@@ -12,7 +12,7 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Windows of one task that are composed and worked on but not forwarded, in the order in which they closed.
+ * Windows of one task that closed, are being composed and worked on, and are not forwarded yet; in the order in which they closed.
  *
  * <p>Nothing of this is state: the panes of such a window are still in the store, and its site's mark is not moved. So whatever is
  * committed meanwhile, a successor finds the window open, closes it again and gets the same result.
@@ -23,13 +23,18 @@ final class WindowsUnderWay<V> {
 
     private final WindowWork<V> work;
     private final Executor executor;
+    private final WindowListener listener;
     private final Deque<Entry<V>> entries = new ArrayDeque<>();
     private final Map<String, Mark> marks = new HashMap<>();
 
-    WindowsUnderWay(WindowWork<V> work, Executor executor) {
+    WindowsUnderWay(WindowWork<V> work, Executor executor, WindowListener listener) {
         this.work = work;
         this.executor = executor;
+        this.listener = listener;
     }
+
+    /** What the work came to: the window, and what makes the value to forward from it. */
+    record Worked<V>(ClosedWindow window, Function<ClosedWindow, V> result) {}
 
     /**
      * A window under way.
@@ -38,9 +43,7 @@ final class WindowsUnderWay<V> {
      * @param result null where the window has no rows, so that nothing is forwarded
      */
     record Entry<V>(
-            ClosedWindow window,
-            long panesBeforeMs,
-            @Nullable FutureTask<Function<ClosedWindow, V>> result) {
+            WindowPanes panes, long panesBeforeMs, @Nullable FutureTask<Worked<V>> result) {
 
         boolean isDone() {
             return result == null || result.isDone();
@@ -48,7 +51,7 @@ final class WindowsUnderWay<V> {
 
         /** Waits for the work, and throws what it threw. */
         @Nullable
-        Function<ClosedWindow, V> join() {
+        Worked<V> join() {
             if (result == null) {
                 return null;
             }
@@ -62,13 +65,13 @@ final class WindowsUnderWay<V> {
                 }
                 throw new IllegalStateException(
                         "site %s, window from %d ms: it could not be assessed: %s"
-                                .formatted(window.site(), window.startMs(), e.getCause()),
+                                .formatted(panes.site(), panes.startMs(), e.getCause()),
                         e.getCause());
             }
         }
     }
 
-    /** How far a site's windows have been composed. */
+    /** How far a site's windows have closed. */
     record Mark(long windowsUpToMs, long panesBeforeMs) {}
 
     /** How far the windows of a site have been composed since this task began; null before the first. */
@@ -81,14 +84,21 @@ final class WindowsUnderWay<V> {
         marks.put(site, mark);
     }
 
-    void begin(ClosedWindow window, long panesBeforeMs) {
-        if (window.moment().rows() == 0) {
-            entries.add(new Entry<>(window, panesBeforeMs, null));
+    void begin(WindowPanes panes, long panesBeforeMs) {
+        if (panes.rows() == 0) {
+            entries.add(new Entry<>(panes, panesBeforeMs, null));
             return;
         }
-        FutureTask<Function<ClosedWindow, V>> task = new FutureTask<>(() -> work.on(window));
-        entries.add(new Entry<>(window, panesBeforeMs, task));
+        FutureTask<Worked<V>> task = new FutureTask<>(() -> workOn(panes));
+        entries.add(new Entry<>(panes, panesBeforeMs, task));
         executor.execute(task);
+    }
+
+    private Worked<V> workOn(WindowPanes panes) {
+        long begin = System.nanoTime();
+        ClosedWindow window = panes.compose();
+        listener.onComposed(System.nanoTime() - begin);
+        return new Worked<>(window, work.on(window));
     }
 
     int size() {
@@ -103,7 +113,7 @@ final class WindowsUnderWay<V> {
     }
 
     boolean holds(String site) {
-        return entries.stream().anyMatch(entry -> entry.window().site().equals(site));
+        return entries.stream().anyMatch(entry -> entry.panes().site().equals(site));
     }
 
     /** What was not begun is not done any more; what runs ends and is forgotten. */

@@ -29,7 +29,8 @@
  * {@code StateStore.flush} or {@code commit} would be too late: those run after the transaction, and a killed instance
  * would lose rows whose offsets are already committed. Writing at every record would be right and some thirty times slower.
  *
- * <p><b>Beside the stream.</b> What is measured of a closed window ({@link io.plumbline.topology.windows.WindowWork}) takes from tens of
+ * <p><b>Beside the stream.</b> Adding the panes of a closed window together ({@link
+ * io.plumbline.topology.windows.WindowPanes}) and measuring it ({@link io.plumbline.topology.windows.WindowWork}) takes from tens of
  * milliseconds to a second, in which its stream thread would take no records. So it is done by other threads, and until it is done
  * nothing of the window changes in the state: panes and marks are committed as of an open window. The stream thread finishes it in
  * the transaction that carries what is forwarded. Waiting for the work in the commit instead would stall every commit that follows a close by as

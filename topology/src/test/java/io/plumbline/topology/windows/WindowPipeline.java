@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -49,6 +50,10 @@ final class WindowPipeline implements AutoCloseable {
     long rowsAccepted;
     long deadLetters;
     final List<Long> stalls = new ArrayList<>();
+
+    /** Windows whose panes were added together. */
+    final AtomicInteger composed = new AtomicInteger();
+
     /** The newest, also where no window closed. */
     RowAccount account = new RowAccount(0, 0, 0, Map.of(), Map.of(), 0);
 
@@ -271,6 +276,11 @@ final class WindowPipeline implements AutoCloseable {
         @Override
         public void onStall(long nanoseconds) {
             stalls.add(nanoseconds);
+        }
+
+        @Override
+        public void onComposed(long nanoseconds) {
+            composed.incrementAndGet();
         }
 
         @Override

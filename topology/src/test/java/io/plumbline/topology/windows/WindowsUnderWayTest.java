@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.moments.RowMask;
+import io.plumbline.wire.MomentTile;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -51,6 +53,40 @@ class WindowsUnderWayTest {
             assertEquals(ROWS, pipeline.lastAccount().inWindows());
             assertEquals(T0 + SIZE_MS, progress.windowsClosedUpToMs());
             assertFalse(pipeline.state().panes(WindowPipeline.SITE).containsKey(T0));
+        }
+    }
+
+    /** Twelve panes of 17 MB each would hold up the stream as long as a window's assessment once did. */
+    @Test
+    void panesAreAddedTogetherByTheWorkersAndAsTheyWereAtTheClose() {
+        WindowSettings hopping =
+                new WindowSettings(Duration.ofSeconds(20), Duration.ofSeconds(10), Duration.ZERO, null, null);
+        try (WindowPipeline pipeline = pipeline(hopping, 1, WindowWork.NONE, handed::add)) {
+            fill(pipeline, 0);
+            fill(pipeline, 1);
+            fill(pipeline, 2);
+            assertEquals(2, handed.size());
+            assertEquals(0, pipeline.composed.get());
+            // The first window is finished, and its first pane forgotten, while the second one is not composed yet.
+            handed.remove().run();
+            pipeline.passSeconds(1);
+            assertEquals(1, pipeline.composed.get());
+            double[] before = pipeline.state()
+                    .panes(WindowPipeline.SITE)
+                    .get(T0)
+                    .moment()
+                    .snapshot()
+                    .state();
+            MomentTile tile = MomentTile.cut(WindowPipeline.WIDTH, ROWS, before).get(0);
+            pipeline.compose(WindowPipeline.SITE, new PaneMessage.Tile(0, T0, SIZE_MS, 1, tile));
+            assertEquals(Map.of(LateReason.WINDOW_CLOSED, (long) ROWS), pipeline.late);
+            handed.remove().run();
+            pipeline.passSeconds(1);
+            assertEquals(
+                    List.of(T0 - SIZE_MS, T0),
+                    pipeline.windows.stream().map(ClosedWindow::startMs).toList());
+            assertEquals(2L * ROWS, pipeline.windows.get(1).moment().rows());
+            assertEquals(2, pipeline.windows.get(1).requests());
         }
     }
 
@@ -141,7 +177,11 @@ class WindowsUnderWayTest {
 
     private WindowPipeline pipeline(int partitions, WindowWork<ClosedWindow> work, Executor workers) {
         Duration size = Duration.ofMillis(SIZE_MS);
-        WindowSettings settings = new WindowSettings(size, size, Duration.ZERO, null, null);
+        return pipeline(new WindowSettings(size, size, Duration.ZERO, null, null), partitions, work, workers);
+    }
+
+    private WindowPipeline pipeline(
+            WindowSettings settings, int partitions, WindowWork<ClosedWindow> work, Executor workers) {
         return new WindowPipeline(settings, partitions, folder, SourceWatch.ALWAYS_READ, RowMask.NONE, work, workers);
     }
 

@@ -1,0 +1,64 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
+import java.util.List;
+
+/**
+ * The panes of a window that closed, in the order of their time, not added together yet.
+ *
+ * <p>Nothing changes them any more: what comes for them is late, and leaving the store only forgets them. So any thread may {@link
+ * #compose} them while the stream thread goes on, and windows that overlap share them.
+ *
+ * <p><b>Order.</b> Sums are taken in the order of the panes' starts: the same bits after a restart, for any number of partitions and
+ * by any thread.
+ *
+ * @param sampleCapacity rows of the window's sample
+ */
+record WindowPanes(
+        String site,
+        long startMs,
+        long endMs,
+        int dimension,
+        int sampleCapacity,
+        List<Pane> panes,
+        ClosedBy closedBy,
+        RowAccount account) {
+
+    WindowPanes {
+        panes = List.copyOf(panes);
+    }
+
+    /** Rows in the moments. */
+    long rows() {
+        return panes.stream().mapToLong(Pane::rows).sum();
+    }
+
+    /** {@code 4 d (d + 3)} additions a pane, one pass through their memory; the panes' sampled rows are shared, not copied. */
+    ClosedWindow compose() {
+        RowSample sample = RowSample.ofCapacity(sampleCapacity);
+        MaskedRows masked = MaskedRows.NONE;
+        long requests = 0;
+        boolean complete = true;
+        for (Pane pane : panes) {
+            sample.merge(pane.sample());
+            masked = masked.plus(pane.masked());
+            requests += pane.requests();
+            complete &= pane.isComplete();
+        }
+        return new ClosedWindow(
+                site,
+                startMs,
+                endMs,
+                SecondMomentAccumulator.sum(
+                        dimension, panes.stream().map(Pane::moment).toList()),
+                sample,
+                masked,
+                requests,
+                closedBy,
+                account,
+                complete);
+    }
+}
