@@ -37,7 +37,8 @@ public final class Bench implements AutoCloseable {
                 new Scaling(plan, findings).pipeline(started);
             }
         }
-        return new BenchReport(machine, findings.measurements, findings.claims, findings.curves, findings.notes);
+        return new BenchReport(
+                machine, findings.measurements, findings.pauses, findings.claims, findings.curves, findings.notes);
     }
 
     private synchronized PipelineBench pipeline() {

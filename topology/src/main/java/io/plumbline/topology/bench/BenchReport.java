@@ -16,7 +16,12 @@ import java.util.Locale;
  * @param notes what was left out, and why; which rivals these were: one sentence each
  */
 public record BenchReport(
-        Machine machine, List<Measurement> measurements, List<Claim> claims, List<Curve> curves, List<String> notes) {
+        Machine machine,
+        List<Measurement> measurements,
+        List<Pauses> pauses,
+        List<Claim> claims,
+        List<Curve> curves,
+        List<String> notes) {
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -47,6 +52,7 @@ public record BenchReport(
             out.println("THE MACHINE WAS BUSY when this began: read the ratios, not the figures.");
         }
         printMeasurements(out);
+        printPauses(out);
         printCurves(out);
         if (!claims.isEmpty()) {
             out.printf("%n%-86s %8s %9s%n", "asked", "at least", "measured");
@@ -80,6 +86,23 @@ public record BenchReport(
                     100 * one.spread(),
                     one.ahead(),
                     one.unit());
+        }
+    }
+
+    private void printPauses(PrintWriter out) {
+        if (!pauses.isEmpty()) {
+            out.printf("%n%-72s %7s %8s %8s %8s %9s%n", "pauses, ms", "number", "median", "99th", "longest", "in all");
+        }
+        for (Pauses one : pauses) {
+            out.printf(
+                    Locale.ROOT,
+                    "  %-70s %,7d %8.1f %8.1f %8.1f %,9.0f%n",
+                    one.what(),
+                    one.number(),
+                    one.median(),
+                    one.ninetyNinth(),
+                    one.longest(),
+                    one.total());
         }
     }
 

@@ -1,24 +1,15 @@
 package io.plumbline.topology.bench;
 
 import io.plumbline.topology.demo.EmbeddedBroker;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.ProcessBuilder.Redirect;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
-/**
- * A broker in a process of its own, as it is in production: it must not share heap, collector and compiler with what is measured.
- *
- * <p>It ends when its standard input does, and so with the process that started it, however that ends.
- */
+/** A broker in a process of its own, as it is in production. */
 final class BrokerProcess implements AutoCloseable {
 
-    private static final String UP = "up ";
-    private static final long STOP_SECONDS = 15;
+    private static final String HEAP = "1g";
 
     /** Records of 256 rows of 8,192 floats. */
     private static final Map<String, String> SETTINGS = Map.of(
@@ -26,63 +17,32 @@ final class BrokerProcess implements AutoCloseable {
             "replica.fetch.max.bytes", "16000000",
             "log.segment.delete.delay.ms", "0");
 
-    private final Process process;
-    private final String bootstrapServers;
+    private final ChildProcess process;
 
-    private BrokerProcess(Process process, String bootstrapServers) {
+    private BrokerProcess(ChildProcess process) {
         this.process = process;
-        this.bootstrapServers = bootstrapServers;
     }
 
-    /** Starts one with this process's Java and class path; {@code folder} keeps its data. */
+    /** {@code folder} keeps its data. */
     static BrokerProcess start(Path folder) throws IOException {
-        Path log = folder.resolveSibling("broker.log");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx1g",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        BrokerProcess.class.getName(),
-                        folder.toString())
-                .redirectError(Redirect.to(log.toFile()))
-                .start();
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        String line = out.readLine();
-        if (line == null || !line.startsWith(UP)) {
-            process.destroyForcibly();
-            throw new IOException(
-                    "the broker's process did not start: %s".formatted(java.nio.file.Files.readString(log)));
-        }
-        return new BrokerProcess(process, line.substring(UP.length()));
+        return new BrokerProcess(ChildProcess.start(
+                BrokerProcess.class, HEAP, folder.resolveSibling("broker.log"), List.of(folder.toString())));
     }
 
     String bootstrapServers() {
-        return bootstrapServers;
+        return process.said();
     }
 
     @Override
     public void close() {
-        try {
-            process.getOutputStream().close();
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+        process.close();
     }
 
     /** The other process. */
     public static void main(String[] arguments) throws IOException {
         EmbeddedBroker broker = EmbeddedBroker.start(Path.of(arguments[0]), EmbeddedBroker.freePort(), SETTINGS);
-        System.out.println(UP + broker.bootstrapServers());
-        System.out.flush();
-        while (System.in.read() >= 0) {
-            // Nobody writes: this returns when the other end is closed.
-        }
+        ChildProcess.up(broker.bootstrapServers());
+        ChildProcess.awaitTheEnd();
         // Its data are thrown away: an orderly stop would only take longer.
         Runtime.getRuntime().halt(0);
     }

@@ -10,6 +10,7 @@ final class Findings {
 
     final List<Measurement> measurements = new ArrayList<>();
     final List<Claim> claims = new ArrayList<>();
+    final List<Pauses> pauses = new ArrayList<>();
     final List<Curve> curves = new ArrayList<>();
     final List<String> notes = new ArrayList<>();
     private final Consumer<String> progress;

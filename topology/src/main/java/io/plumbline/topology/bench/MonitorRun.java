@@ -22,23 +22,34 @@ final class MonitorRun {
 
     private MonitorRun() {}
 
-    /** Rows a second, without warm-up. */
-    static double rate(MonitorConfig config, Map<String, WatchedSite> sites, long rows)
+    /**
+     * How a run went.
+     *
+     * @param rowsPerSecond without warm-up
+     * @param stalls of ingestion, because windows closed
+     * @param collections pauses of the collector of this process
+     */
+    record Result(double rowsPerSecond, Pauses stalls, Pauses collections) {}
+
+    static Result of(MonitorConfig config, Map<String, WatchedSite> sites, long rows)
             throws IOException, InterruptedException {
-        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR)) {
+        try (CollectorWatch collector = new CollectorWatch();
+                PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR)) {
             URL metrics = URI.create("http://127.0.0.1:%d/metrics"
                             .formatted(runtime.httpAddress().getPort()))
                     .toURL();
             RateMeter meter = new RateMeter();
             long begin = System.nanoTime();
             double seen = 0.0;
+            String page = "";
             while (seen < rows) {
                 String failure = runtime.awaitFailure(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
                 requireRunning(failure, begin, seen, rows);
-                seen = rowsOf(metrics);
+                page = read(metrics);
+                seen = rowsOf(page);
                 meter.at(System.nanoTime(), seen);
             }
-            return meter.hotRate();
+            return new Result(meter.hotRate(), StallHistogram.read("", page), collector.pauses(""));
         }
     }
 
@@ -50,13 +61,16 @@ final class MonitorRun {
         }
     }
 
-    private static double rowsOf(URL metrics) throws IOException {
+    private static String read(URL metrics) throws IOException {
         try (InputStream in = metrics.openStream()) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .filter(line -> line.startsWith(ROWS))
-                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                    .sum();
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }
+    }
+
+    private static double rowsOf(String page) {
+        return page.lines()
+                .filter(line -> line.startsWith(ROWS))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
     }
 }

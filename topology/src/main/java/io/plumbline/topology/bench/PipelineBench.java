@@ -9,10 +9,12 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,14 +24,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class PipelineBench implements AutoCloseable {
 
-    private static final String ROWS_PER_SECOND = "rows/s";
-    private static final String MONITOR = "plumbline monitor";
+    static final String ROWS_PER_SECOND = "rows/s";
+    static final String MONITOR = "plumbline monitor";
     private static final String TWO = "plumbline monitor, 2 partitions, 2 threads";
     private static final String HOPPING = "plumbline monitor, hopping, 12 panes of 1 s";
     private static final String TUMBLING = "plumbline monitor, tumbling 1 s, as many reports";
     private static final String CONSUMER = "bare consumer, poll loop";
     private static final String AGGREGATE = "DSL aggregate, plain loops";
     private static final String AGGREGATE_OURS = "DSL aggregate, plumbline's kernel";
+    private static final String PYTHON_PROGRAM = "Python";
     private static final String PYTHON = "Python, confluent-kafka and NumPy, 1 thread";
     private static final String PYTHON_ALL = "Python, confluent-kafka and NumPy, all cores";
 
@@ -48,6 +51,9 @@ final class PipelineBench implements AutoCloseable {
     private @Nullable TemporaryFolder folder;
     private String bootstrapServers = "";
     private int runs;
+
+    /** Readers in this process that have run before. */
+    private final Set<String> warm = new HashSet<>();
 
     PipelineBench(BenchPlan plan, Findings findings) {
         this.plan = plan;
@@ -88,6 +94,12 @@ final class PipelineBench implements AutoCloseable {
                 readers.put(CONSUMER, () -> ConsumerRun.rate(bootstrapServers, topic));
             }
             compare(topic, readers);
+            if (!plan.quick()) {
+                pauses().whileAssessing(site(other), topic);
+                if (plan.largeRefit() && other == RefitProcess.PYTHIA.d()) {
+                    pauses().beside(RefitProcess.PYTHIA, site(other), topic);
+                }
+            }
             topic.delete(bootstrapServers);
         }
         claims(d);
@@ -109,8 +121,10 @@ final class PipelineBench implements AutoCloseable {
             readers.put(PYTHON_ALL, () -> python(topic, false));
         }
         compare(topic, readers);
-        topic.delete(bootstrapServers);
         two.delete(bootstrapServers);
+        pauses().whileAssessing(site, topic);
+        pauses().beside(plan.quick() ? RefitProcess.small(d) : RefitProcess.GPT2, site, topic);
+        topic.delete(bootstrapServers);
     }
 
     private void secondShape(int d, BenchSite site) throws IOException, InterruptedException {
@@ -147,13 +161,21 @@ final class PipelineBench implements AutoCloseable {
     }
 
     Reader monitor(BenchSite site, ActivationsTopic topic, Windows windows) {
-        return () -> {
-            MonitorConfig config = site.config(bootstrapServers, topic, nextRun(), windows);
-            return MonitorRun.rate(config, site.sites(config), topic.rows());
-        };
+        return () -> monitorRun(site, topic, windows).rowsPerSecond();
+    }
+
+    MonitorRun.Result monitorRun(BenchSite site, ActivationsTopic topic, Windows windows)
+            throws IOException, InterruptedException {
+        MonitorConfig config = site.config(bootstrapServers, topic, nextRun(), windows);
+        return MonitorRun.of(config, site.sites(config), topic.rows());
+    }
+
+    private PauseBench pauses() {
+        return new PauseBench(this, findings, root());
     }
 
     private void compare(ActivationsTopic topic, Map<String, Reader> readers) throws IOException, InterruptedException {
+        warmUp(topic, readers);
         List<String> names = List.copyOf(readers.keySet());
         double[][] rates = new double[names.size()][plan.rounds()];
         for (int round = 0; round < plan.rounds(); round++) {
@@ -169,6 +191,19 @@ final class PipelineBench implements AutoCloseable {
             variants.add(Measurement.of(title(topic), names.get(reader), ROWS_PER_SECOND, rates[reader]));
         }
         findings.add(variants);
+    }
+
+    /**
+     * Each reader once before it counts: in the first seconds of a process the compiler takes half of the processor, and who comes
+     * first would pay for all who do the same after it.
+     */
+    private void warmUp(ActivationsTopic topic, Map<String, Reader> readers) throws IOException, InterruptedException {
+        for (Map.Entry<String, Reader> reader : readers.entrySet()) {
+            if (!plan.quick() && !reader.getKey().startsWith(PYTHON_PROGRAM) && warm.add(reader.getKey())) {
+                findings.next("%s: %s, warming up".formatted(title(topic), reader.getKey()));
+                double unused = reader.getValue().rowsPerSecond();
+            }
+        }
     }
 
     private static String title(ActivationsTopic topic) {

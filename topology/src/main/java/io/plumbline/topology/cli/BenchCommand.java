@@ -54,6 +54,11 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--rivals", description = "Beside other libraries and programs.")
     boolean rivals;
 
+    @Option(
+            names = "--large-refit",
+            description = "Watch ingestion beside a refit at 2,048 x 65,536 too: some minutes and 14 GB of memory.")
+    boolean largeRefit;
+
     @Option(names = "--quick", description = "Small sizes, one round: whether it runs, not how fast.")
     boolean quick;
 
@@ -128,7 +133,8 @@ final class BenchCommand implements Callable<Integer> {
         int turns = rounds == null ? (quick ? 1 : ROUNDS) : rounds;
         requireWithin("--rounds", turns, 1, 100);
         boolean all = !kernels && !pipeline && !scaling;
-        return new BenchPlan(all || kernels, all || pipeline, scaling, rivals, quick, widths, topicRows, turns);
+        return new BenchPlan(
+                all || kernels, all || pipeline, scaling, rivals, largeRefit, quick, widths, topicRows, turns);
     }
 
     private static void requireWithin(String option, long value, long least, long most) {

@@ -21,7 +21,7 @@ class ScalingTest {
     @Test
     void everySizeOfTheKernelsHasACurve() {
         Findings findings = new Findings(what -> {});
-        new Scaling(new BenchPlan(false, false, true, false, true, List.of(64), 1, 1), findings).kernels();
+        new Scaling(new BenchPlan(false, false, true, false, false, true, List.of(64), 1, 1), findings).kernels();
         assertEquals(
                 List.of("d", "k", "N", "r"),
                 findings.curves.stream().map(Curve::variable).toList());

@@ -33,7 +33,9 @@ class BenchIT {
             "plumbline monitor, hopping, 12 panes of 1 s",
             "bare consumer, poll loop",
             "DSL aggregate, plain loops",
-            "two partitions and threads, beside one"
+            "two partitions and threads, beside one",
+            "stalls of ingestion, d = 32, windows of 1 s",
+            "garbage collector, d = 32, windows of 1 s, refits of 32 x 128 beside"
         }) {
             assertTrue(shell.out().contains(line), line + " is not in\n" + shell.out());
         }
@@ -46,6 +48,13 @@ class BenchIT {
                 assertTrue(value > 0.0 && Double.isFinite(value), figure + " of " + one);
             }
         }
+        assertEquals(4, report.get("pauses").size(), report.get("pauses").toString());
+        JsonNode stalls = report.at("/pauses/0");
+        assertTrue(
+                stalls.get("number").asLong() > 0
+                        && stalls.get("ninety_ninth").asDouble()
+                                <= stalls.get("longest").asDouble(),
+                stalls.toString());
         for (JsonNode claim : report.get("claims")) {
             assertTrue(claim.get("measured").asDouble() > 0.0, claim.toString());
         }
