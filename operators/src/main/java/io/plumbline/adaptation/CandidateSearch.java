@@ -7,7 +7,10 @@ import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -113,11 +116,12 @@ public final class CandidateSearch {
                 compare(only == null ? run(trained, trainedSubspace, rows.fit(), anchor, rows) : only, current, gate);
         SearchRun again = only == null ? run(trained, trainedSubspace, rows.refit(), anchor, rows) : only;
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
+            Matrix gram =
+                    ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? again.gram(figures.candidate()) : null;
+            again.forgetSolutions();
             SearchRun.Travelled made = again.travelled(figures.candidate(), travelling);
             FeatureChange change = candidates.size() == 1 ? null : gate.change(trained, made.decoder());
             if (change == null || gate.allows(change)) {
-                Matrix gram =
-                        ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? again.gram(figures.candidate()) : null;
                 return new SearchReport(all, figures, made.decoder(), made.factors(), gram);
             }
             all.set(
@@ -133,10 +137,22 @@ public final class CandidateSearch {
         List<SearchReport.Figures> all = new ArrayList<>();
         all.add(run.figures(new Candidate.KeepCurrent(), current));
         Reconstruction inDistribution = candidates.size() == 1 ? null : run.trainedInDistribution();
+        // Level after level: the factorisation of one is gone before the next is made.
+        Map<Candidate, SearchReport.Figures> found = new HashMap<>();
+        candidates.stream()
+                .sorted(Comparator.comparingDouble(CandidateSearch::outerLevel))
+                .forEach(candidate -> found.put(candidate, run.evaluate(candidate)));
         for (Candidate candidate : candidates) {
-            all.add(withinCost(run.evaluate(candidate), inDistribution, gate));
+            all.add(withinCost(Objects.requireNonNull(found.get(candidate)), inDistribution, gate));
         }
         return all;
+    }
+
+    private static double outerLevel(Candidate candidate) {
+        return candidate instanceof Candidate.Refit refit
+                ? refit.settings().regularisation().geometric()
+                        + refit.settings().regularisation().preservation()
+                : 0.0;
     }
 
     private void requireRanks(Decoder trained) {

@@ -41,11 +41,15 @@ final class RefitRows {
                 squared(centred.frobeniusNorm()));
     }
 
-    /** Other rows, seen from the ones of {@code fit}. */
-    static RefitRows seenFrom(SampleRows fit, Matrix fitProduct, SampleRows rows, Decoder trained) {
+    /**
+     * Other rows, seen from the ones of {@code fit}.
+     *
+     * @param productMean of {@code Z D} over those
+     */
+    static RefitRows seenFrom(SampleRows fit, double[] productMean, SampleRows rows, Decoder trained) {
         return new RefitRows(
                 SparseProducts.centredCross(rows.codes(), fit.codes()),
-                less(SparseProducts.columnMeans(fitProduct), SparseProducts.multiply(rows.codes(), trained.weights())),
+                less(productMean, SparseProducts.multiply(rows.codes(), trained.weights())),
                 less(SparseProducts.columnMeans(fit.targets()), rows.targets().copy()),
                 squared(SparseProducts.centred(rows.targets()).frobeniusNorm()));
     }

@@ -49,7 +49,10 @@ final class RidgeLevels {
 
         /** What the solutions give for some rows, {@code cross X}. */
         Solutions on(RefitRows rows) {
-            return onRows.computeIfAbsent(rows, these -> new OnRows(this, these));
+            // Those of the rows fitted on take no product to make, and are the largest.
+            return rows == fit
+                    ? new OnRows(this, rows)
+                    : onRows.computeIfAbsent(rows, these -> new OnRows(this, these));
         }
 
         @Override
@@ -155,6 +158,11 @@ final class RidgeLevels {
         return level;
     }
 
+    /** Makes room; what is asked for next is made again. */
+    void forget() {
+        levels.clear();
+    }
+
     /** @param absolute the weights in the units of Cov z */
     SettingsFit fit(StepOne stepOne, double alpha, Regularisation absolute) {
         RefitFormula formula = RefitFormula.of(stepOne, alpha, absolute);
@@ -175,11 +183,21 @@ final class RidgeLevels {
         if (lambda == 0.0) {
             return withoutRidge();
         }
-        Matrix system = fit.cross().copy();
-        for (int i = 0; i < system.rows(); i++) {
-            system.set(i, i, system.get(i, i) + system.rows() * lambda);
+        // In the place of a copy of K the ridge is put on its diagonal and taken off again, to the same bits.
+        Matrix gram = fit.cross();
+        int n = gram.rows();
+        double[] diagonal = new double[n];
+        for (int i = 0; i < n; i++) {
+            diagonal[i] = gram.get(i, i);
+            gram.set(i, i, diagonal[i] + n * lambda);
         }
-        return Cholesky.of(system)::solve;
+        try {
+            return Cholesky.of(gram)::solve;
+        } finally {
+            for (int i = 0; i < n; i++) {
+                gram.set(i, i, diagonal[i]);
+            }
+        }
     }
 
     private Inverse withoutRidge() {

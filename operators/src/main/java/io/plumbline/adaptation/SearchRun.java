@@ -22,7 +22,7 @@ final class SearchRun {
     private final SampleRows fit;
     private final SampleRows validation;
     private final @Nullable SampleRows check;
-    private final Matrix fitProduct;
+    private final double[] productMean;
     private final RefitRows own;
     private final double[] trainedOffset;
     private final RidgeLevels levels;
@@ -75,17 +75,18 @@ final class SearchRun {
         this.fit = fit;
         this.validation = validation;
         this.check = check;
-        this.fitProduct = SparseProducts.multiply(fit.codes(), trained.weights());
-        this.own = RefitRows.fittedOn(fit.codes(), fit.targets(), fitProduct);
+        Matrix product = SparseProducts.multiply(fit.codes(), trained.weights());
+        this.productMean = SparseProducts.columnMeans(product);
+        this.own = RefitRows.fittedOn(fit.codes(), fit.targets(), product);
         seen.put(fit, own);
         this.levels = new RidgeLevels(fit.codes(), own);
-        this.trainedOffset = trainedOffset(fit.targets(), fitProduct, trained.bias());
+        this.trainedOffset = trainedOffset(fit.targets(), productMean, trained.bias());
     }
 
     /** What the trained bias lacks to the one of the rows fitted on. */
-    private static double[] trainedOffset(Matrix targets, Matrix product, double[] bias) {
+    private static double[] trainedOffset(Matrix targets, double[] productMean, double[] bias) {
         double[] offset = SparseProducts.columnMeans(targets);
-        Kernels.addScaled(-1.0, SparseProducts.columnMeans(product), 0, offset, 0, offset.length);
+        Kernels.addScaled(-1.0, productMean, 0, offset, 0, offset.length);
         Kernels.addScaled(-1.0, bias, 0, offset, 0, offset.length);
         return offset;
     }
@@ -127,7 +128,7 @@ final class SearchRun {
     }
 
     private RefitRows seen(SampleRows rows) {
-        return seen.computeIfAbsent(rows, these -> RefitRows.seenFrom(fit, fitProduct, these, trained));
+        return seen.computeIfAbsent(rows, these -> RefitRows.seenFrom(fit, productMean, these, trained));
     }
 
     /**
@@ -147,9 +148,9 @@ final class SearchRun {
         if (candidate instanceof Candidate.BiasOnly) {
             return trained.weights();
         }
-        Refit refit = refit(candidate);
-        if (refit != null) {
-            return inFactors(candidate, refit).weights(trained.weights(), fit.codes(), rounding);
+        SettingsFit factors = inFactors(candidate);
+        if (factors != null) {
+            return factors.weights(trained.weights(), fit.codes(), rounding);
         }
         if (candidate instanceof Candidate.AsAuthorsCode code) {
             Adaptation adaptation =
@@ -168,8 +169,9 @@ final class SearchRun {
      */
     @Nullable
     Matrix gram(Candidate candidate) {
+        SettingsFit factors = inFactors(candidate);
         Refit refit = refit(candidate);
-        return refit == null ? null : inFactors(candidate, refit).gram(trainedSubspace, fitProduct, refit.on(own));
+        return factors == null || refit == null ? null : factors.gram(trainedSubspace, own.trained(), refit.on(own));
     }
 
     /**
@@ -197,12 +199,24 @@ final class SearchRun {
      */
     @Nullable
     DecoderFactors factors(Candidate candidate) {
-        Refit refit = refit(candidate);
-        return refit == null ? null : DecoderFactors.of(inFactors(candidate, refit), fit.codes());
+        SettingsFit factors = inFactors(candidate);
+        return factors == null ? null : DecoderFactors.of(factors, fit.codes());
     }
 
-    private SettingsFit inFactors(Candidate candidate, Refit refit) {
-        return made.computeIfAbsent(candidate, wanted -> refit.inFactors());
+    private @Nullable SettingsFit inFactors(Candidate candidate) {
+        SettingsFit known = made.get(candidate);
+        Refit refit = known == null ? refit(candidate) : null;
+        if (refit == null) {
+            return known;
+        }
+        SettingsFit factors = refit.inFactors();
+        made.put(candidate, factors);
+        return factors;
+    }
+
+    /** Makes room for the weights of a candidate whose factors and {@code W W^T} are known. */
+    void forgetSolutions() {
+        levels.forget();
     }
 
     /** Null for a candidate without factors. */

@@ -38,7 +38,7 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
      * {@code W W^T}, d x d, of the paper's W. With D~ the rotated weights as on file it is
      * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}; {@code D^T D = U S^2 U^T}.
      *
-     * @param trainedProduct {@code Z D}
+     * @param trainedProduct {@code Zc D}
      * @param image {@code K dual}, n x d
      */
     Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, Matrix image) {
@@ -50,7 +50,8 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
             }
         }
         // B and half of the last term; with its transpose this is all that is not D~^T D~.
-        Matrix learnt = stepOne.rotate(trainedProduct, outerShare).plus(0.5, image);
+        Matrix learnt = stepOne.rotate(trainedProduct, outerShare);
+        Kernels.addScaled(0.5, image.values(), 0, learnt.values(), 0, image.values().length);
         Matrix half = Kernels.transposeMultiply(learnt, dual);
         return stepOne.products(triangle, outerShare).plus(1.0, half).plus(1.0, half.transpose());
     }

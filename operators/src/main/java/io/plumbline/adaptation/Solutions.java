@@ -5,8 +5,8 @@ import io.plumbline.linalg.Matrix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three matrices of n x d of which the third is the first less the second, made when first asked for and at most two of them by
- * work: something linear of the centred targets, of the centred reconstructions by the trained weights, and of what these leave.
+ * Three matrices of n x d of which the third is the first less the second, made when first asked for: two of them are kept and give
+ * the other. Something linear of the centred targets, of the centred reconstructions by the trained weights, and of what these leave.
  */
 abstract class Solutions {
 
@@ -16,31 +16,31 @@ abstract class Solutions {
 
     /** Of the targets. */
     final Matrix targets() {
-        Matrix known = targets;
-        if (known == null) {
-            known = residual != null && trained != null ? residual.plus(1.0, trained) : ofTargets();
-            targets = known;
+        if (targets == null && residual != null && trained != null) {
+            return residual.plus(1.0, trained);
         }
+        Matrix known = targets == null ? ofTargets() : targets;
+        targets = known;
         return known;
     }
 
     /** Of the reconstructions by the trained weights. */
     final Matrix trained() {
-        Matrix known = trained;
-        if (known == null) {
-            known = residual != null && targets != null ? targets.minus(residual) : ofTrained();
-            trained = known;
+        if (trained == null && residual != null && targets != null) {
+            return targets.minus(residual);
         }
+        Matrix known = trained == null ? ofTrained() : trained;
+        trained = known;
         return known;
     }
 
     /** Of what the trained weights leave. */
     final Matrix residual() {
-        Matrix known = residual;
-        if (known == null) {
-            known = targets != null && trained != null ? targets.minus(trained) : ofResidual();
-            residual = known;
+        if (residual == null && targets != null && trained != null) {
+            return targets.minus(trained);
         }
+        Matrix known = residual == null ? ofResidual() : residual;
+        residual = known;
         return known;
     }
 

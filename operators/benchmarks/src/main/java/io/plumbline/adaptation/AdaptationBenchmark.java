@@ -36,6 +36,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +46,8 @@ import org.jspecify.annotations.Nullable;
  * of all processors with the compiler and collector, and of the whole, from the
  * sampled rows to the decoder that passed or failed the gate, as the paper prints it and as {@code auto} searches.
  *
- * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many rounds; then, if wished, a
+ * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many rounds, 0 to
+ * measure memory instead; then, if wished, a
  * folder where the trained decoder's directions are kept between runs. The adapter's own warm-up runs first.
  */
 public final class AdaptationBenchmark {
@@ -143,6 +145,11 @@ public final class AdaptationBenchmark {
     }
 
     private void run(boolean paper, boolean auto, int rounds) {
+        if (rounds == 0) {
+            peak(SINGLE, new AdaptationProfile.Paper(paperSettings()), shifted);
+            peak(AUTO, new AdaptationProfile.Auto(), activations);
+            return;
+        }
         for (int round = 0; round < rounds; round++) {
             if (paper) {
                 AdaptationProfile profile = new AdaptationProfile.Paper(paperSettings());
@@ -215,7 +222,7 @@ public final class AdaptationBenchmark {
         Matrix products = time("W W^T from factors", () -> {
             Matrix image = formula.of(
                     levels.inner(absolute).on(own), levels.outer(absolute).on(own));
-            return fit.gram(subspace, product, image);
+            return fit.gram(subspace, own.trained(), image);
         });
         SampleRows heldOut = rows.select(IntStream.range(0, ROWS / 4).toArray());
         time("gate", () -> new SwapGate(GateLimits.DEFAULTS)
@@ -243,6 +250,45 @@ public final class AdaptationBenchmark {
                     adaptation.search().best().candidate().describe(),
                     adaptation.decision().reason());
         }
+    }
+
+    /** The most that was in use right after a collection while an adaptation ran, collecting all the time. */
+    private void peak(String name, AdaptationProfile profile, Matrix window) {
+        System.gc();
+        long before = inUse();
+        long[] most = {before};
+        AtomicBoolean done = new AtomicBoolean();
+        Thread collector = new Thread(() -> {
+            while (!done.get()) {
+                System.gc();
+                most[0] = Math.max(most[0], inUse());
+            }
+        });
+        collector.start();
+        whole(name, profile, () -> rows(window, 0, ROWS), 1);
+        done.set(true);
+        try {
+            collector.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        System.out.printf(
+                Locale.ROOT,
+                "%s: at most %.0f MB alive, of these %.0f before it: explainer, rows, what this program keeps besides%n",
+                name,
+                most[0] / 1e6,
+                before / 1e6);
+    }
+
+    /** Right after the last collection. */
+    private static long inUse() {
+        long used = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getType() == MemoryType.HEAP && pool.getCollectionUsage() != null) {
+                used += pool.getCollectionUsage().getUsed();
+            }
+        }
+        return used;
     }
 
     private <T> T time(String stage, Supplier<T> work) {
