@@ -56,13 +56,15 @@ final class ArtefactReader {
         requireShapes(weights, bias, parent);
         try {
             Weights read = weights.toWeights();
-            double[] row = new double[read.columns()];
             for (int feature = 0; feature < read.rows(); feature++) {
-                read.copyTo(feature * row.length, row, 0, row.length);
-                requireFinite(weights, row, feature * row.length);
+                for (int i = 0; i < read.columns(); i++) {
+                    requireFinite(weights, read.get(feature, i), (long) feature * read.columns() + i);
+                }
             }
             double[] offsets = bias.toDoubles();
-            requireFinite(bias, offsets, 0);
+            for (int i = 0; i < offsets.length; i++) {
+                requireFinite(bias, offsets[i], i);
+            }
             return new PublishedDecoder(manifest, new Decoder(read, offsets), weights.dtype(), null);
         } catch (OutOfMemoryError e) {
             throw noRoom(weights.shape(), weights.dtype(), e);
@@ -96,12 +98,10 @@ final class ArtefactReader {
         }
     }
 
-    private static void requireFinite(Tensor tensor, double[] values, int first) {
-        for (int i = 0; i < values.length; i++) {
-            if (!Double.isFinite(values[i])) {
-                throw new IllegalArgumentException("its %s holds %s at place %d: expected finite numbers"
-                        .formatted(tensor.name(), values[i], first + i));
-            }
+    private static void requireFinite(Tensor tensor, double value, long place) {
+        if (!Double.isFinite(value)) {
+            throw new IllegalArgumentException(
+                    "its %s holds %s at place %d: expected finite numbers".formatted(tensor.name(), value, place));
         }
     }
 }
