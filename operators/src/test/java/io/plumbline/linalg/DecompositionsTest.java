@@ -73,7 +73,7 @@ class DecompositionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1,1", "3,5", "5,3", "64,10", "65,10", "200,33"})
+    @CsvSource({"1,1", "3,5", "5,3", "64,10", "65,10", "200,33", "241,24", "250,25", "500,49", "1300,30"})
     void theTriangleHasTheSingularValuesOfTheWhole(int rows, int columns) {
         Random random = new Random(rows * 1000L + columns);
         Matrix tall = gaussian(random, rows, columns);
