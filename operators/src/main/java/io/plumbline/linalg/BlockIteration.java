@@ -54,17 +54,18 @@ final class BlockIteration {
     }
 
     /**
-     * From the Krylov space of a block, where the matrix is large enough for one.
+     * From the Krylov space of a block, where that is wanted and the matrix large enough for one; else from rows multiplied once.
      *
      * @param size rows of the block, more than {@code rank}
      * @param start d x s, one start vector per column, or null
      * @param norm Frobenius norm of the matrix
      * @param tolerance of the sine of the leading eigenspace
      */
-    static BlockIteration of(Matrix psd, int rank, int size, @Nullable Matrix start, double norm, double tolerance) {
+    static BlockIteration of(
+            Matrix psd, int rank, int size, @Nullable Matrix start, double norm, double tolerance, boolean krylov) {
         Random random = new Random(1);
         double floor = floor(psd, norm);
-        KrylovStart.Found found = KrylovStart.of(psd, rank, size, start, tolerance, floor, random);
+        KrylovStart.Found found = krylov ? KrylovStart.of(psd, rank, size, start, tolerance, floor, random) : null;
         if (found == null) {
             return ofRows(psd, rank, floor, startRows(psd.rows(), size, start, random), random);
         }
