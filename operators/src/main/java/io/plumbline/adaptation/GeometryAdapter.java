@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Cost.</b> An eigendecomposition of d x d, {@code N^3/3} flops for each ridge level (two as printed),
  * {@code 2 N^2} for each right-hand side (d outside the window's subspace, 2 r inside), {@code 4 k d r} to turn the dictionary.
- * <b>Size.</b> {@code 24 N^2} bytes and {@code 16 k d} for the rotated and the refitted decoder. Stateless; any number of threads.
+ * <b>Size.</b> {@code 16 N^2} bytes and {@code 16 k d} for the rotated and the refitted decoder, which are not rounded. Stateless; any number of threads.
  */
 public final class GeometryAdapter {
 

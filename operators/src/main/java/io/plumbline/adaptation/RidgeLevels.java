@@ -5,6 +5,7 @@ import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,9 @@ final class RidgeLevels {
 
         private final double lambda;
         private final Map<RefitRows, Solutions> onRows = new HashMap<>();
+        // By identity: every set of rows asks for the same few.
+        private final IdentityHashMap<Matrix, Matrix> narrowTargets = new IdentityHashMap<>();
+        private final IdentityHashMap<Matrix, Matrix> narrowTrained = new IdentityHashMap<>();
         private @Nullable Inverse inverse;
         private int solved;
 
@@ -72,12 +76,12 @@ final class RidgeLevels {
 
         @Override
         Matrix ofTargetsTimes(Matrix x) {
-            return inverse().applyTo(Kernels.multiply(fit.targets(), x));
+            return narrowTargets.computeIfAbsent(x, these -> inverse().applyTo(Kernels.multiply(fit.targets(), these)));
         }
 
         @Override
         Matrix ofTrainedTimes(Matrix x) {
-            return inverse().applyTo(Kernels.multiply(fit.trained(), x));
+            return narrowTrained.computeIfAbsent(x, these -> inverse().applyTo(Kernels.multiply(fit.trained(), these)));
         }
 
         private Matrix wide(Matrix rightHandSides) {
