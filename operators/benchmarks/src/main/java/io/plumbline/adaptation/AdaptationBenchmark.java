@@ -29,7 +29,6 @@ import java.nio.channels.WritableByteChannel;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -140,7 +139,7 @@ public final class AdaptationBenchmark {
                     case "small" -> new AdaptationBenchmark(256, 4_096, 16, folder);
                     default -> throw new IllegalArgumentException(size + ": expected gpt2, pythia or small");
                 };
-        System.out.printf("rounds of the warm-up: %d%n", AdaptationWarmUp.run(Duration.ofSeconds(5)));
+        System.out.printf("rounds of the warm-up: %d%n", AdaptationWarmUp.run(AdaptationWarmUp.LONGEST));
         benchmark.run(!profiles.equals("auto"), !profiles.equals("paper"), rounds);
     }
 

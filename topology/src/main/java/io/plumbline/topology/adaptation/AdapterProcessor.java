@@ -9,7 +9,6 @@ import io.plumbline.topology.assessment.ActiveDecoders.Active;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WatchedSite;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -44,7 +43,6 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     /** Those of 8,192 features in dimension 768, some. */
     private static final long WEIGHTS_WORTH_A_WARM_UP = 6_000_000;
 
-    private static final Duration LONGEST_WARM_UP = Duration.ofSeconds(5);
     private static final int LARGEST_SAMPLE = 1_000_000;
 
     private final Map<String, SiteAdapter> adapters;
@@ -124,7 +122,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                         explainer -> (long) explainer.features() * explainer.targetWidth() >= WEIGHTS_WORTH_A_WARM_UP);
         if (large) {
             long begin = System.nanoTime();
-            int rounds = AdaptationWarmUp.run(LONGEST_WARM_UP);
+            int rounds = AdaptationWarmUp.run(AdaptationWarmUp.LONGEST);
             LOG.info(
                     "warmed up for adaptations: {} of a small made-up decoder in {} s",
                     rounds,
