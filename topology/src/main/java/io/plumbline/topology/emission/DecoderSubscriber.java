@@ -82,8 +82,8 @@ public final class DecoderSubscriber implements AutoCloseable {
      * Starts reading on a thread of its own.
      *
      * @param kafka client properties; isolation, offsets and deserializers are set here
-     * @param parents SHA-256 of the trained decoder held, by site; other sites are ignored. Null: every site, parent
-     *     unchecked (to list what is there)
+     * @param parents SHA-256 of the trained decoder held, by site; other sites are ignored, and decoders that travel as factors are
+     *     refused, since they are made of the trained one. Null: every site, parent unchecked (to list what is there)
      * @throws KafkaException when no client can be made of {@code kafka}
      */
     public static DecoderSubscriber start(

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The adapter dies by SIGKILL, in the middle of a refit and with half of a decoder on its topic; a subscriber looks on. One
@@ -50,19 +52,26 @@ class KilledAdapterIT {
         }
     }
 
-    /** A decoder of this site is 32 records, and one of state: it dies when half of the approved one is written. */
-    @Test
-    void anApprovalIsCarriedOutOnceThoughTheAdapterDiesInIt() throws Exception {
+    /**
+     * It dies when half of the approved decoder is written.
+     *
+     * @param records of a decoder of this site: its chunks, the manifest and one of state
+     * @param half of them
+     */
+    @ParameterizedTest
+    @CsvSource({"dense, 33, 16", "factored, 3, 1"})
+    void anApprovalIsCarriedOutOnceThoughTheAdapterDiesInIt(String encoding, int records, int half) throws Exception {
         try (EmbeddedBroker broker = FaultBroker.start(folder.resolve("broker"));
-                AdapterCase run = new AdapterCase(folder.resolve("case"), broker.bootstrapServers(), true, "propose")) {
+                AdapterCase run = new AdapterCase(
+                        folder.resolve("case"), broker.bootstrapServers(), true, "propose, encoding: " + encoding)) {
             run.client().createTopic("adaptation-reports", 1, Map.of());
-            ChildJvm adapter = run.startToBeKilledAt(Role.ADAPTER, "send-decoders", 33 + 16);
+            ChildJvm adapter = run.startToBeKilledAt(Role.ADAPTER, "send-decoders", records + half);
             run.client().send(AdaptationRequests.adapt(WideSite.SITE, END, WideSite.RECORDS, WideSite::drifted));
             run.awaitReports(1);
-            assertEquals(33, run.committed(), "the candidate, and that it waits");
+            assertEquals(records, run.committed(), "the candidate, and that it waits");
             run.client().send(AdaptationRequests.approve(WideSite.SITE, 1));
             run.awaitKilled(adapter);
-            assertEquals(33, run.committed());
+            assertEquals(records, run.committed());
             assertEquals(List.of(), run.followed());
 
             run.start(Role.ADAPTER);
@@ -76,7 +85,7 @@ class KilledAdapterIT {
                             .map(decoder -> decoder.manifest().kind())
                             .toList());
             assertEquals("1", run.followed().get(0).manifest().lineage().get("approved_candidate"));
-            assertEquals(99, run.committed(), "candidate, version 1, version 2");
+            assertEquals(3 * records, run.committed(), "candidate, version 1, version 2");
         }
     }
 }
