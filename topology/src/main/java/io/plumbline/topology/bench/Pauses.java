@@ -7,7 +7,7 @@ import java.util.Arrays;
  * bucket it falls in.
  *
  * @param what who stood still, and while what was done
- * @param longest not more than any percentile, where it is known exactly and they are not
+ * @param longest exact; no percentile is above it
  */
 public record Pauses(String what, long number, double median, double ninetyNinth, double longest, double total) {
 

@@ -88,16 +88,17 @@ final class PipelineBench implements AutoCloseable {
         }
         for (int other : plan.widths().subList(1, plan.widths().size())) {
             ActivationsTopic topic = fill(other, ROWS_A_RECORD, 1, 1);
+            BenchSite otherSite = site(other);
             Map<String, Reader> readers = new LinkedHashMap<>();
-            readers.put(MONITOR, monitor(site(other), topic, Windows.LONG));
+            readers.put(MONITOR, monitor(otherSite, topic, Windows.LONG));
             if (plan.rivals()) {
                 readers.put(CONSUMER, () -> ConsumerRun.rate(bootstrapServers, topic));
             }
             compare(topic, readers);
             if (!plan.quick()) {
-                pauses().whileAssessing(site(other), topic);
+                pauses().whileAssessing(otherSite, topic);
                 if (plan.largeRefit() && other == RefitProcess.PYTHIA.d()) {
-                    pauses().beside(RefitProcess.PYTHIA, site(other), topic);
+                    pauses().beside(RefitProcess.PYTHIA, otherSite, topic);
                 }
             }
             topic.delete(bootstrapServers);

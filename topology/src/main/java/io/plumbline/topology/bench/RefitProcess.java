@@ -47,7 +47,7 @@ record RefitProcess(int d, int features, int rank, int rows, String heap) {
 
     /** Whether it runs at all. */
     static RefitProcess small(int d) {
-        return new RefitProcess(d, 4 * d, Math.min(4, d), 512, "256m");
+        return new RefitProcess(d, 4 * d, Math.min(4, d), 512, "1g");
     }
 
     String title() {
