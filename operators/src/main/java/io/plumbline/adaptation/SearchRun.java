@@ -271,13 +271,21 @@ final class SearchRun {
         }
 
         private Matrix on(RefitRows rows) {
-            return inner == null || outer == null
+            Solutions within = inner == null ? null : inner.on(rows);
+            Solutions beyond = outside(within, rows);
+            return within == null || beyond == null
                     ? Matrix.zeros(rows.targets().rows(), trained.dimension())
-                    : formula.of(inner.on(rows), outer.on(rows));
+                    : formula.of(within, beyond);
         }
 
         private Reconstruction score(RefitRows rows) {
-            return formula.score(rows, inner == null ? null : inner.on(rows), outer == null ? null : outer.on(rows));
+            Solutions within = inner == null ? null : inner.on(rows);
+            return formula.score(rows, within, outside(within, rows));
+        }
+
+        /** The same object where it is the same level: the formula is shorter then. */
+        private @Nullable Solutions outside(@Nullable Solutions within, RefitRows rows) {
+            return outer == null || outer == inner ? within : outer.on(rows);
         }
     }
 
