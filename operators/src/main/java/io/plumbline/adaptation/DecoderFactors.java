@@ -107,7 +107,7 @@ public record DecoderFactors(
     }
 
     /**
-     * The decoder: one of k x d floats, and some blocks of rows for each thread.
+     * The decoder: one of k x d floats, and while it is made the factors once more and some blocks of rows for each thread.
      *
      * @throws IllegalArgumentException if {@code trained} is of another shape
      * @throws ArithmeticException if a weight is beyond what a float holds

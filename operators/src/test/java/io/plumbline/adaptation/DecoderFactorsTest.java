@@ -148,6 +148,7 @@ class DecoderFactorsTest {
         DecoderFactors gpt2 = factors(24_576, 768, 0);
         assertEquals(6_827_012, gpt2.bytes());
         assertEquals(7_023_620, factors(24_576, 768, 32).bytes());
+        assertEquals(17_317_892, factors(65_536, 2_048, 0).bytes());
         assertEquals(18_366_468, factors(65_536, 2_048, 64).bytes());
         assertTrue(gpt2.isSmallerThanDense());
         assertFalse(factors(2_000, 768, 0).isSmallerThanDense(), "fewer features than rows");
