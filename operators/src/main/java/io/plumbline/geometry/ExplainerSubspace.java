@@ -12,7 +12,7 @@ import io.plumbline.linalg.TriangularFactor;
  * <p><b>Depends on the gauge.</b> Scaling a feature up in the encoder and down in the decoder leaves a ReLU explainer
  * unchanged and moves this subspace. The file's own scale is used.
  *
- * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). {@code 2 k d^2} flops and a d x d SVD; about 2 s at d = 768,
+ * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). {@code 2 k d^2} flops and a d x d SVD; 3 s of one core at d = 768,
  * k = 24,576. Immutable; safe for any number of threads as long as nobody writes to the arrays it hands out.
  */
 public final class ExplainerSubspace {

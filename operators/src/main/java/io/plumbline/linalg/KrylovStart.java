@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A block of {@value #WIDTH} vectors is multiplied by M again and again, each product made orthonormal to all before it (Golub
  * and Underwood 1977, doi:10.1016/B978-0-12-587260-7.50018-2). The space that they span holds every polynomial of M times the
- * first block, among them the one that a filter would have to choose, so it takes a third of a filter's products: for eigenvalues
- * {@code 1 / i} 240 at d = 768, r = 32, and 360 at 2,048, 64, to a sine of 1e-3. The restriction of M to it falls out of the
- * orthonormalisation; its leading eigenvectors are found by a {@link BlockIteration} of their own, which takes a quarter of the
- * time of a full decomposition of some 300 rows.
+ * first block, among them the one that a filter would have to choose, so it takes a third of a filter's products or some more: for
+ * eigenvalues {@code 1 / i} 240 and not 570 at d = 768, r = 32, 360 and not 1,248 at 2,048, 64, to a sine of 1e-3. The restriction of M
+ * to it falls out of the orthonormalisation; its leading eigenvectors are found by a {@link BlockIteration} of their own.
  *
  * <p>Blocks lie in strips ({@link TileKernel}): tall ones, a vector per column, and flat ones, which are tiles of them transposed.
  * <b>Cost.</b> {@code 2 d^2} flops a vector, {@code 4 d k^2} to make k of them orthonormal, twice. <b>Size.</b> {@code 8 d (d + 3 k)}

@@ -50,7 +50,7 @@ public class AssessmentBenchmark {
         Random random = new Random(3);
         Matrix weights = Matrix.zeros(FEATURES_PER_DIMENSION * d, d);
         for (int i = 0; i < weights.values().length; i++) {
-            weights.values()[i] = random.nextGaussian() / Math.sqrt(d);
+            weights.values()[i] = (float) (random.nextGaussian() / Math.sqrt(d)); // as files have them
         }
         decoder = new Decoder(weights, new double[d]);
         encoder = TopKEncoder.of(weights, new double[weights.rows()], 32);
@@ -58,6 +58,9 @@ public class AssessmentBenchmark {
         Matrix rows = Moments.rows(2048, d, 2);
         window = SecondMoment.of(rows);
         sampled = rows.rowRange(0, 256);
+        for (int i = 0; i < sampled.values().length; i++) {
+            sampled.values()[i] = (float) sampled.values()[i];
+        }
         agree();
     }
 
