@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and {@code 4 n N d} for the n rows to choose and to check on, the window's
  * leading eigenspace at two ranks, a {@link io.plumbline.linalg.PolarFactor} for each full-rank rotation. A candidate is a sum of these,
  * {@code 2 (N + n) d^2} flops for a full-rank rotation and less for others. The winner again, on more rows; only decoders that may win are
- * formed. 2.7 times the CPU time of a single refit at k = 24,576, d = 768. Immutable; any number of threads.
+ * formed. 2.5 to 2.9 times the CPU time of a single refit at k = 24,576, d = 768. Immutable; any number of threads.
  */
 public final class CandidateSearch {
 
