@@ -96,7 +96,8 @@ final class KernelTrial {
             twice.add(rows, row * DIMENSION);
         }
         int products = DIMENSION * DIMENSION;
-        double[] sums = new double[2 * length + 2 * products];
+        int tile = TileKernel.ROWS * TileKernel.WIDTH;
+        double[] sums = new double[2 * length + 2 * products + tile];
         double[] part = new double[length];
         single.drainTo(part);
         System.arraycopy(part, 0, sums, 0, length);
@@ -117,6 +118,7 @@ final class KernelTrial {
                 }
             });
         }
+        kernel.tiles().add(rows, 0, rows, 7, FloatPanel.ROWS, sums, sums.length - tile);
         return sums;
     }
 
