@@ -6,6 +6,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.Traffic.Stretch;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
@@ -207,7 +208,7 @@ public final class Demo implements AutoCloseable {
         own(DecoderSubscriber.start(
                 kafka,
                 config.topics().decoders(),
-                Map.of(SITE, explainer.decoder().sha256()),
+                DecoderSubscription.of(Map.of(SITE, explainer.decoder())),
                 listener));
     }
 

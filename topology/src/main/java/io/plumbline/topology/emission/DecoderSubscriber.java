@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>{@code
  * Explainer explainer = Explainer.read(folder);
- * Map<String, String> parents = Map.of("blocks.7", explainer.decoder().sha256());
- * try (DecoderSubscriber subscriber = DecoderSubscriber.start(kafka, "decoders", parents, published ->
+ * DecoderSubscription subscription = DecoderSubscription.of(Map.of("blocks.7", explainer.decoder()));
+ * try (DecoderSubscriber subscriber = DecoderSubscriber.start(kafka, "decoders", subscription, published ->
  *         active.set(published.decoder()))) { ... }
  * }</pre>
  *
@@ -82,20 +82,9 @@ public final class DecoderSubscriber implements AutoCloseable {
      * Starts reading on a thread of its own.
      *
      * @param kafka client properties; isolation, offsets and deserializers are set here
-     * @param parents SHA-256 of the trained decoder held, by site; other sites are ignored, and decoders that travel as factors are
-     *     refused, since they are made of the trained one. Null: every site, parent unchecked (to list what is there)
+     * @param subscription which sites, and what their decoders must be made from
      * @throws KafkaException when no client can be made of {@code kafka}
      */
-    public static DecoderSubscriber start(
-            Properties kafka, String topic, @Nullable Map<String, String> parents, DecoderListener listener) {
-        return start(
-                kafka,
-                topic,
-                parents == null ? DecoderSubscription.everything() : DecoderSubscription.ofParents(parents),
-                listener);
-    }
-
-    /** As above, with the caps of the subscription; the trained decoders themselves give the narrowest. */
     public static DecoderSubscriber start(
             Properties kafka, String topic, DecoderSubscription subscription, DecoderListener listener) {
         Properties properties = new Properties();

@@ -17,10 +17,9 @@ abstract class HotSwapExample {
         // README begins
         Explainer explainer = Explainer.read(folder);
         AtomicReference<Decoder> active = new AtomicReference<>(explainer.decoder());
-        Map<String, String> parents =
-                Map.of("encoder.layer.2", explainer.decoder().sha256());
-        try (DecoderSubscriber subscriber =
-                DecoderSubscriber.start(kafka, "decoders", parents, published -> active.set(published.decoder()))) {
+        DecoderSubscription subscription = DecoderSubscription.of(Map.of("encoder.layer.2", explainer.decoder()));
+        try (DecoderSubscriber subscriber = DecoderSubscriber.start(
+                kafka, "decoders", subscription, published -> active.set(published.decoder()))) {
             serve(explainer.encoder(), active);
         }
         // README ends

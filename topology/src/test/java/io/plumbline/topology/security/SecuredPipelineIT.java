@@ -18,6 +18,7 @@ import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
@@ -136,7 +137,8 @@ class SecuredPipelineIT {
                 DecoderSubscriber subscriber = DecoderSubscriber.start(
                         login,
                         TopicNames.DEFAULT.decoders(),
-                        Map.of(WatchedFolder.SITE, explainer.decoder().sha256()),
+                        DecoderSubscription.ofParents(
+                                Map.of(WatchedFolder.SITE, explainer.decoder().sha256())),
                         received::add)) {
             send(0, WatchedFolder::quiet);
             send(1, WatchedFolder::quiet);
