@@ -26,9 +26,9 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -196,7 +196,8 @@ public final class AdaptationBenchmark {
         Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
                 .matrix());
         ActiveSubspace window = time("top-r eigenspace", () -> ActiveSubspace.leadingOnly(moment, rank, null));
-        ActiveSubspace wider = time("the same at four times the rank", () -> ActiveSubspace.leadingOnly(moment, 4 * rank, null));
+        ActiveSubspace wider =
+                time("the same at four times the rank", () -> ActiveSubspace.leadingOnly(moment, 4 * rank, null));
         time("full-rank rotation", () -> StepOne.of(subspace, wider, Rotation.FULL_RANK));
         StepOne stepOne = time("Procrustes", () -> StepOne.of(subspace, window, Rotation.PRINTED));
         Matrix product = time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
@@ -240,7 +241,14 @@ public final class AdaptationBenchmark {
             AdaptationRows rows = new AdaptationRows(
                     fit, choose, part(all, 0, 3 * ROWS / 4), judge, baseline.anchor(), baseline.check());
             return GatedAdaptation.of(
-                    profile, new SwapGate(GateLimits.DEFAULTS), trained, subspace, current, rows, rank, Travelling.dense(DType.F32));
+                    profile,
+                    new SwapGate(GateLimits.DEFAULTS),
+                    trained,
+                    subspace,
+                    current,
+                    rows,
+                    rank,
+                    Travelling.dense(DType.F32));
         });
         if (round == 0) {
             System.out.printf(
