@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.SampledCodes;
-import io.plumbline.explainer.SparseCodes;
 import io.plumbline.explainer.TopKEncoder;
+import io.plumbline.explainer.WatchedEncoder;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowCodes;
@@ -64,7 +64,7 @@ class EarlyCodesTest {
     private GatedAdaptation adapt(RowSample sample) {
         SampleSplit split = SampleSplit.of(sample.rows(), 0.25);
         int guards = ROWS - split.refit().size() - split.judge().size();
-        Encoder counting = new Counting(encoder, encoded);
+        Encoder counting = new WatchedEncoder(encoder, encoded::addAndGet);
         AdaptationRows rows = AdaptationRows.of(counting, split, new BaselineRows(null, null), WIDTH);
         encoded.addAndGet(guardsWithoutCodes(sample, split, guards));
         return GatedAdaptation.of(
@@ -98,29 +98,5 @@ class EarlyCodesTest {
             sample.offer(RowSample.hash(row, 0), row / 8, row / 8, values, null);
         }
         return sample;
-    }
-
-    /** Counts the rows it is given. */
-    private record Counting(Encoder inner, AtomicInteger rows) implements Encoder {
-        @Override
-        public int inputWidth() {
-            return inner.inputWidth();
-        }
-
-        @Override
-        public int features() {
-            return inner.features();
-        }
-
-        @Override
-        public io.plumbline.moments.EncoderId id() {
-            return inner.id();
-        }
-
-        @Override
-        public SparseCodes encode(Matrix activations) {
-            rows.addAndGet(activations.rows());
-            return inner.encode(activations);
-        }
     }
 }

@@ -7,8 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.SparseCodes;
-import io.plumbline.linalg.Matrix;
+import io.plumbline.explainer.WatchedEncoder;
 import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
@@ -39,7 +38,6 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.Test;
@@ -284,30 +282,6 @@ class EarlyCodesTopologyTest {
                     .decoder()
                     .sha256();
             return new Made(sha256, counts[0], counts[1]);
-        }
-    }
-
-    /** Tells how many rows it is given, before it encodes them. */
-    private record WatchedEncoder(Encoder inner, IntConsumer given) implements Encoder {
-        @Override
-        public int inputWidth() {
-            return inner.inputWidth();
-        }
-
-        @Override
-        public int features() {
-            return inner.features();
-        }
-
-        @Override
-        public EncoderId id() {
-            return inner.id();
-        }
-
-        @Override
-        public SparseCodes encode(Matrix rows) {
-            given.accept(rows.rows());
-            return inner.encode(rows);
         }
     }
 

@@ -57,7 +57,8 @@ class DashboardIT {
         EmbeddedBroker broker = own(EmbeddedBroker.start(folder.resolve("broker")));
         BrokerClient client = new BrokerClient(broker.bootstrapServers());
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-        MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+        MonitorConfig config = WatchedFolder.createAdapting(
+                folder.resolve("site"), broker.bootstrapServers(), "mode: auto, encode_rows: on-arrival");
         PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
         begin = Instant.now();
         prometheus = own(PrometheusServer.start(folder.resolve("prometheus"), null, runtime.httpAddress()));

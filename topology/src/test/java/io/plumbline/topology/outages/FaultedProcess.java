@@ -1,11 +1,8 @@
 package io.plumbline.topology.outages;
 
 import io.plumbline.calibration.Baseline;
-import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.SparseCodes;
-import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
+import io.plumbline.explainer.WatchedEncoder;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
@@ -35,7 +32,10 @@ final class FaultedProcess {
         for (SiteSettings settings : config.sites().values()) {
             Explainer read = Explainer.read(settings.explainer());
             Explainer counted = new Explainer(
-                    read.architecture(), new CountedEncoder(read.encoder()), read.decoder(), read.directory());
+                    read.architecture(),
+                    new WatchedEncoder(read.encoder(), rows -> KillPoint.passed("refit")),
+                    read.decoder(),
+                    read.directory());
             sites.put(settings.site(), WatchedSite.of(settings, counted, Baseline.read(settings.baseline())));
         }
         PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.valueOf(arguments[1]));
@@ -53,28 +53,5 @@ final class FaultedProcess {
         byte[] line = (ChildJvm.EVENT + event + "\n").getBytes(StandardCharsets.UTF_8);
         System.out.write(line, 0, line.length);
         System.out.flush();
-    }
-
-    private record CountedEncoder(Encoder inner) implements Encoder {
-        @Override
-        public EncoderId id() {
-            return inner.id();
-        }
-
-        @Override
-        public int inputWidth() {
-            return inner.inputWidth();
-        }
-
-        @Override
-        public int features() {
-            return inner.features();
-        }
-
-        @Override
-        public SparseCodes encode(Matrix rows) {
-            KillPoint.passed("refit");
-            return inner.encode(rows);
-        }
     }
 }

@@ -6,9 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.SparseCodes;
-import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
+import io.plumbline.explainer.WatchedEncoder;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.adaptation.AdaptationReport;
@@ -51,7 +49,7 @@ class LivelockIT {
             MonitorConfig config = config(broker.bootstrapServers());
             SiteSettings settings = config.sites().get(WatchedFolder.SITE);
             Explainer explainer = Explainer.read(settings.explainer());
-            Encoder slow = new SlowEncoder(explainer.encoder(), quick, encodings);
+            Encoder slow = new WatchedEncoder(explainer.encoder(), rows -> dawdle(rows, quick, encodings));
             WatchedSite site = WatchedSite.of(
                     settings,
                     new Explainer(explainer.architecture(), slow, explainer.decoder(), explainer.directory()),
@@ -134,33 +132,14 @@ class LivelockIT {
     }
 
     /** Each refit, which encodes the rows it fits on more than once, takes more than twice the poll interval. */
-    private record SlowEncoder(Encoder inner, CountDownLatch quick, AtomicInteger encodings) implements Encoder {
-        @Override
-        public EncoderId id() {
-            return inner.id();
-        }
-
-        @Override
-        public int inputWidth() {
-            return inner.inputWidth();
-        }
-
-        @Override
-        public int features() {
-            return inner.features();
-        }
-
-        @Override
-        public SparseCodes encode(Matrix rows) {
-            if (quick.getCount() > 0 && rows.rows() > WatchedFolder.ROWS * WatchedFolder.RECORDS / 2) {
-                encodings.incrementAndGet();
-                try {
-                    boolean unused = quick.await(2 * POLL_INTERVAL_MS, TimeUnit.MILLISECONDS);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
+    private static void dawdle(int rows, CountDownLatch quick, AtomicInteger encodings) {
+        if (quick.getCount() > 0 && rows > WatchedFolder.ROWS * WatchedFolder.RECORDS / 2) {
+            encodings.incrementAndGet();
+            try {
+                boolean unused = quick.await(2 * POLL_INTERVAL_MS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
-            return inner.encode(rows);
         }
     }
 }

@@ -5,10 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Encoder;
-import io.plumbline.explainer.SparseCodes;
 import io.plumbline.explainer.TopKEncoder;
+import io.plumbline.explainer.WatchedEncoder;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -99,7 +98,7 @@ class PaneCodesTest {
     @Test
     void theStreamDoesNotWaitForAnEncoderThatIsBehind() throws InterruptedException {
         CountDownLatch released = new CountDownLatch(1);
-        Encoder slow = new Slow(released);
+        Encoder slow = new WatchedEncoder(ENCODER, rows -> await(released));
         PaneCodes codes =
                 new PaneCodes(new EarlyEncoding(Map.of(SITE, slow), EarlyEncoding.background()), settings(60), encoded);
         List<Pane> panes = new ArrayList<>();
@@ -124,12 +123,9 @@ class PaneCodesTest {
     /** As when there is no memory left: what the process does then is not decided here. */
     @Test
     void anErrorIsNotHidden() {
-        Encoder broken = new Slow(new CountDownLatch(0)) {
-            @Override
-            public SparseCodes encode(Matrix rows) {
-                throw new OutOfMemoryError("of this test");
-            }
-        };
+        Encoder broken = new WatchedEncoder(ENCODER, rows -> {
+            throw new OutOfMemoryError("of this test");
+        });
         PaneCodes codes = new PaneCodes(new EarlyEncoding(Map.of(SITE, broken), Runnable::run), settings(60), encoded);
         Pane pane = new Pane(WIDTH, CAPACITY);
         add(pane, 64);
@@ -170,38 +166,11 @@ class PaneCodesTest {
                 Duration.ofSeconds(60), Duration.ofSeconds(advanceSeconds), Duration.ZERO, null, null);
     }
 
-    /** Encodes when it is let to. */
-    private static class Slow implements Encoder {
-
-        private final CountDownLatch released;
-
-        Slow(CountDownLatch released) {
-            this.released = released;
-        }
-
-        @Override
-        public int inputWidth() {
-            return ENCODER.inputWidth();
-        }
-
-        @Override
-        public int features() {
-            return ENCODER.features();
-        }
-
-        @Override
-        public EncoderId id() {
-            return ENCODER.id();
-        }
-
-        @Override
-        public SparseCodes encode(Matrix rows) {
-            try {
-                released.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-            return ENCODER.encode(rows);
+    private static void await(CountDownLatch released) {
+        try {
+            released.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
