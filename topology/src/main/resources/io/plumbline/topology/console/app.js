@@ -1,5 +1,5 @@
 import { byId, h, say } from "./dom.js";
-import { follow, get } from "./feed.js";
+import { follow, get, Refresh, RETRY_MS, siteUrl } from "./feed.js";
 import { words } from "./format.js";
 import { refused, SiteList } from "./sites.js";
 import { SitePage } from "./site.js";
@@ -60,19 +60,32 @@ function show() {
   route();
 }
 
-async function load() {
+const everything = new Refresh(async () => {
   const overview = await get("/api/sites");
   state.overview = overview;
   state.sites = new Map(overview.sites.map((site) => [site.site, site]));
   byId("application").textContent = overview.application;
   show();
-  return overview;
+});
+
+const summaries = new Map();
+
+/** What the list and the head of a page say of a site. */
+function summaryOf(name) {
+  if (!summaries.has(name)) {
+    summaries.set(name, new Refresh(async () => {
+      const answer = await get(siteUrl(name));
+      Object.assign(state.sites.get(name) ?? {}, answer);
+      show();
+    }));
+  }
+  return summaries.get(name);
 }
 
 /** Everything anew, the open site too. */
 async function reload() {
   try {
-    await load();
+    await everything.now();
     await state.page?.reload(state.sites.get(state.selected), state.overview);
   } catch (problem) {
     connection("lost", problem.message);
@@ -87,6 +100,8 @@ function connection(word, why) {
 }
 
 function onWindow({ site, window }) {
+  everything.heard();
+  summaryOf(site).heard();
   const summary = state.sites.get(site);
   if (!summary) return;
   const before = summary.newest;
@@ -108,17 +123,20 @@ function onWindow({ site, window }) {
 }
 
 async function onSite({ site }) {
+  everything.heard();
   try {
-    Object.assign(state.sites.get(site) ?? {}, await get(`/api/sites/${encodeURIComponent(site)}`));
-    show();
-    if (site === state.selected) await state.page?.decoders();
-  } catch { /* the next event brings it */ }
+    await summaryOf(site).now();
+    if (site === state.selected) await state.page?.changed();
+  } catch {
+    // There may be no other event for hours.
+    setTimeout(() => onSite({ site }), RETRY_MS);
+  }
 }
 
 async function start() {
   try {
-    const overview = await load();
-    follow(overview.place, {
+    await everything.now();
+    follow(state.overview.place, {
       state: connection,
       window: onWindow,
       site: onSite,
@@ -132,7 +150,7 @@ async function start() {
     connection("lost", problem.message);
     byId("main").replaceChildren(h("p", { class: "empty" },
       `The monitor did not answer (${problem.message}). This page asks again in 3 seconds; whether the process runs, /healthz says.`));
-    setTimeout(start, 3000);
+    setTimeout(start, RETRY_MS);
   }
 }
 

@@ -13,8 +13,46 @@ export async function get(path) {
 
 export const siteUrl = (site, what = "") => `/api/sites/${encodeURIComponent(site)}${what && "/" + what}`;
 
+/**
+ * Asks for one thing, one request at a time. What is heard while an answer is under way has it asked for again: an answer may be older
+ * than an event that overtook it, and of two answers under way the older may come last.
+ */
+export class Refresh {
+  constructor(ask) {
+    this.ask = ask;
+    this.running = null;
+    this.again = false;
+  }
+
+  /** Ends when an answer has come that was asked for after this call; fails where the last one failed. */
+  now() {
+    this.again = true;
+    this.running ??= this.run();
+    return this.running;
+  }
+
+  /** Something changed of what may be under way. */
+  heard() {
+    this.again = this.running !== null;
+  }
+
+  async run() {
+    let problem = null;
+    try {
+      while (this.again) {
+        this.again = false;
+        problem = null;
+        try { await this.ask(); } catch (failed) { problem = failed; }
+      }
+    } finally {
+      this.running = null;
+    }
+    if (problem) throw problem;
+  }
+}
+
 const PATIENCE_MS = 4000;
-const RETRY_MS = 3000;
+export const RETRY_MS = 3000;
 
 /**
  * Follows the events from a place on.

@@ -1,7 +1,7 @@
 import { WindowChart } from "./chart.js";
 import { decoders } from "./decoders.js";
 import { h } from "./dom.js";
-import { get, siteUrl } from "./feed.js";
+import { get, Refresh, siteUrl } from "./feed.js";
 import { ago, count, decoder, moment, number, percent, span, time, words } from "./format.js";
 import { badge } from "./sites.js";
 import { features, spectrum } from "./spectrum.js";
@@ -45,7 +45,10 @@ export class SitePage {
     this.body = h("div", { class: "body" });
     this.head = h("header", { class: "site-head" });
     root.replaceChildren(this.head, this.body);
-    this.showHead();
+    this.history = new Refresh(() => this.readHistory());
+    this.angles = new Refresh(() => this.readAngles());
+    this.decoders = new Refresh(() => this.readDecoders());
+    this.account = new Refresh(() => this.readAccount());
     this.reload(summary, overview);
   }
 
@@ -54,20 +57,31 @@ export class SitePage {
   async reload(summary, overview) {
     this.summary = summary ?? this.summary;
     this.overview = overview;
+    this.showHead();
     try {
-      const answer = await get(siteUrl(this.site, "windows"));
-      if (this.closed) return;
-      this.windows = answer.windows;
-      this.lay();
-      await Promise.all([this.detail(), this.decoders()]);
+      await this.history.now();
     } catch (problem) {
       if (!this.closed) this.body.replaceChildren(h("p", { class: "empty" }, `The windows of this site could not be read: ${problem.message}.`));
     }
   }
 
+  async readHistory() {
+    const answer = await get(siteUrl(this.site, "windows"));
+    if (this.closed) return;
+    this.windows = answer.windows;
+    this.lay();
+  }
+
+  /** Anything but a window, which brings its own figures. */
+  async changed() {
+    this.showHead();
+    await this.decoders.now();
+  }
+
   /** A window closed. */
   window(window, summary) {
     this.summary = summary;
+    this.history.heard();
     const at = this.windows.findIndex((w) => w.window_start_ms === window.window_start_ms && w.window_end_ms === window.window_end_ms);
     if (at >= 0) this.windows[at] = window;
     else {
@@ -75,11 +89,13 @@ export class SitePage {
       this.windows.sort((a, b) => a.window_end_ms - b.window_end_ms || a.window_start_ms - b.window_start_ms);
     }
     this.windows = this.windows.slice(-RANGES[2]);
-    if (!this.gap) this.lay();
-    else this.draw();
     this.showHead();
-    this.detail().catch(() => {});
-    this.account();
+    if (!this.gap) {
+      this.lay();
+      return;
+    }
+    this.draw();
+    for (const part of [this.angles, this.account]) part.now().catch(() => {});
   }
 
   showHead() {
@@ -107,7 +123,7 @@ export class SitePage {
     this.parts = Object.fromEntries(["spectrum", "features", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
     if (this.windows.length === 0) {
       this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
-      this.account();
+      this.fill();
       return;
     }
     const newest = this.windows[this.windows.length - 1];
@@ -117,9 +133,6 @@ export class SitePage {
     const choose = h("select", { id: "statistic", onchange: (e) => {
       this.statistic = e.target.value;
       this.lay();
-      this.account();
-      this.detail().catch(() => {});
-      this.decoders().catch(() => {});
       document.getElementById("statistic").focus();
       document.dispatchEvent(new CustomEvent("statistic", { detail: this.statistic }));
     } }, names.map((name) => h("option", { value: name, selected: name === this.statistic }, words(name))));
@@ -155,7 +168,12 @@ export class SitePage {
     this.gap = new WindowChart(gapRoot, isGap ? gapSeries : otherSeries(this.statistic), { ...common, height: 280, labels: true });
     this.fvu = new WindowChart(fvuRoot, fvuSeries, { ...common, height: 130, labels: false });
     this.draw();
-    this.account();
+    this.fill();
+  }
+
+  /** What stands beside the charts: the parts are new and empty. */
+  fill() {
+    for (const part of [this.angles, this.decoders, this.account]) part.now().catch(() => {});
   }
 
   draw() {
@@ -192,21 +210,21 @@ export class SitePage {
     if (this.details.open) this.tableRoot.replaceChildren(windowTable(this.shown));
   }
 
-  async detail() {
+  async readAngles() {
     const [angles, lost] = await Promise.all([get(siteUrl(this.site, "spectrum")), get(siteUrl(this.site, "features"))]);
     if (this.closed || !this.gap) return;
     spectrum(this.parts.spectrum, angles);
     features(this.parts.features, lost);
   }
 
-  async decoders() {
+  async readDecoders() {
     const answer = await get(siteUrl(this.site, "decoders"));
     if (!this.closed && this.parts) decoders(this.parts.decoders, answer);
   }
 
-  async account() {
-    const summary = await get(siteUrl(this.site)).catch(() => null);
-    if (this.closed || !summary || !this.parts) return;
+  async readAccount() {
+    const summary = await get(siteUrl(this.site));
+    if (this.closed || !this.parts) return;
     rows(this.parts.rows, summary.rows);
   }
 

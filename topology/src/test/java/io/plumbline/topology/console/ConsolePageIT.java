@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.adaptation.SwapState;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -124,6 +125,37 @@ class ConsolePageIT {
                 "plumbline decoders approve --bootstrap-servers broker:9092 --site blocks.7 --candidate 7",
                 browser.text(".waiting code"));
         browser.awaitText(".sites .notes", "candidate 7 waits");
+    }
+
+    @Test
+    void anAnswerThatComesLateDoesNotUndoWhatIsNewer() throws Exception {
+        story(ConsoleReports.SITE, 5);
+        browser.open(served.address("/#/site/blocks.7"));
+        browser.awaitText("#connection", "live");
+        browser.awaitText(".part.rows", "Rows");
+        browser.run("""
+                const real = window.fetch;
+                let held = false;
+                window.fetch = async (...request) => {
+                  const answer = await real(...request);
+                  if (!held && request[0].endsWith('/api/sites/blocks.7')) {
+                    held = true;
+                    await new Promise((go) => { window.release = go; });
+                  }
+                  return answer;
+                };""");
+        served.console().onSwapState(ConsoleReports.SITE, waiting(7));
+        BrokerClient.awaitThat(
+                () -> (Boolean) browser.run("return window.release !== undefined"), () -> "no answer is held");
+        served.console().onSwapState(ConsoleReports.SITE, waiting(8));
+        served.console().onDeadLetter("non_finite");
+        // Events come in their order: that of candidate 8 has been taken, too.
+        browser.awaitText("#refused", "non finite\n1");
+        browser.driver()
+                .executeAsyncScript(
+                        "const done = arguments[0]; fetch('/api/sites').then(() => { window.release(); setTimeout(done, 200); });");
+        browser.awaitText(".sites .notes", "candidate 8 waits");
+        browser.awaitText(".waiting", "Candidate 8 waits for approval");
     }
 
     @Test
