@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * among those that stay within what the gate allows features and traffic in distribution. "Keep the current decoder" is always
  * among them and wins ties. The chosen one is fitted again on everything but the rows to judge on.
  *
+ * <p><b>A single candidate</b> has no rival to be compared with: it is fitted once, on everything but the rows to judge on, and has
+ * figures on these rows only. Whether it is better than the decoder in service is what the gate tests, on rows that had no part in it;
+ * where it is not determined the decoder in service is kept.
+ *
  * <p><b>Default set</b>, for a site watched at rank g in dimension d, relative lambdas as geometric/preservation:
  *
  * <pre>
@@ -45,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and {@code 4 n N d} for the n rows to choose and to check on, the window's
  * leading eigenspace at two ranks, a {@link io.plumbline.linalg.PolarFactor} for each full-rank rotation. A candidate is a sum of these,
  * {@code 2 (N + n) d^2} flops for a full-rank rotation and less for others. The winner again, on more rows; only decoders that may win are
- * formed. 2.5 to 2.9 times the CPU time of a single refit at k = 24,576, d = 768. Immutable; any number of threads.
+ * formed. Immutable; any number of threads.
  */
 public final class CandidateSearch {
 
@@ -92,7 +96,8 @@ public final class CandidateSearch {
      * @param trained the decoder as trained; every refit starts from it
      * @param trainedSubspace of the trained decoder, at any rank
      * @param current the decoder in service, which may be an earlier adaptation
-     * @param gate whose limits on features and cost a candidate must keep to be chosen, where there are several
+     * @param gate whose limits on features and cost a candidate must keep to be chosen where there are several; what is wrong with one that
+     *     was asked for by name is for the gate itself to say
      * @throws IllegalArgumentException if shapes differ, a set of rows is empty, or a rank exceeds the dimension
      * @throws ArithmeticException if the rows to refit on do not determine the winner, or the type cannot hold it
      */
@@ -109,6 +114,9 @@ public final class CandidateSearch {
         requireRanks(trained);
         SampleRows kept = rows.anchor();
         SampleRows anchor = kept == null ? null : kept.answeredBy(trained);
+        if (candidates.size() == 1) {
+            return single(run(trained, trainedSubspace, rows.refit(), anchor, rows), current, travelling);
+        }
         boolean once = rows.refit().equals(rows.fit());
         SearchRun only = once ? run(trained, trainedSubspace, rows.fit(), anchor, rows) : null;
         // What was shared to compare is gone before as much is made to fit the winner again.
@@ -116,27 +124,43 @@ public final class CandidateSearch {
                 compare(only == null ? run(trained, trainedSubspace, rows.fit(), anchor, rows) : only, current, gate);
         SearchRun again = only == null ? run(trained, trainedSubspace, rows.refit(), anchor, rows) : only;
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
-            Matrix gram =
-                    ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? again.gram(figures.candidate()) : null;
-            again.forgetSolutions();
-            SearchRun.Travelled made = again.travelled(figures.candidate(), travelling);
-            FeatureChange change = candidates.size() == 1 ? null : gate.change(trained, made.decoder());
-            if (change == null || gate.allows(change)) {
-                return new SearchReport(all, figures, made.decoder(), made.factors(), gram);
+            SearchReport made = made(again, all, figures, travelling);
+            FeatureChange change = gate.change(trained, made.decoder());
+            if (gate.allows(change)) {
+                return made;
             }
             all.set(
                     all.indexOf(figures),
                     figures.passedOver("%d of %d features would change beyond the limits"
                             .formatted(change.beyond(), change.features())));
         }
+        return keeping(all, current);
+    }
+
+    private SearchReport single(SearchRun run, Decoder current, Travelling travelling) {
+        SearchReport.Figures figures = run.onRowsFittedOn(candidates.get(0));
+        List<SearchReport.Figures> all = List.of(run.onRowsFittedOn(new Candidate.KeepCurrent(), current), figures);
+        return figures.refusal() == null ? made(run, all, figures, travelling) : keeping(all, current);
+    }
+
+    private static SearchReport keeping(List<SearchReport.Figures> all, Decoder current) {
         return new SearchReport(all, all.get(0), current, null, null);
+    }
+
+    /** With the decoder of {@code best}, for which the solutions of the run make room. */
+    private static SearchReport made(
+            SearchRun run, List<SearchReport.Figures> all, SearchReport.Figures best, Travelling travelling) {
+        Matrix gram = ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? run.gram(best.candidate()) : null;
+        run.forgetSolutions();
+        SearchRun.Travelled made = run.travelled(best.candidate(), travelling);
+        return new SearchReport(all, best, made.decoder(), made.factors(), gram);
     }
 
     /** "Keep the current decoder" and every candidate. */
     private List<SearchReport.Figures> compare(SearchRun run, Decoder current, SwapGate gate) {
         List<SearchReport.Figures> all = new ArrayList<>();
         all.add(run.figures(new Candidate.KeepCurrent(), current));
-        Reconstruction inDistribution = candidates.size() == 1 ? null : run.trainedInDistribution();
+        Reconstruction inDistribution = run.trainedInDistribution();
         // Level after level: the factorisation of one is gone before the next is made.
         Map<Candidate, SearchReport.Figures> found = new HashMap<>();
         candidates.stream()
@@ -184,8 +208,7 @@ public final class CandidateSearch {
                 rows.check());
     }
 
-    /** A single candidate was asked for by name: whatever is wrong with it is for the gate to say. */
-    private SearchReport.Figures withinCost(
+    private static SearchReport.Figures withinCost(
             SearchReport.Figures figures, @Nullable Reconstruction trained, SwapGate gate) {
         if (trained == null || figures.inDistribution() == null) {
             return figures;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Every candidate of a search with its figures, and the one that reconstructs the rows to choose by best of those that stay
- * within the limits.
+ * within the limits; of a single candidate that one, wherever it could be fitted.
  *
  * @param decoder what {@code best} amounts to, fitted anew on all rows but those to judge on; the decoder in service when that
  *     is to keep it
@@ -29,8 +29,8 @@ public record SearchReport(
      * One candidate.
      *
      * @param fit on the rows fitted on; null when the candidate could not be fitted
-     * @param validation on the rows to choose by; null when the candidate could not be fitted
-     * @param inDistribution on rows of the baseline; null without such rows, or when the candidate could not be fitted
+     * @param validation on the rows to choose by; null when the candidate could not be fitted, or was the only one
+     * @param inDistribution on rows of the baseline; null without such rows, and where {@code validation} is
      * @param refusal why it could not be fitted or was passed over, else null
      */
     public record Figures(

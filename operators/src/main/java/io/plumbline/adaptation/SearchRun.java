@@ -29,6 +29,7 @@ final class SearchRun {
     private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new HashMap<>();
     private final Map<Candidate, SettingsFit> made = new HashMap<>();
+    private final Map<Candidate, Weights> asAuthorsCode = new HashMap<>();
 
     private record Turn(int rank, Rotation rotation) {}
 
@@ -108,6 +109,23 @@ final class SearchRun {
         }
     }
 
+    /** The figures of a single candidate, or why it has none: there are no others to choose it from. */
+    SearchReport.Figures onRowsFittedOn(Candidate candidate) {
+        try {
+            Refit refit = refit(candidate);
+            return refit == null
+                    ? onRowsFittedOn(candidate, decoder(candidate, DType.F64))
+                    : new SearchReport.Figures(candidate, refit.score(own), null, null, null);
+        } catch (ArithmeticException e) {
+            return new SearchReport.Figures(candidate, null, null, null, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Those of a decoder that is not made of factors. */
+    SearchReport.Figures onRowsFittedOn(Candidate candidate, Decoder decoder) {
+        return new SearchReport.Figures(candidate, of(decoder, fit), null, null, null);
+    }
+
     /** The figures of a decoder that is not made of factors. */
     SearchReport.Figures figures(Candidate candidate, Decoder decoder) {
         return new SearchReport.Figures(
@@ -153,14 +171,17 @@ final class SearchRun {
             return factors.weights(trained.weights(), fit.codes(), rounding);
         }
         if (candidate instanceof Candidate.AsAuthorsCode code) {
-            Adaptation adaptation =
-                    AuthorsCode.adapt(trained, trainedSubspace, fit.codes(), fit.targets(), code.settings());
-            if (adaptation instanceof Adaptation.Adapted adapted) {
-                return adapted.decoder().weights();
-            }
-            throw new ArithmeticException(((Adaptation.Undecided) adaptation).reason());
+            return asAuthorsCode.computeIfAbsent(code, wanted -> asAuthorsCode(code.settings()));
         }
         throw new IllegalArgumentException("no decoder is made of \"%s\"".formatted(candidate.describe()));
+    }
+
+    private Weights asAuthorsCode(GaeSettings settings) {
+        Adaptation adaptation = AuthorsCode.adapt(trained, trainedSubspace, fit.codes(), fit.targets(), settings);
+        if (adaptation instanceof Adaptation.Adapted adapted) {
+            return adapted.decoder().weights();
+        }
+        throw new ArithmeticException(((Adaptation.Undecided) adaptation).reason());
     }
 
     /**

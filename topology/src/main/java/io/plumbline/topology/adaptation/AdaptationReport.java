@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * What became of a request, with its numbers. On the {@code adaptation-reports} topic: JSON with snake-case keys.
  *
  * @param windowStartMs of the window that asked; 0 for a revert
- * @param outcome {@code published}, {@code kept} (no candidate was better), {@code refused} (by the gate),
+ * @param outcome {@code published}, {@code kept} (no candidate was better, or the only one could not be fitted), {@code refused} (by the gate),
  *     {@code reverted} or {@code failed}; {@code proposed} (waits for approval), {@code withdrawn} (waits no longer),
  *     {@code rolled_back}; {@code waiting} (a candidate does), {@code held} (the site is pinned), {@code limited} (too many swaps) or {@code paused} (after a
  *     rollback): asked for and not done; {@code approved}, {@code pinned}, {@code unpinned} or {@code rejected}: a person's
@@ -77,7 +77,7 @@ public record AdaptationReport(
 
     /**
      * One candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why it could not be fitted
-     * or was passed over.
+     * or was passed over. A single candidate is not chosen, and has the first only.
      */
     public record CandidateFigures(
             String candidate,

@@ -149,9 +149,7 @@ final class Refit {
         String outcome = search.keepsCurrent()
                 ? AdaptationReport.KEPT
                 : decision.publishes() ? AdaptationReport.PUBLISHED : AdaptationReport.REFUSED;
-        String reason = search.keepsCurrent()
-                ? "no candidate within the limits reconstructs the rows to choose by better than the decoder in service"
-                : decision.reason();
+        String reason = search.keepsCurrent() ? keeping(search) : decision.reason();
         GateDecision.Figures figures = decision.figures();
         return new AdaptationReport(
                 site,
@@ -171,6 +169,14 @@ final class Refit {
                 figures(search),
                 search.keepsCurrent() ? null : GateVerdict.of(decision),
                 seconds);
+    }
+
+    private static String keeping(SearchReport search) {
+        SearchReport.Figures last = search.candidates().get(search.candidates().size() - 1);
+        return search.candidates().size() == 2 && last.refusal() != null
+                ? "\"%s\" could not be fitted and nothing else was tried: %s"
+                        .formatted(last.candidate().describe(), last.refusal())
+                : "no candidate within the limits reconstructs the rows to choose by better than the decoder in service";
     }
 
     private static List<CandidateFigures> figures(SearchReport search) {

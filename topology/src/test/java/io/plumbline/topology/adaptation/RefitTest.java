@@ -3,11 +3,16 @@ package io.plumbline.topology.adaptation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Reconstruction;
+import io.plumbline.adaptation.Regularisation;
+import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -34,6 +39,7 @@ class RefitTest {
 
     private static final int WIDTH = 6;
     private static final double VALIDATION_SHARE = 0.25;
+    private static final GateLimits ANY_CHANGE = new GateLimits(0.05, 1.0, -1.0, 1e9, 1.0, 1e9);
     private static final AdaptationMessage.Adapt REQUEST = new AdaptationMessage.Adapt(10_000, 0, 256, 512, 1);
 
     @TempDir
@@ -80,6 +86,43 @@ class RefitTest {
     }
 
     @Test
+    void aSingleCandidateIsReportedWithoutFiguresItWasNotChosenBy() throws IOException {
+        Explainer explainer = explainer(1.0);
+        AdaptationOutcome outcome = refit(explainer, paper(WIDTH)).adapt(REQUEST, sample(), explainer.decoder());
+        AdaptationReport report =
+                assertInstanceOf(AdaptationOutcome.Publish.class, outcome).report();
+        assertEquals(2, report.candidates().size());
+        for (AdaptationReport.CandidateFigures figures : report.candidates()) {
+            assertNotNull(figures.fvuFit());
+            assertNull(figures.fvuValidation());
+            assertNull(figures.fvuInDistribution());
+        }
+        String written = ((AdaptationOutcome.Publish) outcome).lineage().get("candidates");
+        assertEquals(2, written.split("\"fvu_validation\":null", -1).length - 1, written);
+        // What it is worth is in the gate's figures, on rows that it did not see.
+        assertTrue(report.fvuAfter() < report.fvuBefore(), report::toString);
+    }
+
+    @Test
+    void aSingleCandidateThatIsNotDeterminedKeepsTheDecoderAndSaysWhy() throws IOException {
+        Explainer explainer = explainer(1.0);
+        // Three directions of the decoder are equally strong: no two of them are the first two.
+        AdaptationReport report = refit(explainer, paper(2))
+                .adapt(REQUEST, sample(), explainer.decoder())
+                .report();
+        assertEquals(AdaptationReport.KEPT, report.outcome());
+        assertTrue(report.reason().contains("could not be fitted and nothing else was tried: "), report::reason);
+        assertTrue(report.reason().contains("its rank-2 subspace is not identified"), report::reason);
+        assertNull(report.candidates().get(1).fvuFit());
+        assertNull(report.gate());
+    }
+
+    private static AdaptationProfile paper(int rank) {
+        return new AdaptationProfile.Paper(
+                new GaeSettings(rank, Rotation.PRINTED, Regularisation.relative(0.0, 0.1), 0.0));
+    }
+
+    @Test
     void theTrainedDecoderReturnsInATypeThatKeepsIt() throws IOException {
         Explainer halves = explainer(1.0);
         Explainer wide = explainer(1e6);
@@ -97,8 +140,18 @@ class RefitTest {
     }
 
     private static Refit refit(Explainer explainer, DType dtype) {
+        return refit(explainer, settings(dtype));
+    }
+
+    private static Refit refit(Explainer explainer, AdaptationProfile profile) {
+        return refit(
+                explainer,
+                new AdaptationSettings(profile, ANY_CHANGE, VALIDATION_SHARE, Travelling.dense(DType.F32), false));
+    }
+
+    private static Refit refit(Explainer explainer, AdaptationSettings settings) {
         ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
-        return new Refit("layer.2", explainer, subspace, List.of(), 3, settings(dtype));
+        return new Refit("layer.2", explainer, subspace, List.of(), 3, settings);
     }
 
     private static AdaptationSettings settings(DType dtype) {
