@@ -165,7 +165,7 @@ public final class TopEigenspace {
     }
 
     /** Whether {@code level I - M + W Theta W^T} is positive definite, W the first {@code known} vectors. */
-    private static boolean isBelow(Matrix psd, BlockIteration found, int known, double level) {
+    static boolean isBelow(Matrix psd, BlockIteration found, int known, double level) {
         int d = psd.rows();
         int width = TriangularStrips.WIDTH;
         TileKernel kernel = UpdateKernels.kernel().tiles();

@@ -98,6 +98,25 @@ class TopEigenspaceTest {
         assertEquals(1.0, Math.abs(top.vectors().get(d - 1, 1)), 1e-6);
     }
 
+    /** An iteration on the matrix without it stands for one that did not see it. */
+    @Test
+    void anEigenvectorThatTheIterationDidNotSeeFailsTheProof() {
+        int d = 200;
+        Matrix moment = Matrix.zeros(d, d);
+        for (int i = 0; i < d - 1; i++) {
+            moment.set(i, i, spectrum("power law", d)[i]);
+        }
+        BlockIteration iteration = BlockIteration.fromAnywhere(moment, 3, 24);
+        for (int step = 0; step < 10; step++) {
+            iteration.step(1e-9);
+        }
+        double level = 0.3;
+        assertTrue(TopEigenspace.isBelow(moment, iteration, 3, level), "nothing but three known vectors is above");
+        assertFalse(TopEigenspace.isBelow(moment, iteration, 2, level), "the third eigenvalue, 1/3, is above");
+        moment.set(d - 1, d - 1, 0.9);
+        assertFalse(TopEigenspace.isBelow(moment, iteration, 3, level), "0.9 is above, and nobody saw it");
+    }
+
     @Test
     void repeatedEigenvaluesAtTheRankLeaveTheSpaceOpenAndTheValuesKnown() {
         double[] values = spectrum("power law", 180);

@@ -1,0 +1,73 @@
+package io.plumbline.linalg;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** What a Krylov space hands to the iteration, which could mend most of it at the price of more products. */
+class KrylovStartTest {
+
+    private static final int D = 400;
+
+    /** A product then lies in the space to five digits, and what is left of it needs a second look. */
+    @Test
+    void vectorsAreOrthonormalWhereAFewDirectionsOutweighTheRest() {
+        double[] values = new double[D];
+        for (int i = 0; i < D; i++) {
+            values[i] = (i < 4 ? 1e5 : 1.0) / (i + 1);
+        }
+        Matrix moment = rotated(values);
+        KrylovStart.Found found = started(moment, 8, 1e-4);
+        double defect = Kernels.multiplyTranspose(found.vectors(), found.vectors())
+                .minus(Matrix.identity(found.vectors().rows()))
+                .frobeniusNorm();
+        assertEquals(0.0, defect, 1e-12);
+    }
+
+    @Test
+    void theSpaceGrowsUntilItsVectorsAreAsGoodAsWanted() {
+        double[] values = new double[D];
+        for (int i = 0; i < D; i++) {
+            values[i] = 1.0 / Math.sqrt(i + 1);
+        }
+        Matrix moment = rotated(values);
+        int rank = 4;
+        double tolerance = 1e-3;
+        KrylovStart.Found found = started(moment, rank, tolerance);
+        Matrix images = Kernels.multiply(found.vectors(), moment);
+        double sum = 0.0;
+        for (int i = 0; i < rank; i++) {
+            double ritz = Kernels.dot(images.values(), i * D, found.vectors().values(), i * D, D);
+            for (int j = 0; j < D; j++) {
+                double error = images.get(i, j) - ritz * found.vectors().get(i, j);
+                sum += error * error;
+            }
+        }
+        double wanted = 0.5 * tolerance * (values[rank - 1] - values[rank]);
+        assertTrue(Math.sqrt(sum) <= 1.2 * wanted, Math.sqrt(sum) + " left, wanted " + wanted);
+    }
+
+    private static KrylovStart.Found started(Matrix moment, int rank, double tolerance) {
+        double floor = 4 * 0x1p-53 * Math.sqrt(D) * moment.frobeniusNorm();
+        KrylovStart.Found found = KrylovStart.of(moment, rank, 24, null, tolerance, floor, new Random(1));
+        assertNotNull(found);
+        return found;
+    }
+
+    private static Matrix rotated(double[] values) {
+        Random random = new Random(4);
+        Matrix any = Matrix.zeros(D, D);
+        for (int i = 0; i < D * D; i++) {
+            any.values()[i] = random.nextGaussian();
+        }
+        Matrix basis = OrthonormalRows.of(any, Matrix.zeros(0, D), random);
+        Matrix scaled = basis.copy();
+        for (int i = 0; i < D * D; i++) {
+            scaled.values()[i] *= values[i / D];
+        }
+        return Kernels.transposeMultiply(basis, scaled);
+    }
+}
