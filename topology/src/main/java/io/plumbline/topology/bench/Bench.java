@@ -1,5 +1,6 @@
 package io.plumbline.topology.bench;
 
+import io.plumbline.topology.bench.BenchPlan.Part;
 import java.io.IOException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -21,24 +22,34 @@ public final class Bench implements AutoCloseable {
     public BenchReport run() throws IOException, InterruptedException {
         findings.next("choosing a kernel");
         Machine machine = Machine.here();
-        if (plan.kernels()) {
+        if (plan.has(Part.KERNELS)) {
             new KernelBench(plan, findings).run();
         }
-        if (plan.scaling()) {
+        if (plan.has(Part.SCALING)) {
             new Scaling(plan, findings).kernels();
         }
-        if (plan.pipeline() || plan.scaling()) {
+        if (plan.has(Part.PIPELINE) || plan.has(Part.SCALING) || plan.has(Part.SWAP)) {
             PipelineBench started = pipeline();
             started.start();
-            if (plan.pipeline()) {
+            if (plan.has(Part.PIPELINE)) {
                 started.run();
             }
-            if (plan.scaling()) {
+            if (plan.has(Part.SCALING)) {
                 new Scaling(plan, findings).pipeline(started);
+            }
+            if (plan.has(Part.SWAP)) {
+                swaps(new SwapBench(started, findings, plan.rounds()));
             }
         }
         return new BenchReport(
                 machine, findings.measurements, findings.pauses, findings.claims, findings.curves, findings.notes);
+    }
+
+    private void swaps(SwapBench swaps) throws IOException, InterruptedException {
+        swaps.run(plan.quick() ? SwapSite.Size.SMALL : SwapSite.Size.GPT2);
+        if (plan.largeRefit()) {
+            swaps.run(SwapSite.Size.PYTHIA);
+        }
     }
 
     private synchronized PipelineBench pipeline() {

@@ -266,11 +266,11 @@ final class PipelineBench implements AutoCloseable {
         return BenchSite.write(Files.createDirectories(root().resolve("site-" + d)), d);
     }
 
-    private String nextRun() {
+    String nextRun() {
         return "bench-" + runs++;
     }
 
-    private Path root() {
+    Path root() {
         TemporaryFolder temporary = folder;
         if (temporary == null) {
             throw new IllegalStateException("not started");

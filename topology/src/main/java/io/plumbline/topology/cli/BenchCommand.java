@@ -2,10 +2,14 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.bench.Bench;
 import io.plumbline.topology.bench.BenchPlan;
+import io.plumbline.topology.bench.BenchPlan.Part;
 import io.plumbline.topology.bench.BenchReport;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -18,7 +22,7 @@ import picocli.CommandLine.Spec;
         name = "bench",
         mixinStandardHelpOptions = true,
         description = {
-            "Measures the kernels and the whole pipeline on this machine and prints ratios. Without --kernels, --pipeline and --scaling: the first two.",
+            "Measures the kernels and the whole pipeline on this machine and prints ratios. Without --kernels, --pipeline, --scaling and --swap: the first two.",
             "",
             "The pipeline is the real monitor, exactly-once with a commit every 5 s, on a Kafka broker in a process of its own, which is started"
                     + " for it; topics of 2 GB lie in the temporary folder while it runs. With --rivals other libraries and programs take turns with ours"
@@ -30,6 +34,7 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  plumbline bench --rivals --json bench.json       everything beside its rivals, about ten minutes",
             "  plumbline bench --scaling --svg scaling.svg      how costs grow with each size, some minutes",
+            "  plumbline bench --swap                           from a drift verdict to the new decoder in a subscriber, two minutes",
             "  plumbline bench --kernels --quick                whether it runs, in seconds",
             "  PLUMBLINE_PYTHON=venv/bin/python plumbline bench --pipeline --rivals"
         })
@@ -51,12 +56,19 @@ final class BenchCommand implements Callable<Integer> {
             description = "How costs grow with d, k, N, r, sites and panes, with fitted exponents.")
     boolean scaling;
 
+    @Option(
+            names = "--swap",
+            description =
+                    "From the verdict that a site of 768 x 24,576 has drifted to the verified decoder in a subscriber.")
+    boolean swap;
+
     @Option(names = "--rivals", description = "Beside other libraries and programs.")
     boolean rivals;
 
     @Option(
             names = "--large-refit",
-            description = "Watch ingestion beside a refit at 2,048 x 65,536 too: some minutes and 14 GB of memory.")
+            description =
+                    "With --pipeline, watch ingestion beside a refit at 2,048 x 65,536 too; with --swap, swap at that size too: some minutes and 14 GB of memory.")
     boolean largeRefit;
 
     @Option(names = "--quick", description = "Small sizes, one round: whether it runs, not how fast.")
@@ -132,9 +144,18 @@ final class BenchCommand implements Callable<Integer> {
         requireWithin("--rows", topicRows, 1_000, 100_000_000);
         int turns = rounds == null ? (quick ? 1 : ROUNDS) : rounds;
         requireWithin("--rounds", turns, 1, 100);
-        boolean all = !kernels && !pipeline && !scaling;
-        return new BenchPlan(
-                all || kernels, all || pipeline, scaling, rivals, largeRefit, quick, widths, topicRows, turns);
+        return new BenchPlan(parts(), rivals, largeRefit, quick, widths, topicRows, turns);
+    }
+
+    private Set<Part> parts() {
+        Set<Part> parts = EnumSet.noneOf(Part.class);
+        Map.of(Part.KERNELS, kernels, Part.PIPELINE, pipeline, Part.SCALING, scaling, Part.SWAP, swap)
+                .forEach((part, asked) -> {
+                    if (asked) {
+                        parts.add(part);
+                    }
+                });
+        return parts.isEmpty() ? EnumSet.of(Part.KERNELS, Part.PIPELINE) : parts;
     }
 
     private static void requireWithin(String option, long value, long least, long most) {

@@ -8,6 +8,7 @@ import io.plumbline.topology.bench.Curve.Point;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,7 +22,8 @@ class ScalingTest {
     @Test
     void everySizeOfTheKernelsHasACurve() {
         Findings findings = new Findings(what -> {});
-        new Scaling(new BenchPlan(false, false, true, false, false, true, List.of(64), 1, 1), findings).kernels();
+        new Scaling(new BenchPlan(Set.of(BenchPlan.Part.SCALING), false, false, true, List.of(64), 1, 1), findings)
+                .kernels();
         assertEquals(
                 List.of("d", "k", "N", "r"),
                 findings.curves.stream().map(Curve::variable).toList());

@@ -24,7 +24,19 @@ class BenchIT {
     void everythingIsMeasuredComparedAndCleanedUp() throws IOException {
         Set<Path> before = leftovers();
         Path json = folder.resolve("bench.json");
-        Shell shell = Shell.run("bench", "--quick", "--rivals", "--widths", "32", "--rows", "8000", "--json", json);
+        Shell shell = Shell.run(
+                "bench",
+                "--kernels",
+                "--pipeline",
+                "--swap",
+                "--quick",
+                "--rivals",
+                "--widths",
+                "32",
+                "--rows",
+                "8000",
+                "--json",
+                json);
         assertEquals(0, shell.exitCode(), shell.err());
         for (String line : new String[] {
             "update, d = 32, 128 rows",
@@ -35,7 +47,9 @@ class BenchIT {
             "DSL aggregate, plain loops",
             "two partitions and threads, beside one",
             "stalls of ingestion, d = 32, windows of 1 s",
-            "garbage collector, d = 32, windows of 1 s, refits of 32 x 128 beside"
+            "garbage collector, d = 32, windows of 1 s, refits of 32 x 128 beside",
+            "drift to decoder, 64 x 1,024, r = 4",
+            "rows encoded on arrival, as factors: seconds from the verdict (from the last row)"
         }) {
             assertTrue(shell.out().contains(line), line + " is not in\n" + shell.out());
         }

@@ -1,0 +1,168 @@
+package io.plumbline.topology.bench;
+
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+
+/** A monitor, its adapter and a subscriber of decoders in this process; drifted windows, one after the other, until each has its decoder. */
+final class SwapRun {
+
+    private static final long PATIENCE_SECONDS = 300;
+    private static final Duration POLL = Duration.ofMillis(5);
+    private static final short ONE_COPY = 1;
+
+    private final SwapSite site;
+    private final MonitorConfig config;
+    private final String bootstrapServers;
+    private final BlockingQueue<Long> served = new LinkedBlockingQueue<>();
+
+    SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers) {
+        this.site = site;
+        this.config = config;
+        this.bootstrapServers = bootstrapServers;
+    }
+
+    /**
+     * One swap, in seconds.
+     *
+     * @param fromRows since the record that ended the window was sent
+     * @param fromVerdict since somebody who reads committed window reports had the one that says drifted
+     */
+    record Swap(double fromRows, double fromVerdict) {}
+
+    @SuppressWarnings("try") // the subscriber is held open, not used
+    Swap[] swaps(int number) throws InterruptedException {
+        createTopic();
+        Properties clients = new Properties();
+        clients.putAll(config.subscriberProperties());
+        Map<String, Object> producing = Map.of("bootstrap.servers", bootstrapServers, "max.request.size", "16000000");
+        Map<String, Object> reading =
+                Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed");
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, site.sites(config), Role.ALL);
+                DecoderSubscriber subscriber = DecoderSubscriber.start(
+                        clients,
+                        config.topics().decoders(),
+                        DecoderSubscription.of(Map.of(SwapSite.SITE, site.trained())),
+                        published -> served.add(System.nanoTime()));
+                KafkaProducer<String, byte[]> producer =
+                        new KafkaProducer<>(producing, new StringSerializer(), new ByteArraySerializer());
+                KafkaConsumer<byte[], byte[]> reports =
+                        new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> partitions = List.of(
+                    new TopicPartition(config.topics().windowReports(), 0),
+                    new TopicPartition(config.topics().adaptationReports(), 0));
+            reports.assign(partitions);
+            reports.seekToBeginning(partitions);
+            Swap[] swaps = new Swap[number];
+            for (int window = 0; window < number; window++) {
+                swaps[window] = swap(runtime, producer, reports, window);
+            }
+            return swaps;
+        }
+    }
+
+    private Swap swap(
+            PlumblineRuntime runtime,
+            KafkaProducer<String, byte[]> producer,
+            KafkaConsumer<byte[], byte[]> reports,
+            int window)
+            throws InterruptedException {
+        // The first record of a window has ended the one before.
+        for (int record = window == 0 ? 0 : 1; record < SwapSite.RECORDS; record++) {
+            send(producer, window, record);
+        }
+        producer.flush();
+        send(producer, window + 1, 0);
+        producer.flush();
+        long ended = System.nanoTime();
+        long verdict = awaitVerdict(runtime, reports);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        Long arrived = null;
+        while (arrived == null) {
+            requireGoingOn(runtime, deadline);
+            for (ConsumerRecord<byte[], byte[]> report : reports.poll(POLL)) {
+                requirePublished(report);
+            }
+            arrived = served.poll();
+        }
+        return new Swap((arrived - ended) / 1e9, (arrived - verdict) / 1e9);
+    }
+
+    private void send(KafkaProducer<String, byte[]> producer, int window, int record) {
+        long time = ActivationsTopic.FIRST_MS
+                + (long) window * SwapSite.WINDOW_MS
+                + (long) record * SwapSite.WINDOW_MS / SwapSite.RECORDS;
+        var unused = producer.send(new ProducerRecord<>(
+                config.topics().activations(), 0, time, SwapSite.SITE, site.record(1 + window, record)));
+    }
+
+    private long awaitVerdict(PlumblineRuntime runtime, KafkaConsumer<byte[], byte[]> reports)
+            throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (true) {
+            requireGoingOn(runtime, deadline);
+            for (ConsumerRecord<byte[], byte[]> record : reports.poll(POLL)) {
+                if (record.topic().equals(config.topics().windowReports())) {
+                    WindowReport report = Json.read(record.value(), WindowReport.class);
+                    if (!report.adaptationRequested()) {
+                        throw new IllegalStateException(
+                                "no refit was asked for: %s, %s".formatted(report.verdict(), report.reason()));
+                    }
+                    return System.nanoTime();
+                }
+            }
+        }
+    }
+
+    private void requirePublished(ConsumerRecord<byte[], byte[]> record) {
+        if (record.topic().equals(config.topics().adaptationReports())) {
+            AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
+            if (!report.outcome().equals(AdaptationReport.PUBLISHED)) {
+                throw new IllegalStateException(
+                        "no decoder was published: %s, %s".formatted(report.outcome(), report.reason()));
+            }
+        }
+    }
+
+    private static void requireGoingOn(PlumblineRuntime runtime, long deadline) throws InterruptedException {
+        String failure = runtime.awaitFailure(0, TimeUnit.MILLISECONDS);
+        if (failure != null || System.nanoTime() > deadline) {
+            throw new IllegalStateException(
+                    failure == null ? "no decoder within %d s".formatted(PATIENCE_SECONDS) : failure);
+        }
+    }
+
+    private void createTopic() throws InterruptedException {
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
+            admin.createTopics(List.of(new NewTopic(config.topics().activations(), 1, ONE_COPY)))
+                    .all()
+                    .get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(
+                    "topic %s could not be created".formatted(config.topics().activations()), e);
+        }
+    }
+}
