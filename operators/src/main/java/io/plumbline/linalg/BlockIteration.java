@@ -76,13 +76,6 @@ final class BlockIteration {
         return iteration;
     }
 
-    /** From random directions. */
-    static BlockIteration fromAnywhere(Matrix psd, int rank, int size) {
-        Random random = new Random(1);
-        double floor = floor(psd, psd.frobeniusNorm());
-        return ofRows(psd, rank, floor, startRows(psd.rows(), size, null, random), random);
-    }
-
     private static BlockIteration ofRows(Matrix psd, int rank, double floor, Matrix rows, Random random) {
         BlockIteration iteration = new BlockIteration(psd, rank, floor, random, rows);
         // A random block says little of the spectrum before it was multiplied once.
@@ -249,8 +242,12 @@ final class BlockIteration {
      * The residual of the leading vectors at which their space is within {@code tolerance}: half of what theorem and Ritz values
      * say, since value r + 1 is a little below its eigenvalue, and the proof needs room too.
      */
-    double wanted(double tolerance, double atLeast) {
-        return Math.max(0.5 * tolerance * (values[rank - 1] - values[rank]), atLeast);
+    double wanted(double tolerance) {
+        return wanted(values, rank, tolerance, floor);
+    }
+
+    static double wanted(double[] values, int rank, double tolerance, double floor) {
+        return Math.max(0.5 * tolerance * (values[rank - 1] - values[rank]), floor);
     }
 
     /** The least residual that rounding lets a vector have, about. */

@@ -8,24 +8,30 @@ import org.jspecify.annotations.Nullable;
  * Ritz vectors from a block Krylov space of a positive semidefinite d x d matrix M, to begin a {@link BlockIteration} with; mostly
  * there is nothing left for that to do.
  *
- * <p>A block of {@value #WIDTH} vectors is multiplied by M again and again, each product made orthonormal to all before it (Golub
+ * <p>A block of {@value #BLOCK} vectors is multiplied by M again and again, each product made orthonormal to all before it (Golub
  * and Underwood 1977, doi:10.1016/B978-0-12-587260-7.50018-2). The space that they span holds every polynomial of M times the
- * first block, among them the one that a filter would have to choose, so it takes a third of a filter's products or some more: for
- * eigenvalues {@code 1 / i} 240 and not 570 at d = 768, r = 32, 360 and not 1,248 at 2,048, 64, to a sine of 1e-3. The restriction of M
- * to it falls out of the orthonormalisation; its leading eigenvectors are found by a {@link BlockIteration} of their own.
+ * first block, among them the one that a filter would have to choose. The narrower the block, the higher the polynomials and the fewer vectors
+ * it takes: for eigenvalues {@code 1 / i} and a sine of 1e-4 152 at d = 768, r = 32, where 24 at a time take 264, and 248 and not 384 at 2,048, 64. The restriction of M
+ * to it falls out of the orthonormalisation; {@link LeadingEigenpairs} decomposes it.
  *
- * <p>Blocks lie in strips ({@link TileKernel}): tall ones, a vector per column, and flat ones, which are tiles of them transposed.
- * <b>Cost.</b> {@code 2 d^2} flops a vector, {@code 4 d k^2} to make k of them orthonormal, twice. <b>Size.</b> {@code 8 d (d + 3 k)}
+ * <p>A product is orthogonal to all but the last two blocks, were it not for rounding: these are taken from it first, and then, once it is
+ * orthonormal in itself, whatever is left of all.
+ *
+ * <p>The basis lies in strips ({@link TileKernel}): tall ones, a vector per column, and flat ones, which are tiles of them transposed.
+ * <b>Cost.</b> {@code 2 d^2} flops a vector, {@code 2 d k^2} to make k of them orthonormal. <b>Size.</b> {@code 8 d (d + 3 k)}
  * bytes.
  * <b>Accuracy.</b> An entry of a product errs by {@code (64 + d / 64) 2^-53 Σ |a_h b_h|}, so that what a combination of k products
  * with weights of length 1 errs by, at most {@code (sqrt(k) (65 + d / 64) + k) 2^-53 ||M||_F}, stays below {@code 6 d 2^-53 ||M||_F}.
  */
 final class KrylovStart {
 
-    static final int WIDTH = TileKernel.WIDTH;
+    static final int BLOCK = TileKernel.ROWS;
 
-    private static final int ROWS = TileKernel.ROWS;
-    private static final int TILE = WIDTH * WIDTH;
+    private static final int WIDTH = TileKernel.WIDTH;
+    private static final int BLOCKS_A_STRIP = WIDTH / BLOCK;
+
+    /** Entries of a block, flat, in {@value TileKernel#WIDTH} coordinates. */
+    private static final int TILE = BLOCK * WIDTH;
 
     /** Rows of a piece: those of two strips fit a first-level cache of 32 KiB together. */
     private static final int INNER = 64;
@@ -33,35 +39,41 @@ final class KrylovStart {
     /** Most vectors for each wanted one, and some. */
     private static final int MOST = 10;
 
-    /** Of the dimension: at 168 of 384 it takes a third longer than filters, at 264 of 768 a quarter less. */
+    private static final int AND_SOME = 144;
+
+    /** Of the dimension: a space that fills more of it takes longer than filters. */
     private static final double LARGEST_SHARE = 0.4;
 
-    /** What a block takes the residual down by near the end, about. */
-    private static final double PER_BLOCK = 8.0;
+    /** Powers of ten that a block takes the residual down by near the end: {@code 1 / i} 0.7, flatter spectra 0.3 to 0.5. */
+    private static final double USUAL_RATE = 0.7;
 
-    /** The restriction's eigenvectors are found to this share of what is wanted of the Ritz vectors. */
-    private static final double INNER_SHARE = 0.1;
+    private static final double LEAST_RATE = 0.25;
 
-    private static final int INNER_STEPS = 20;
-
-    /** Least pivot of the Gram matrix of columns of length 1. */
+    /** Least pivot of the Gram matrix, beside its entry on the diagonal. */
     private static final double LEAST_PIVOT = 1e-12;
+
+    /** More than so much of a block in the basis, and once is not enough to take it out to rounding. */
+    private static final double MUCH = 0.5;
 
     private final TileKernel kernel = UpdateKernels.kernel().tiles();
     private final int d;
     private final int groups;
     private final int rank;
     private final int size;
+    private final int most;
     private final double[][] matrix;
 
-    /** Blocks of the basis, tall. */
+    /** The basis and the block to come, tall, {@value #BLOCKS_A_STRIP} blocks a strip. */
     private final double[][] tall;
 
-    /** Basis and products, flat: for a group of {@value #WIDTH} coordinates a row per vector. */
+    /** Basis and products, flat: for a group of {@value TileKernel#WIDTH} coordinates a row per vector. */
     private final double[][] basis;
 
     private final double[][] images;
-    private final Matrix restricted;
+
+    /** What the product of each block holds of the block before it and of itself: a row for each vector of the two. */
+    private final double[][] couplings;
+
     private int blocks;
 
     private KrylovStart(Matrix psd, int rank, int size, int most) {
@@ -69,11 +81,12 @@ final class KrylovStart {
         this.groups = (d + WIDTH - 1) / WIDTH;
         this.rank = rank;
         this.size = size;
-        this.tall = new double[most + 1][];
+        this.most = most;
+        this.tall = new double[most / BLOCKS_A_STRIP + 1][groups * WIDTH * WIDTH];
         this.basis = new double[groups][most * TILE];
         this.images = new double[groups][most * TILE];
-        this.restricted = Matrix.zeros(most * WIDTH, most * WIDTH);
-        this.matrix = new double[groups][groups * TILE];
+        this.couplings = new double[most][];
+        this.matrix = new double[groups][groups * WIDTH * WIDTH];
         Cores.each(groups, 30.0 * d * d, group -> {
             int count = Math.min(WIDTH, d - group * WIDTH);
             for (int row = 0; row < d; row++) {
@@ -95,172 +108,224 @@ final class KrylovStart {
      */
     static @Nullable Found of(
             Matrix psd, int rank, int size, @Nullable Matrix start, double tolerance, double floor, Random random) {
-        int most = Math.min(3 * psd.rows() / 5, MOST * rank + 6 * WIDTH) / WIDTH;
-        if (most * WIDTH < size + WIDTH) {
+        int most = Math.min(3 * psd.rows() / 5, MOST * rank + AND_SOME) / BLOCK;
+        if (most * BLOCK < size + BLOCK) {
             return null;
         }
         KrylovStart space = new KrylovStart(psd, rank, size, most);
-        return space.grow(space.first(start, random), tolerance, floor, most);
+        return space.grow(space.first(start, random), tolerance, floor);
     }
 
     /** Whether it is faster than filters: not in a space that it would fill nearly half of. */
     static boolean pays(int d, int rank, double tolerance) {
-        return firstLook(rank, tolerance) * WIDTH <= LARGEST_SHARE * d;
+        return firstLook(rank, tolerance) * BLOCK <= LARGEST_SHARE * d;
     }
 
+    /** Blocks that eigenvalues {@code 1 / i} take. */
+    private static int firstLook(int rank, double tolerance) {
+        return (int) (3.0 * rank - BLOCK / USUAL_RATE * Math.log10(tolerance) + 14.0) / BLOCK;
+    }
+
+    /** A row for each coordinate, those of a strip. */
     private double[] first(@Nullable Matrix start, Random random) {
         double[] block = new double[groups * TILE];
-        for (int i = 0; i < d * WIDTH; i++) {
-            block[i] = random.nextDouble() - 0.5;
+        Matrix noise = Matrix.zeros(d, BLOCK);
+        for (int i = 0; i < noise.values().length; i++) {
+            noise.values()[i] = random.nextDouble() - 0.5;
         }
-        if (start == null) {
-            return block;
+        Matrix columns = noise;
+        if (start != null) {
+            // All of the start vectors in each, and a little of a random direction, lest an eigenvector be orthogonal
+            // to all.
+            Matrix weights = Matrix.zeros(start.columns(), BLOCK);
+            for (int i = 0; i < weights.values().length; i++) {
+                weights.values()[i] = random.nextGaussian();
+            }
+            double disturbance = BlockIteration.DISTURBANCE * Math.sqrt(start.columns() / (double) d);
+            columns = Kernels.multiply(start, weights).plus(disturbance, noise);
         }
-        // All of the start vectors in each, and a little of a random direction, lest an eigenvector be orthogonal to
-        // all.
-        Matrix weights = Matrix.zeros(start.columns(), WIDTH);
-        for (int i = 0; i < weights.values().length; i++) {
-            weights.values()[i] = random.nextGaussian();
-        }
-        Matrix mixed = Kernels.multiply(start, weights);
-        double disturbance = BlockIteration.DISTURBANCE * Math.sqrt(start.columns() / (double) d);
-        for (int i = 0; i < d * WIDTH; i++) {
-            block[i] = mixed.values()[i] + disturbance * block[i];
+        for (int i = 0; i < d; i++) {
+            for (int j = 0; j < BLOCK; j++) {
+                block[i / WIDTH * TILE + j * WIDTH + i % WIDTH] = columns.get(i, j);
+            }
         }
         return block;
     }
 
-    private @Nullable Found grow(double[] first, double tolerance, double floor, int most) {
+    private @Nullable Found grow(double[] first, double tolerance, double floor) {
+        double[] next = first;
         // The second time to rounding.
         for (int pass = 0; pass < 2; pass++) {
-            if (orthonormalise(first) == null) {
+            Orthonormal made = orthonormal(next, 0);
+            if (made == null) {
                 return null;
             }
+            next = made.block();
         }
-        double[] next = first;
-        double[] factor = null;
-        int least = size / WIDTH + 1;
+        int least = size / BLOCK + 1;
         int look = Math.max(least, firstLook(rank, tolerance));
-        do {
+        double excessBefore = 0.0;
+        int lookBefore = 0;
+        while (true) {
             append(next);
-            next = product(next);
-            flatten(next, images, blocks - 1);
-            factor = orthogonalise(next);
-            if (factor != null && blocks == look && look < most) {
-                BlockIteration inner = leading(tolerance, floor);
-                double excess = residual(inner, factor) / inner.wanted(tolerance, floor);
-                if (excess <= 1.0) {
-                    return found(inner);
-                }
-                look += (int) Math.min(most, Math.ceil(Math.log(excess) / Math.log(PER_BLOCK)));
+            double[] image = product();
+            copyFlat(image, images, blocks - 1);
+            Orthonormal made = orthogonal(image);
+            if (made == null || blocks == most) {
+                return blocks < least ? null : found(leading());
             }
-        } while (factor != null && blocks < most);
-        return blocks < least ? null : found(leading(tolerance, floor));
+            if (blocks == look) {
+                LeadingEigenpairs.Found leading = leading();
+                double excess = Math.log10(residual(leading.vectors(), made.factor())
+                        / BlockIteration.wanted(leading.values(), rank, tolerance, floor));
+                if (excess <= 0.0) {
+                    return found(leading);
+                }
+                double rate = lookBefore == 0 ? USUAL_RATE : (excessBefore - excess) / (look - lookBefore);
+                rate = Math.max(LEAST_RATE, Math.min(rate, USUAL_RATE));
+                excessBefore = excess;
+                lookBefore = look;
+                look = Math.min(most, look + (int) Math.ceil(excess / rate));
+            }
+            next = made.block();
+        }
     }
 
-    /** Blocks that eigenvalues {@code 1 / i} take; to look costs as much as three more. */
-    private static int firstLook(int rank, double tolerance) {
-        return (int) (4.0 * rank - WIDTH * Math.log10(tolerance) + 40.0) / WIDTH;
+    private Found found(LeadingEigenpairs.Found leading) {
+        return new Found(combined(basis, leading.vectors()), combined(images, leading.vectors()), blocks * BLOCK);
     }
 
-    private Found found(BlockIteration inner) {
-        return new Found(combined(basis, inner.vectors()), combined(images, inner.vectors()), blocks * WIDTH);
-    }
-
+    /** Makes the block, which is laid in tall strips already, one of the basis. */
     private void append(double[] block) {
-        tall[blocks] = block;
-        flatten(block, basis, blocks);
+        layTall(block);
+        copyFlat(block, basis, blocks);
         blocks++;
     }
 
-    private static void flatten(double[] block, double[][] flat, int number) {
+    private static void copyFlat(double[] block, double[][] flat, int number) {
         for (int group = 0; group < flat.length; group++) {
-            transposeTile(block, group * TILE, flat[group], number * TILE);
+            System.arraycopy(block, group * TILE, flat[group], number * TILE, TILE);
         }
     }
 
-    private static void transposeTile(double[] from, int at, double[] to, int start) {
-        for (int i = 0; i < WIDTH; i++) {
-            for (int j = 0; j < WIDTH; j++) {
-                to[start + j * WIDTH + i] = from[at + i * WIDTH + j];
+    /** As the next columns of the tall strips. */
+    private void layTall(double[] block) {
+        double[] strip = tall[blocks / BLOCKS_A_STRIP];
+        int column = blocks % BLOCKS_A_STRIP * BLOCK;
+        for (int group = 0; group < groups; group++) {
+            for (int i = 0; i < WIDTH; i++) {
+                int to = (group * WIDTH + i) * WIDTH + column;
+                for (int j = 0; j < BLOCK; j++) {
+                    strip[to + j] = block[group * TILE + j * WIDTH + i];
+                }
             }
         }
     }
 
-    private double[] product(double[] block) {
+    /** Of M and the newest block, flat. */
+    private double[] product() {
         double[] product = new double[groups * TILE];
-        Cores.each(groups, 2.0 * d * d * WIDTH, group -> multiply(matrix[group], block, product, group * TILE));
+        Cores.each(groups, 2.0 * d * d * BLOCK, group -> multiply(blocks - 1, matrix[group], product, group * TILE));
         return product;
     }
 
-    /** {@code A^T B} of two tall blocks into a square tile, piece by piece: what rounding takes grows with a piece, not with d. */
-    private void multiply(double[] a, double[] b, double[] square, int at) {
-        double[] sum = new double[TILE];
+    /** {@code A^T B} of a block and a strip, piece by piece: what rounding takes grows with a piece, not with d. */
+    private void multiply(int block, double[] strip, double[] tile, int at) {
+        double[] left = tall[block / BLOCKS_A_STRIP];
+        int column = block % BLOCKS_A_STRIP * BLOCK;
         double[] piece = new double[TILE];
         for (int row = 0; row < groups * WIDTH; row += INNER) {
             int count = Math.min(INNER, groups * WIDTH - row);
             Arrays.fill(piece, 0.0);
-            for (int i = 0; i < WIDTH; i += ROWS) {
-                kernel.add(a, row * WIDTH + i, b, row * WIDTH, count, piece, i * WIDTH);
-            }
+            kernel.add(left, row * WIDTH + column, strip, row * WIDTH, count, piece, 0);
             for (int i = 0; i < TILE; i++) {
-                sum[i] += piece[i];
+                tile[at + i] += piece[i];
             }
         }
-        System.arraycopy(sum, 0, square, at, TILE);
     }
 
     /**
-     * Makes the product of M and the newest block orthonormal to the basis and in itself; what its columns were made of beside the
-     * basis, or null where nothing is left of some of them.
+     * A block made orthonormal.
+     *
+     * @param block flat
+     * @param inside what it held of the basis before, a row for each vector from a strip's first on
+     * @param overlap the largest of these
+     * @param factor the upper triangle R that gives back what was outside, {@code outside = block R}
      */
-    private double @Nullable [] orthogonalise(double[] block) {
-        double[] inside = project(block);
-        int newest = (blocks - 1) * WIDTH;
-        for (int i = 0; i < blocks * WIDTH; i++) {
-            for (int j = 0; j < WIDTH; j++) {
-                // What is left of the part below the diagonal of blocks is rounding.
-                restricted.set(i, newest + j, inside[i * WIDTH + j]);
-                restricted.set(newest + j, i, inside[i * WIDTH + j]);
-            }
+    private record Orthonormal(double[] block, double[] inside, double overlap, double[] factor) {}
+
+    /**
+     * The product of M and the newest block made orthonormal to the basis and in itself; null where nothing is left of some of
+     * its columns.
+     */
+    private @Nullable Orthonormal orthogonal(double[] image) {
+        int before = Math.max(blocks - 2, 0);
+        int strip = before / BLOCKS_A_STRIP;
+        Orthonormal rough = orthonormal(image, strip);
+        if (rough == null) {
+            return null;
         }
-        double[] factor = orthonormalise(block);
+        int vectors = strip * BLOCKS_A_STRIP;
+        couplings[blocks - 1] =
+                Arrays.copyOfRange(rough.inside(), (before - vectors) * TILE, (blocks - vectors) * TILE);
+        Orthonormal made = orthonormal(rough.block(), 0);
+        while (made != null && made.overlap() > MUCH) {
+            made = orthonormal(made.block(), 0);
+        }
+        return made == null ? null : new Orthonormal(made.block(), rough.inside(), made.overlap(), rough.factor());
+    }
+
+    /** Takes what a block holds of the basis, from a strip on, from it, and makes it orthonormal in itself; null as above. */
+    private @Nullable Orthonormal orthonormal(double[] block, int firstStrip) {
+        layTall(block);
+        int known = blocks * BLOCK - firstStrip * WIDTH;
+        double[] inside = inside(firstStrip);
+        double[] gram = Arrays.copyOfRange(inside, known * WIDTH, (known + BLOCK) * WIDTH);
+        double[] negative = new double[known * WIDTH];
+        double overlap = 0.0;
+        for (int i = 0; i < negative.length; i++) {
+            negative[i] = -inside[i];
+            overlap = Math.max(overlap, Math.abs(inside[i]));
+        }
+        double[] factor = factor(gram, inside, known);
         if (factor == null) {
             return null;
         }
-        project(block);
-        return orthonormalise(block) == null ? null : factor;
+        double[] inverse = inverse(factor);
+        double[] orthonormal = new double[block.length];
+        Cores.each(groups, 2.0 * d * known * BLOCK, group -> {
+            double[] tile = Arrays.copyOfRange(block, group * TILE, (group + 1) * TILE);
+            kernel.add(negative, 0, basis[group], firstStrip * WIDTH * WIDTH, known, tile, 0);
+            kernel.add(inverse, 0, tile, 0, BLOCK, orthonormal, group * TILE);
+        });
+        return new Orthonormal(orthonormal, inside, overlap, factor);
     }
 
-    /** Takes the part inside of the basis from a block; its coordinates, a row for each vector of the basis. */
-    private double[] project(double[] block) {
-        double[] inside = new double[blocks * TILE];
-        double flops = 2.0 * d * WIDTH * WIDTH * blocks;
-        Cores.each(blocks, flops, number -> multiply(tall[number], block, inside, number * TILE));
-        double[] negative = new double[inside.length];
-        for (int i = 0; i < inside.length; i++) {
-            negative[i] = -inside[i];
-        }
-        Cores.each(groups, flops, group -> combine(basis[group], negative, block, group));
-        return inside;
+    /** The block to come beside each vector of the strips from a first one on, itself included: a row for each of these. */
+    private double[] inside(int firstStrip) {
+        int count = blocks / BLOCKS_A_STRIP + 1 - firstStrip;
+        double[] rows = new double[count * WIDTH * WIDTH];
+        Cores.each(count, 2.0 * d * BLOCK * WIDTH * count, strip -> {
+            double[] tile = new double[TILE];
+            multiply(blocks, tall[firstStrip + strip], tile, 0);
+            for (int i = 0; i < WIDTH; i++) {
+                for (int j = 0; j < BLOCK; j++) {
+                    rows[(strip * WIDTH + i) * WIDTH + j] = tile[j * WIDTH + i];
+                }
+            }
+        });
+        return rows;
     }
 
-    /** Adds the combination of the basis with a column of {@code weights} each to a group of a tall block. */
-    private void combine(double[] flat, double[] weights, double[] block, int group) {
-        for (int i = 0; i < WIDTH; i += ROWS) {
-            kernel.add(flat, i, weights, 0, blocks * WIDTH, block, group * TILE + i * WIDTH);
-        }
-    }
-
-    /** Makes the columns of a block orthonormal by its Gram matrix: the triangle R that gives the old ones back, or null. */
-    private double @Nullable [] orthonormalise(double[] block) {
-        double[] gram = new double[TILE];
-        multiply(block, block, gram, 0);
-        double[] r = new double[TILE];
-        double[] inverse = new double[TILE];
-        for (int j = 0; j < WIDTH; j++) {
+    /** {@code R^T R = gram - inside^T inside}, R upper triangular; null where a pivot is rounding. */
+    private static double @Nullable [] factor(double[] gram, double[] inside, int known) {
+        double[] r = new double[BLOCK * WIDTH];
+        for (int j = 0; j < BLOCK; j++) {
             for (int i = 0; i <= j; i++) {
                 double rest = gram[i * WIDTH + j];
+                for (int h = 0; h < known; h++) {
+                    rest -= inside[h * WIDTH + i] * inside[h * WIDTH + j];
+                }
                 for (int h = 0; h < i; h++) {
                     rest -= r[h * WIDTH + i] * r[h * WIDTH + j];
                 }
@@ -273,7 +338,12 @@ final class KrylovStart {
                 }
             }
         }
-        for (int j = 0; j < WIDTH; j++) {
+        return r;
+    }
+
+    private static double[] inverse(double[] r) {
+        double[] inverse = new double[BLOCK * WIDTH];
+        for (int j = 0; j < BLOCK; j++) {
             inverse[j * WIDTH + j] = 1.0 / r[j * WIDTH + j];
             for (int i = j - 1; i >= 0; i--) {
                 double sum = 0.0;
@@ -283,47 +353,38 @@ final class KrylovStart {
                 inverse[i * WIDTH + j] = -sum / r[i * WIDTH + i];
             }
         }
-        double[] transposed = new double[TILE];
-        for (int group = 0; group < groups; group++) {
-            transposeTile(block, group * TILE, transposed, 0);
-            Arrays.fill(block, group * TILE, (group + 1) * TILE, 0.0);
-            for (int i = 0; i < WIDTH; i += ROWS) {
-                kernel.add(transposed, i, inverse, 0, WIDTH, block, group * TILE + i * WIDTH);
-            }
-        }
-        return r;
+        return inverse;
     }
 
-    /** Leading eigenvectors of the restriction, one per row, and its eigenvalues. */
-    private BlockIteration leading(double tolerance, double floor) {
-        int count = blocks * WIDTH;
-        Matrix known = Matrix.zeros(count, count);
-        for (int i = 0; i < count; i++) {
-            System.arraycopy(restricted.values(), i * restricted.columns(), known.values(), i * count, count);
-        }
-        BlockIteration inner = BlockIteration.fromAnywhere(known, rank, size);
-        for (int step = 0; step < INNER_STEPS; step++) {
-            double share = Math.max(INNER_SHARE * inner.wanted(tolerance, floor), inner.floor());
-            if (inner.residual() <= share) {
-                break;
+    /** Leading eigenvectors of the restriction of M, and its eigenvalues. */
+    private LeadingEigenpairs.Found leading() {
+        int count = blocks * BLOCK;
+        Matrix restricted = Matrix.zeros(count, count);
+        for (int block = 0; block < blocks; block++) {
+            int from = Math.max(block - 1, 0) * BLOCK;
+            for (int i = from; i < (block + 1) * BLOCK; i++) {
+                for (int j = 0; j < BLOCK; j++) {
+                    double value = couplings[block][(i - from) * WIDTH + j];
+                    restricted.set(i, block * BLOCK + j, value);
+                    restricted.set(block * BLOCK + j, i, value);
+                }
             }
-            inner.step(share);
         }
-        return inner;
+        return LeadingEigenpairs.of(restricted, size);
     }
 
     /**
      * The residual of the leading Ritz vectors: what the basis lacks of M times one of them is {@code R s}, R of the block to come and s
      * its coordinates in the newest.
      */
-    private double residual(BlockIteration inner, double[] factor) {
+    private double residual(Matrix vectors, double[] factor) {
         double residual = 0.0;
-        int newest = (blocks - 1) * WIDTH;
+        int newest = (blocks - 1) * BLOCK;
         for (int vector = 0; vector < rank; vector++) {
-            for (int i = 0; i < WIDTH; i++) {
+            for (int i = 0; i < BLOCK; i++) {
                 double sum = 0.0;
-                for (int j = i; j < WIDTH; j++) {
-                    sum += factor[i * WIDTH + j] * inner.vectors().get(vector, newest + j);
+                for (int j = i; j < BLOCK; j++) {
+                    sum += factor[i * WIDTH + j] * vectors.get(newest + j, vector);
                 }
                 residual += sum * sum;
             }
@@ -331,24 +392,24 @@ final class KrylovStart {
         return Math.sqrt(residual);
     }
 
-    /** {@code weights} times the rows of {@code flat}. */
+    /** The rows of {@code flat} combined, a row for each column of {@code weights}. */
     private Matrix combined(double[][] flat, Matrix weights) {
         Matrix rows = Matrix.zeros(size, d);
         for (int from = 0; from < size; from += WIDTH) {
             int first = from;
             int count = Math.min(WIDTH, size - from);
             double[] strip = new double[blocks * TILE];
-            for (int vector = 0; vector < count; vector++) {
-                for (int i = 0; i < blocks * WIDTH; i++) {
-                    strip[i * WIDTH + vector] = weights.get(from + vector, i);
-                }
+            for (int i = 0; i < blocks * BLOCK; i++) {
+                System.arraycopy(weights.values(), i * size + from, strip, i * WIDTH, count);
             }
-            double[] block = new double[groups * TILE];
-            Cores.each(groups, 2.0 * d * blocks * TILE, group -> {
-                combine(flat[group], strip, block, group);
+            Cores.each(groups, 2.0 * d * blocks * BLOCK * WIDTH, group -> {
+                double[] square = new double[WIDTH * WIDTH];
+                for (int i = 0; i < WIDTH; i += BLOCK) {
+                    kernel.add(flat[group], i, strip, 0, blocks * BLOCK, square, i * WIDTH);
+                }
                 for (int vector = 0; vector < count; vector++) {
                     for (int i = group * WIDTH; i < Math.min((group + 1) * WIDTH, d); i++) {
-                        rows.set(first + vector, i, block[i * WIDTH + vector]);
+                        rows.set(first + vector, i, square[(i - group * WIDTH) * WIDTH + vector]);
                     }
                 }
             });

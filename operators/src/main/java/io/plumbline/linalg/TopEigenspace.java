@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * All three allow for rounding: {@code (d + 3) 2^-53} of the trace for the Cholesky factorisation (Higham, Accuracy and Stability,
  * theorem 10.5) and {@code 6 d 2^-53 ||M||_F} for products.
  *
- * <p><b>Cost.</b> Some 4 r + 120 products of M and a vector where r is small beside d, else 8 to 15 with a block of 1.5 r, and {@code d^3 / 3} for the proof. <b>Size.</b> About {@code 12 d^2} bytes
+ * <p><b>Cost.</b> Some 3 r + 60 products of M and a vector where r is small beside d, else 8 to 15 with a block of 1.5 r, and {@code d^3 / 3} for the proof. <b>Size.</b> About {@code 12 d^2} bytes
  * while it works. <b>Deterministic</b>: depends on M and the start alone. The start says how fast it goes
  * and, within {@link #sineBound()}, the last digits. Immutable.
  */
@@ -87,7 +87,7 @@ public final class TopEigenspace {
         int proofs = 0;
         while (iteration.products() < MOST_BLOCKS * size && proofs < MOST_PROOFS) {
             double gap = iteration.values()[rank - 1] - iteration.values()[rank];
-            double wanted = iteration.wanted(tolerance, iteration.floor());
+            double wanted = iteration.wanted(tolerance);
             boolean equal = gap <= rounding;
             if (iteration.residual() <= wanted || (equal && iteration.residual() <= rounding)) {
                 Claim claim = claim(psd, iteration, rank, rounding, 2 << (2 * proofs));
