@@ -1,26 +1,34 @@
 package io.plumbline.linalg;
 
 /**
- * Up to {@value #ROWS} rows of floats, laid out as an {@link UpdateKernel} wants them, waiting to be added to a second
+ * Up to {@link #capacity} rows of floats, laid out as an {@link UpdateKernel} wants them, waiting to be added to a second
  * moment.
  *
  * <p>Writers fill it stretch by stretch: columns {@code k stretch .. (k + 1) stretch - 1} of a row lie side by side in
  * {@link #array}, from {@link #index} on. So a decoder of bytes writes straight into the kernel's layout.
  *
- * <p><b>Accuracy.</b> Products and their sums over the rows of one panel are float32, the sum over panels is float64. Entry
- * (i, j) of one panel errs by at most {@code 128 * 2^-24 Σ |x_i x_j|}, and by much less on average, since rounding errors
+ * <p><b>Batches.</b> {@value #ROWS} rows are one batch. A moment that is larger than the cache is read and written once for
+ * several of them, one added after the other: the moment is the same to the last bit, however many a panel holds.
+ *
+ * <p><b>Accuracy.</b> Products and their sums over the rows of one batch are float32, the sum over batches is float64. Entry
+ * (i, j) of one batch errs by at most {@code 128 * 2^-24 Σ |x_i x_j|}, and by much less on average, since rounding errors
  * differ in sign. Sums of integers are exact while {@code Σ |x_i x_j| <= 2^24}, so for rows of integers up to {@value
  * #LARGEST_EXACT_INTEGER} in size.
  *
  * <p><b>Range.</b> Values beyond {@link #LARGEST} could leave float32 when multiplied and summed: whoever fills a panel keeps
  * them out. Products below {@code 2^-149} vanish.
  *
- * <p><b>Size.</b> {@code 512 d} bytes. Not thread-safe; one owner.
+ * <p><b>Size.</b> {@code 512 d} bytes up to d = {@value #NARROW}, {@code 2,048 d} beyond. Not thread-safe; one owner.
  */
 public abstract class FloatPanel {
 
-    /** Rows a panel holds: products of so many rows are summed in registers before the moment is touched. */
+    /** Rows of a batch: products of so many rows are summed in registers before they are added to the moment. */
     public static final int ROWS = 128;
+
+    /** Up to this width a moment, of 4 MB, is not much larger than a second-level cache, and one batch at a time as fast as several. */
+    private static final int NARROW = 1_024;
+
+    private static final int BATCHES_OF_WIDE_ROWS = 4;
 
     /** {@code 128 * 362^2 <= 2^24}. */
     public static final int LARGEST_EXACT_INTEGER = 362;
@@ -30,11 +38,18 @@ public abstract class FloatPanel {
 
     private final int dimension;
     private final int stretch;
+    private final int capacity;
     private int rows;
 
     FloatPanel(int dimension, int stretch) {
         this.dimension = dimension;
         this.stretch = stretch;
+        this.capacity = capacity(dimension);
+    }
+
+    /** Rows a panel of this width holds. */
+    public static int capacity(int dimension) {
+        return dimension <= NARROW ? ROWS : BATCHES_OF_WIDE_ROWS * ROWS;
     }
 
     /** The array that holds a row. */
@@ -58,13 +73,13 @@ public abstract class FloatPanel {
     }
 
     public final boolean isFull() {
-        return rows == ROWS;
+        return rows == capacity;
     }
 
     /** Says that row number {@link #rows} has been written. */
     public final void rowWritten() {
-        if (rows == ROWS) {
-            throw new IllegalStateException("a panel holds %d rows; drain it first".formatted(ROWS));
+        if (rows == capacity) {
+            throw new IllegalStateException("a panel holds %d rows; drain it first".formatted(capacity));
         }
         rows++;
     }
@@ -93,6 +108,6 @@ public abstract class FloatPanel {
     /** {@code sums[j] += x_j} of the first {@code count} rows, one row after the other: twins agree to the last bit. */
     abstract void addSums(double[] sums, int count);
 
-    /** {@code packed[offset ..] += X^T X} of the first {@code count} rows: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}. */
+    /** {@code packed[offset ..] += X^T X} of the first {@code count} rows, batch after batch: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}. */
     abstract void addProducts(double[] packed, int offset, int count);
 }

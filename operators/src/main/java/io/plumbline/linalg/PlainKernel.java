@@ -55,7 +55,7 @@ final class PlainKernel implements UpdateKernel {
 
         Floats(int dimension) {
             super(dimension, dimension);
-            x = new float[ROWS][dimension];
+            x = new float[capacity(dimension)][dimension];
             target = new float[dimension];
         }
 
@@ -83,18 +83,25 @@ final class PlainKernel implements UpdateKernel {
         void addProducts(double[] packed, int offset, int count) {
             int at = offset;
             for (int i = 0; i < dimension(); i++) {
-                Arrays.fill(target, 0, i + 1, 0f);
-                int row = 0;
-                for (; row + 8 <= count; row += 8) {
-                    addEight(target, x, row, i, i + 1);
-                }
-                for (; row < count; row++) {
-                    addOne(target, x[row], x[row][i], i + 1);
-                }
-                for (int j = 0; j <= i; j++) {
-                    packed[at + j] += target[j];
+                for (int from = 0; from < count; from += ROWS) {
+                    addBatch(packed, at, i, from, Math.min(from + ROWS, count));
                 }
                 at += i + 1;
+            }
+        }
+
+        /** Row i of the moment. */
+        private void addBatch(double[] packed, int at, int i, int from, int to) {
+            Arrays.fill(target, 0, i + 1, 0f);
+            int row = from;
+            for (; row + 8 <= to; row += 8) {
+                addEight(target, x, row, i, i + 1);
+            }
+            for (; row < to; row++) {
+                addOne(target, x[row], x[row][i], i + 1);
+            }
+            for (int j = 0; j <= i; j++) {
+                packed[at + j] += target[j];
             }
         }
 

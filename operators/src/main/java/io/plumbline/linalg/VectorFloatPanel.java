@@ -8,7 +8,7 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Rows in strips of three vectors' width; products in tiles of 8 (or 4) columns by three vectors, which stay in registers over
- * all rows of the panel.
+ * all rows of a batch.
  *
  * <p>The loops are kept small on purpose: with the conversion to double inside, the JVM's first compiler gives up on the method
  * and it is interpreted for good. So tiles are folded into the moment by a loop of their own, which converts with the vector
@@ -33,11 +33,16 @@ final class VectorFloatPanel extends FloatPanel {
     private static final int HALF_LANES = DOUBLES.length();
 
     private final float[] values;
+
+    /** Length of a batch in {@link #values}. */
+    private final int batch;
+
     private final float[] tile = new float[TILE_ROWS * WIDTH];
 
     VectorFloatPanel(int dimension) {
         super(dimension, WIDTH);
-        values = new float[VectorTiles.strips(dimension, WIDTH) * STRIP];
+        batch = VectorTiles.strips(dimension, WIDTH) * STRIP;
+        values = new float[capacity(dimension) / ROWS * batch];
     }
 
     @Override
@@ -47,7 +52,7 @@ final class VectorFloatPanel extends FloatPanel {
 
     @Override
     public int index(int row, int column) {
-        return column / WIDTH * STRIP + row * WIDTH;
+        return row / ROWS * batch + column / WIDTH * STRIP + row % ROWS * WIDTH;
     }
 
     @Override
@@ -60,21 +65,36 @@ final class VectorFloatPanel extends FloatPanel {
                 int left = i / WIDTH * STRIP + i % WIDTH;
                 int last = Math.min(i + TILE_ROWS, d);
                 for (int j = start; j < Math.min(end, last); j += WIDTH) {
-                    if (TILE_ROWS == 8) {
-                        eight(values, left, j / WIDTH * STRIP, count, tile);
-                    } else {
-                        four(values, left, j / WIDTH * STRIP, count, tile);
-                    }
-                    for (int row = i; row < last; row++) {
-                        int from = (row - i) * WIDTH;
-                        int at = offset + VectorTiles.startOfRow(row) + j;
-                        if (row + 1 - j >= WIDTH) {
-                            fold(tile, from, packed, at);
-                        } else {
-                            foldFirst(row + 1 - j, tile, from, packed, at);
-                        }
+                    int right = j / WIDTH * STRIP;
+                    for (int from = 0, shift = 0; from < count; from += ROWS, shift += batch) {
+                        int rows = Math.min(ROWS, count - from);
+                        multiply(last - j, shift + left, shift + right, rows);
+                        fold(packed, offset, i, last, j);
                     }
                 }
+            }
+        }
+    }
+
+    /** A tile of which the first {@code columns} columns, at most, are of the lower triangle. */
+    private void multiply(int columns, int left, int right, int rows) {
+        if (TILE_ROWS != 8) {
+            four(values, left, right, rows, tile);
+        } else if (columns > LANES) {
+            eight(values, left, right, rows, tile);
+        } else {
+            eightByOne(values, left, right, rows, tile);
+        }
+    }
+
+    /** Rows i to {@code last} of a tile that begins in column j. */
+    private void fold(double[] packed, int offset, int i, int last, int j) {
+        for (int row = i; row < last; row++) {
+            int at = offset + VectorTiles.startOfRow(row) + j;
+            if (row + 1 - j >= WIDTH) {
+                fold(tile, (row - i) * WIDTH, packed, at);
+            } else {
+                foldFirst(row + 1 - j, tile, (row - i) * WIDTH, packed, at);
             }
         }
     }
@@ -90,7 +110,13 @@ final class VectorFloatPanel extends FloatPanel {
 
     /** The first {@code count} entries of a row of a tile on the diagonal; none if it is negative. */
     private static void foldFirst(int count, float[] tile, int from, double[] packed, int at) {
-        for (int j = 0; j < count; j++) {
+        int j = 0;
+        for (; j <= count - HALF_LANES; j += HALF_LANES) {
+            DoubleVector.fromArray(DOUBLES, packed, at + j)
+                    .add(widened(tile, from + j))
+                    .intoArray(packed, at + j);
+        }
+        for (; j < count; j++) {
             packed[at + j] += tile[from + j];
         }
     }
@@ -101,25 +127,49 @@ final class VectorFloatPanel extends FloatPanel {
 
     @Override
     void addSums(double[] sums, int count) {
-        int column = 0;
-        for (; column + HALF_LANES <= dimension(); column += HALF_LANES) {
-            addSums(values, index(0, column / WIDTH * WIDTH) + column % WIDTH, count, sums, column);
+        for (int from = 0; from < count; from += ROWS) {
+            addBatch(sums, from / ROWS * batch, Math.min(ROWS, count - from));
         }
-        for (; column < dimension(); column++) {
-            int at = index(0, column / WIDTH * WIDTH) + column % WIDTH;
+    }
+
+    private void addBatch(double[] sums, int from, int count) {
+        int strip = from;
+        int start = 0;
+        for (; start + WIDTH <= dimension(); start += WIDTH) {
+            addStrip(values, strip, count, sums, start);
+            strip += STRIP;
+        }
+        for (int column = start; column < dimension(); column++) {
+            int at = strip + column - start;
             for (int row = 0; row < count; row++) {
                 sums[column] += values[at + row * WIDTH];
             }
         }
     }
 
-    /** As many columns as a vector has doubles. */
-    private static void addSums(float[] values, int from, int count, double[] sums, int column) {
-        DoubleVector sum = DoubleVector.fromArray(DOUBLES, sums, column);
+    /** All columns of a strip, side by side: a vector's sum waits for its last summand. */
+    private static void addStrip(float[] values, int from, int count, double[] sums, int column) {
+        DoubleVector s0 = DoubleVector.fromArray(DOUBLES, sums, column);
+        DoubleVector s1 = DoubleVector.fromArray(DOUBLES, sums, column + HALF_LANES);
+        DoubleVector s2 = DoubleVector.fromArray(DOUBLES, sums, column + 2 * HALF_LANES);
+        DoubleVector s3 = DoubleVector.fromArray(DOUBLES, sums, column + 3 * HALF_LANES);
+        DoubleVector s4 = DoubleVector.fromArray(DOUBLES, sums, column + 4 * HALF_LANES);
+        DoubleVector s5 = DoubleVector.fromArray(DOUBLES, sums, column + 5 * HALF_LANES);
         for (int row = 0; row < count; row++) {
-            sum = sum.add(widened(values, from + row * WIDTH));
+            int at = from + row * WIDTH;
+            s0 = s0.add(widened(values, at));
+            s1 = s1.add(widened(values, at + HALF_LANES));
+            s2 = s2.add(widened(values, at + 2 * HALF_LANES));
+            s3 = s3.add(widened(values, at + 3 * HALF_LANES));
+            s4 = s4.add(widened(values, at + 4 * HALF_LANES));
+            s5 = s5.add(widened(values, at + 5 * HALF_LANES));
         }
-        sum.intoArray(sums, column);
+        s0.intoArray(sums, column);
+        s1.intoArray(sums, column + HALF_LANES);
+        s2.intoArray(sums, column + 2 * HALF_LANES);
+        s3.intoArray(sums, column + 3 * HALF_LANES);
+        s4.intoArray(sums, column + 4 * HALF_LANES);
+        s5.intoArray(sums, column + 5 * HALF_LANES);
     }
 
     /** {@code tile = A^T B}: the 8 columns from {@code left} against the three vectors from {@code right}. */
@@ -211,6 +261,38 @@ final class VectorFloatPanel extends FloatPanel {
         s70.intoArray(tile, 7 * WIDTH);
         s71.intoArray(tile, 7 * WIDTH + LANES);
         s72.intoArray(tile, 7 * WIDTH + 2 * LANES);
+    }
+
+    /** The same with the first of the three vectors alone: in tiles at the diagonal the others lie above it. */
+    private static void eightByOne(float[] x, int left, int right, int rows, float[] tile) {
+        FloatVector s0 = FloatVector.zero(SPECIES);
+        FloatVector s1 = FloatVector.zero(SPECIES);
+        FloatVector s2 = FloatVector.zero(SPECIES);
+        FloatVector s3 = FloatVector.zero(SPECIES);
+        FloatVector s4 = FloatVector.zero(SPECIES);
+        FloatVector s5 = FloatVector.zero(SPECIES);
+        FloatVector s6 = FloatVector.zero(SPECIES);
+        FloatVector s7 = FloatVector.zero(SPECIES);
+        for (int p = 0; p < rows; p++) {
+            int a = left + p * WIDTH;
+            FloatVector b = FloatVector.fromArray(SPECIES, x, right + p * WIDTH);
+            s0 = FloatVector.broadcast(SPECIES, x[a]).fma(b, s0);
+            s1 = FloatVector.broadcast(SPECIES, x[a + 1]).fma(b, s1);
+            s2 = FloatVector.broadcast(SPECIES, x[a + 2]).fma(b, s2);
+            s3 = FloatVector.broadcast(SPECIES, x[a + 3]).fma(b, s3);
+            s4 = FloatVector.broadcast(SPECIES, x[a + 4]).fma(b, s4);
+            s5 = FloatVector.broadcast(SPECIES, x[a + 5]).fma(b, s5);
+            s6 = FloatVector.broadcast(SPECIES, x[a + 6]).fma(b, s6);
+            s7 = FloatVector.broadcast(SPECIES, x[a + 7]).fma(b, s7);
+        }
+        s0.intoArray(tile, 0);
+        s1.intoArray(tile, WIDTH);
+        s2.intoArray(tile, 2 * WIDTH);
+        s3.intoArray(tile, 3 * WIDTH);
+        s4.intoArray(tile, 4 * WIDTH);
+        s5.intoArray(tile, 5 * WIDTH);
+        s6.intoArray(tile, 6 * WIDTH);
+        s7.intoArray(tile, 7 * WIDTH);
     }
 
     /** The same with 4 columns, for machines with 16 vector registers. */

@@ -102,6 +102,26 @@ class PanelTwinsTest {
         }
     }
 
+    /** Of a moment that is larger than the cache several batches are added while an entry is at hand: with the sums of one at a time. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void severalBatchesGiveTheBitsOfOneAfterTheOther(UpdateKernel kernel) {
+        int d = 1_029;
+        int n = 4 * FloatPanel.ROWS + 171;
+        assertTrue(FloatPanel.capacity(d) >= 2 * FloatPanel.ROWS, "no batches to add together");
+        float[] x = floats(d, n);
+        double[] oneByOne = new double[d + d * (d + 1) / 2];
+        FloatPanel panel = kernel.floats(d);
+        for (int row = 0; row < n; row++) {
+            panel.add(x, row * d);
+            if (panel.rows() == FloatPanel.ROWS) {
+                panel.drainTo(oneByOne);
+            }
+        }
+        panel.drainTo(oneByOne);
+        assertArrayEquals(oneByOne, summed(kernel, x, d, n));
+    }
+
     private static double[] summed(UpdateKernel kernel, float[] x, int d, int n) {
         double[] state = new double[d + d * (d + 1) / 2];
         FloatPanel panel = kernel.floats(d);

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD} + codes)
- * rows that wait        {@link #WAITING_ROW} d, in each live pane where rows are read
+ * rows that wait        4 d {@link FloatPanel#capacity}, in each live pane where rows are read
  * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16 + codes where windows are composed)
  * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode_rows: on-arrival}; a active features, at most 4 w / 3
  * explainer             8 k (d_in + d), held as float64
@@ -102,9 +102,6 @@ public record CapacityEstimate(
 
     /** Objects around the codes of a row: their record and two arrays. */
     static final int CODES_OVERHEAD = 64;
-
-    /** Rows are added to a moment {@link FloatPanel#ROWS} at a time. */
-    static final int WAITING_ROW = FloatPanel.ROWS * Float.BYTES;
 
     /** A store holds the rows that came since the sample was last written whole, at most three times the sample. */
     static final double STORED_SAMPLE = 2.0;
@@ -224,7 +221,8 @@ public record CapacityEstimate(
         for (Site site : sites) {
             double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
             live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes());
-            waiting += (double) WAITING_ROW * site.shape().targetWidth();
+            int width = site.shape().targetWidth();
+            waiting += (double) Float.BYTES * FloatPanel.capacity(width) * width;
             stored += storedPane(site, config.sampleRows());
             storedCodes += STORED_SAMPLE * config.sampleRows() * site.codes();
             ExplainerShape shape = site.shape();
