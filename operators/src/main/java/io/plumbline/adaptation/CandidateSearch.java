@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
  * (transcoder), at .000 and .016 on later drifted rows.
  *
  * <p><b>Cost.</b> Shared by all candidates ({@link RidgeLevels}, {@link RefitFormula}): one Gram matrix, for each ridge level one
- * {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and {@code 4 n N d} for the n rows to choose and to check on, the window's
- * leading eigenspace at two ranks, a {@link io.plumbline.linalg.PolarFactor} for each full-rank rotation. A candidate is a sum of these,
+ * {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and two {@link CentredCross} products for the rows to choose and to check on, the window's
+ * leading eigenspace at two ranks, a {@link ComplementRotation} for each full-rank rotation. A candidate is a sum of these,
  * {@code 2 (N + n) d^2} flops for a full-rank rotation and less for others. The winner again, on more rows; only decoders that may win are
  * formed. Immutable; any number of threads.
  */

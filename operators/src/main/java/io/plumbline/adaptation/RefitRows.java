@@ -7,20 +7,20 @@ import io.plumbline.linalg.Matrix;
 
 /**
  * Rows seen from those that are fitted on, whose means are taken out of everything: a refit {@code W = D~ + Z^T dual} with its own bias
- * is {@code trained} rotated and {@code cross dual} for them, to be held against {@code targets}.
+ * is {@code trained} rotated and {@code times(dual)} for them, to be held against {@code targets}.
  *
  * <p>Compared by identity.
  *
- * <p><b>Size.</b> {@code 8 n (N + 2 d)} bytes for n rows.
+ * <p><b>Size.</b> {@code 16 n d} bytes for n rows.
  */
 final class RefitRows {
 
-    private final Matrix cross;
+    private final CentredCross cross;
     private final Matrix trained;
     private final Matrix targets;
     private final double spread;
 
-    private RefitRows(Matrix cross, Matrix trained, Matrix targets, double spread) {
+    private RefitRows(CentredCross cross, Matrix trained, Matrix targets, double spread) {
         this.cross = cross;
         this.trained = trained;
         this.targets = targets;
@@ -35,7 +35,7 @@ final class RefitRows {
     static RefitRows fittedOn(SparseCodes codes, Matrix targets, Matrix trainedProduct) {
         Matrix centred = SparseProducts.centred(targets);
         return new RefitRows(
-                SparseProducts.centredGram(codes),
+                new CentredCross(codes, codes),
                 SparseProducts.centred(trainedProduct),
                 centred,
                 squared(centred.frobeniusNorm()));
@@ -48,15 +48,15 @@ final class RefitRows {
      */
     static RefitRows seenFrom(SampleRows fit, double[] productMean, SampleRows rows, Decoder trained) {
         return new RefitRows(
-                SparseProducts.centredCross(rows.codes(), fit.codes()),
+                new CentredCross(rows.codes(), fit.codes()),
                 less(productMean, SparseProducts.multiply(rows.codes(), trained.weights())),
                 less(SparseProducts.columnMeans(fit.targets()), rows.targets().copy()),
                 squared(SparseProducts.centred(rows.targets()).frobeniusNorm()));
     }
 
-    /** {@code (Z_p - 1 m^T) Zc^T}, n x N; for the rows fitted on it is K. */
-    Matrix cross() {
-        return cross;
+    /** {@code (Z_p - 1 m^T) Zc^T X}, n x m for X of N x m; for the rows fitted on {@code K X}. */
+    Matrix times(Matrix x) {
+        return cross.times(x);
     }
 
     /** {@code (Z_p - 1 m^T) D}, n x d. */

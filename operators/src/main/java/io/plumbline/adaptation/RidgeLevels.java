@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * the centred reconstructions {@code Zc D} by the trained weights, {@code K = Zc Zc^T}.
  *
  * <p>These do not depend on rank, rotation or alpha, so every setting with a ridge level in common shares them, and so it does with what
- * they give for other rows. <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each of the two, {@code 2 n N d} for n
- * other rows. <b>Size:</b> {@code 8 N^2} bytes for K, as much again for the factorisation of a level that is not yet solved for both,
+ * they give for other rows. <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each of the two; for other rows a
+ * {@link CentredCross} product. <b>Size:</b> {@code 8 N^2} bytes for K, as much again for the factorisation of a level that is not yet solved for both,
  * {@code 24 N d} for its solutions.
  *
  * <p>Level 0 means the pseudo-inverse {@code K^+ = Zc (Zc^T Zc)^-2 Zc^T} and needs more rows than features.
@@ -28,6 +28,7 @@ final class RidgeLevels {
     private final SparseCodes codes;
     private final RefitRows fit;
     private final Map<Double, Level> levels = new HashMap<>();
+    private @Nullable Matrix gram;
 
     /** @param fit the rows of these codes, seen from themselves */
     RidgeLevels(SparseCodes codes, RefitRows fit) {
@@ -124,23 +125,23 @@ final class RidgeLevels {
         Matrix ofResidual() {
             return rows == fit && level.lambda > 0.0
                     ? image(level.residual(), fit.targets().minus(fit.trained()))
-                    : Kernels.multiply(rows.cross(), level.residual());
+                    : rows.times(level.residual());
         }
 
         @Override
         Matrix ofTargetsTimes(Matrix x) {
-            return Kernels.multiply(rows.cross(), level.targetsTimes(x));
+            return rows.times(level.targetsTimes(x));
         }
 
         @Override
         Matrix ofTrainedTimes(Matrix x) {
-            return Kernels.multiply(rows.cross(), level.trainedTimes(x));
+            return rows.times(level.trainedTimes(x));
         }
 
         private Matrix image(Matrix solution, Matrix rightHandSide) {
             return rows == fit && level.lambda > 0.0
                     ? rightHandSide.plus(-rightHandSide.rows() * level.lambda, solution)
-                    : Kernels.multiply(rows.cross(), solution);
+                    : rows.times(solution);
         }
     }
 
@@ -165,6 +166,7 @@ final class RidgeLevels {
     /** Makes room; what is asked for next is made again. */
     void forget() {
         levels.clear();
+        gram = null;
     }
 
     /** @param absolute the weights in the units of Cov z */
@@ -188,7 +190,7 @@ final class RidgeLevels {
             return withoutRidge();
         }
         // In the place of a copy of K the ridge is put on its diagonal and taken off again, to the same bits.
-        Matrix gram = fit.cross();
+        Matrix gram = gram();
         int n = gram.rows();
         double[] diagonal = new double[n];
         for (int i = 0; i < n; i++) {
@@ -202,6 +204,15 @@ final class RidgeLevels {
                 gram.set(i, i, diagonal[i]);
             }
         }
+    }
+
+    private Matrix gram() {
+        Matrix known = gram;
+        if (known == null) {
+            known = SparseProducts.centredGram(codes);
+            gram = known;
+        }
+        return known;
     }
 
     private Inverse withoutRidge() {

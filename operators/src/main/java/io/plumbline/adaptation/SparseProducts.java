@@ -33,29 +33,20 @@ final class SparseProducts {
      * zeros of Z stay zeros. Two flops for every pair of rows that have a feature in common, at most {@code n nonZeros}.
      */
     static Matrix centredGram(SparseCodes codes) {
-        return centredCross(codes, codes);
-    }
-
-    /**
-     * {@code (Z_p - 1 m^T) Zc^T}, n x N, of rows p with those of {@code codes}, whose mean m is taken out of both. Two flops for every
-     * pair of rows that have a feature in common.
-     */
-    static Matrix centredCross(SparseCodes rows, SparseCodes codes) {
         double[] mean = codes.mean();
-        double[] left = dots(rows, mean);
-        double[] right = dots(codes, mean);
+        double[] dots = dots(codes, mean);
         double overall = Kernels.dot(mean, 0, mean, 0, mean.length);
-        Matrix cross = products(rows, codes);
-        for (int i = 0; i < left.length; i++) {
-            for (int j = 0; j < right.length; j++) {
-                cross.values()[i * right.length + j] += overall - left[i] - right[j];
+        Matrix gram = gram(codes);
+        for (int i = 0; i < dots.length; i++) {
+            for (int j = 0; j < dots.length; j++) {
+                gram.values()[i * dots.length + j] += overall - dots[i] - dots[j];
             }
         }
-        return cross;
+        return gram;
     }
 
     /** {@code Z x}, one number a row. */
-    private static double[] dots(SparseCodes codes, double[] x) {
+    static double[] dots(SparseCodes codes, double[] x) {
         double[] dots = new double[codes.rows()];
         for (int i = 0; i < dots.length; i++) {
             for (int entry = codes.rowStart()[i]; entry < codes.rowStart()[i + 1]; entry++) {
@@ -65,16 +56,16 @@ final class SparseProducts {
         return dots;
     }
 
-    /** {@code Z_a Z_b^T}. */
-    private static Matrix products(SparseCodes a, SparseCodes b) {
-        int n = b.rows();
-        Matrix products = Matrix.zeros(a.rows(), n);
-        CodesByFeature byFeature = CodesByFeature.of(b);
-        Cores.each(parts(a.rows()), part -> {
-            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, a.rows()); i++) {
-                for (int entry = a.rowStart()[i]; entry < a.rowStart()[i + 1]; entry++) {
-                    double value = a.value()[entry];
-                    int feature = a.feature()[entry];
+    /** {@code Z Z^T}. */
+    private static Matrix gram(SparseCodes codes) {
+        int n = codes.rows();
+        Matrix products = Matrix.zeros(n, n);
+        CodesByFeature byFeature = CodesByFeature.of(codes);
+        Cores.each(parts(n), part -> {
+            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, n); i++) {
+                for (int entry = codes.rowStart()[i]; entry < codes.rowStart()[i + 1]; entry++) {
+                    double value = codes.value()[entry];
+                    int feature = codes.feature()[entry];
                     for (int other = byFeature.start()[feature];
                             other < byFeature.start()[feature + 1];
                             other++) {

@@ -5,10 +5,8 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Operand;
-import io.plumbline.linalg.PolarFactor;
 import io.plumbline.linalg.RightFactor;
 import io.plumbline.linalg.Svd;
-import io.plumbline.linalg.SymmetricEigen;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +32,7 @@ record StepOne(
         @Nullable Matrix outside,
         double[] alignment) {
 
-    /** {@code 4 d r^2} flops and an SVD of r x r; for the full-rank form also a {@link PolarFactor} of d x d. */
+    /** {@code 4 d r^2} flops and an SVD of r x r; for the full-rank form also a {@link ComplementRotation}. */
     static StepOne of(ExplainerSubspace trained, ActiveSubspace window, Rotation rotation) {
         int dimension = window.dimension();
         int rank = window.rank();
@@ -43,42 +41,10 @@ record StepOne(
         }
         Matrix basis = window.subspace().basis();
         Matrix dictionary = columns(trained.leftVectors(), 0, rank);
-        Svd svd = Svd.of(weighed(Kernels.transposeMultiply(dictionary, basis), trained.singularValues(), 0));
+        Svd svd = Svd.of(weighed(Kernels.transposeMultiply(dictionary, basis), trained.singularValues()));
         Matrix turn = turn(dictionary, svd);
-        Matrix outside = rotation == Rotation.PRINTED ? null : outside(trained, basis, turn);
+        Matrix outside = rotation == Rotation.PRINTED ? null : ComplementRotation.of(trained, basis);
         return new StepOne(turn, basis, outside, svd.values());
-    }
-
-    /**
-     * P: with the dictionary's energies {@code C = W W^T} and the projectors of both subspaces, {@code (I - Pi_dec) C (I - Pi)} and
-     * {@code L V^T} have orthogonal rows and columns, so that the orthogonal factor of their sum is P and {@code L V^T}. Which basis the
-     * window's complement is given plays no part.
-     */
-    private static Matrix outside(ExplainerSubspace trained, Matrix basis, Matrix turn) {
-        int dimension = basis.rows();
-        int rank = basis.columns();
-        double[] values = trained.singularValues();
-        Matrix from = columns(trained.leftVectors(), rank, dimension);
-        Matrix aligned = Kernels.transposeMultiply(from, basis);
-        Matrix across = from.transpose().minus(Kernels.multiplyTranspose(aligned, basis));
-        Matrix rotated = Kernels.multiplyTranspose(turn, basis);
-        double largest = values[rank] * values[rank];
-        // The cosines of the complements' angles are 1 and those of the subspaces themselves.
-        double[] cosines = Svd.values(Kernels.transposeMultiply(columns(trained.leftVectors(), 0, rank), basis));
-        double smallest = values[dimension - 1] * values[dimension - 1] * cosines[rank - 1];
-        Matrix sum = Kernels.multiply(from, weighed(across, values, rank)).plus(largest, rotated);
-        return PolarFactor.of(sum, largest, smallest)
-                .map(both -> both.minus(rotated))
-                .orElseGet(() -> outsideBySingularVectors(trained, from, basis));
-    }
-
-    /** Where the dictionary hardly spans its complement, or the window's lies nearly at a right angle to it. */
-    private static Matrix outsideBySingularVectors(ExplainerSubspace trained, Matrix from, Matrix basis) {
-        Matrix complement = Matrix.identity(basis.rows()).minus(Kernels.multiplyTranspose(basis, basis));
-        Matrix onto = SymmetricEigen.of(complement).vectors().leadingColumns(from.columns());
-        Matrix alignment = Kernels.transposeMultiply(from, onto);
-        Svd svd = Svd.of(weighed(alignment, trained.singularValues(), basis.columns()));
-        return Kernels.multiplyTranspose(turn(from, svd), onto);
     }
 
     /** The rotation onto the whole space. */
@@ -139,9 +105,9 @@ record StepOne(
     }
 
     /** {@code S^2 A}, in place: how two bases lie to each other, weighed by the dictionary's energies. */
-    private static Matrix weighed(Matrix alignment, double[] singularValues, int first) {
+    private static Matrix weighed(Matrix alignment, double[] singularValues) {
         for (int i = 0; i < alignment.rows(); i++) {
-            double energy = singularValues[first + i] * singularValues[first + i];
+            double energy = singularValues[i] * singularValues[i];
             for (int j = 0; j < alignment.columns(); j++) {
                 alignment.set(i, j, energy * alignment.get(i, j));
             }
@@ -154,7 +120,7 @@ record StepOne(
         return Kernels.multiply(dictionary, Kernels.multiplyTranspose(svd.left(), svd.right()));
     }
 
-    private static Matrix columns(Matrix matrix, int from, int to) {
+    static Matrix columns(Matrix matrix, int from, int to) {
         Matrix part = Matrix.zeros(matrix.rows(), to - from);
         for (int i = 0; i < matrix.rows(); i++) {
             System.arraycopy(matrix.values(), i * matrix.columns() + from, part.values(), i * (to - from), to - from);

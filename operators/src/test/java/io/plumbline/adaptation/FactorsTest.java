@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
@@ -12,6 +13,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.wire.DType;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -117,7 +119,9 @@ class FactorsTest {
     @Test
     void productsOfCodesWithoutTheirMeansAreTheDenseOnes() {
         Matrix z = ROWS.codes().toDense();
-        Matrix others = OTHERS.codes().toDense();
+        // Of few rows, so that there are features that are active in one of them alone.
+        SparseCodes few = OTHERS.codes().select(3, 1, 4);
+        Matrix others = few.toDense();
         double[] mean = ROWS.codes().mean();
         for (Matrix matrix : List.of(z, others)) {
             for (int i = 0; i < matrix.rows(); i++) {
@@ -125,11 +129,12 @@ class FactorsTest {
             }
         }
         Matrix gram = SparseProducts.centredGram(ROWS.codes());
-        Matrix cross = SparseProducts.centredCross(OTHERS.codes(), ROWS.codes());
+        Matrix x = Problem.gaussian(new Random(32), ROWS.rows(), 100, 1.0);
         Matrix expected = Kernels.multiplyTranspose(z, z);
         assertEquals(0.0, expected.minus(gram).frobeniusNorm(), 1e-12 * expected.frobeniusNorm());
-        Matrix onOthers = Kernels.multiplyTranspose(others, z);
-        assertEquals(0.0, onOthers.minus(cross).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm());
+        Matrix onOthers = Kernels.multiply(Kernels.multiplyTranspose(others, z), x);
+        Matrix found = new CentredCross(few, ROWS.codes()).times(x);
+        assertEquals(0.0, onOthers.minus(found).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm(), "seeds 31, 32");
     }
 
     private static SearchRun run() {
