@@ -106,7 +106,7 @@ class TopEigenspaceTest {
         for (int i = 0; i < d - 1; i++) {
             moment.set(i, i, spectrum("power law", d)[i]);
         }
-        BlockIteration iteration = BlockIteration.fromAnywhere(moment, 3, 24);
+        BlockIteration iteration = BlockIteration.of(moment, 3, 24, null, moment.frobeniusNorm(), 1e-9, false);
         for (int step = 0; step < 10; step++) {
             iteration.step(1e-9);
         }
