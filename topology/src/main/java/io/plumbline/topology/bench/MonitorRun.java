@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class MonitorRun {
 
     private static final String ROWS = "plumbline_rows_total{";
+    private static final String WINDOWS = "plumbline_windows_total{";
     private static final long LOOK_EVERY_MS = 100;
     private static final double GIVE_UP_SECONDS = 300;
 
@@ -31,7 +32,12 @@ final class MonitorRun {
      */
     record Result(double rowsPerSecond, Pauses stalls, Pauses collections) {}
 
-    static Result of(MonitorConfig config, Map<String, WatchedSite> sites, long rows)
+    /**
+     * Runs until so many rows are read and so many windows closed, with the stalls they caused.
+     *
+     * @param windows that the rows close, which takes some commits more than to read them
+     */
+    static Result of(MonitorConfig config, Map<String, WatchedSite> sites, long rows, long windows)
             throws IOException, InterruptedException {
         try (CollectorWatch collector = new CollectorWatch();
                 PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR)) {
@@ -42,22 +48,28 @@ final class MonitorRun {
             long begin = System.nanoTime();
             double seen = 0.0;
             String page = "";
-            while (seen < rows) {
+            while (seen < rows || !haveClosed(windows, page)) {
                 String failure = runtime.awaitFailure(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
-                requireRunning(failure, begin, seen, rows);
+                requireRunning(
+                        failure,
+                        begin,
+                        "%,.0f of %,d rows, closed %,.0f of %,d windows"
+                                .formatted(seen, rows, sumOf(WINDOWS, page), windows));
                 page = read(metrics);
-                seen = rowsOf(page);
-                meter.at(System.nanoTime(), seen);
+                if (seen < rows) {
+                    seen = sumOf(ROWS, page);
+                    meter.at(System.nanoTime(), seen);
+                }
             }
             return new Result(meter.hotRate(), StallHistogram.read("", page), collector.pauses(""));
         }
     }
 
-    private static void requireRunning(@Nullable String failure, long begin, double seen, long rows) {
+    private static void requireRunning(@Nullable String failure, long begin, String done) {
         double seconds = (System.nanoTime() - begin) / 1e9;
         if (failure != null || seconds > GIVE_UP_SECONDS) {
-            throw new IllegalStateException("the monitor read %,.0f of %,d rows in %.0f s: %s"
-                    .formatted(seen, rows, seconds, failure == null ? "given up" : failure));
+            throw new IllegalStateException("the monitor read %s in %.0f s: %s"
+                    .formatted(done, seconds, failure == null ? "given up" : failure));
         }
     }
 
@@ -67,9 +79,16 @@ final class MonitorRun {
         }
     }
 
-    private static double rowsOf(String page) {
+    /** The stall of a window is counted after it. */
+    private static boolean haveClosed(long windows, String page) {
+        return windows == 0
+                || (sumOf(WINDOWS, page) >= windows
+                        && StallHistogram.read("", page).number() > 0);
+    }
+
+    private static double sumOf(String counter, String page) {
         return page.lines()
-                .filter(line -> line.startsWith(ROWS))
+                .filter(line -> line.startsWith(counter))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                 .sum();
     }

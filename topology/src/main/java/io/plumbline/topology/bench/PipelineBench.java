@@ -162,13 +162,14 @@ final class PipelineBench implements AutoCloseable {
     }
 
     Reader monitor(BenchSite site, ActivationsTopic topic, Windows windows) {
-        return () -> monitorRun(site, topic, windows).rowsPerSecond();
+        return () -> monitorRun(site, topic, windows, 0).rowsPerSecond();
     }
 
-    MonitorRun.Result monitorRun(BenchSite site, ActivationsTopic topic, Windows windows)
+    /** @param closing windows that are waited for after the last row */
+    MonitorRun.Result monitorRun(BenchSite site, ActivationsTopic topic, Windows windows, long closing)
             throws IOException, InterruptedException {
         MonitorConfig config = site.config(bootstrapServers, topic, nextRun(), windows);
-        return MonitorRun.of(config, site.sites(config), topic.rows());
+        return MonitorRun.of(config, site.sites(config), topic.rows(), closing);
     }
 
     private PauseBench pauses() {
