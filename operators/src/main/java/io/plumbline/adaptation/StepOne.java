@@ -7,6 +7,8 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Operand;
 import io.plumbline.linalg.RightFactor;
 import io.plumbline.linalg.Svd;
+import java.util.Arrays;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +63,9 @@ record StepOne(
      * reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
      */
     Matrix rotate(Matrix rows, double share) {
-        return turn(share, rows.rows()).apply(rows);
+        return turn == null || basis == null
+                ? rows.copy()
+                : turn(share, rows.rows()).get().apply(rows);
     }
 
     /** {@code X'^T X'}, d x d, of the rotated rows X'. */
@@ -75,19 +79,47 @@ record StepOne(
         return Kernels.multiplyTranspose(Kernels.multiply(basis, small), basis);
     }
 
-    /** {@link #rotate} for rows that come block after block, so many in all; any number of threads. */
-    UnaryOperator<Matrix> turn(double share, int rowsInAll) {
+    /**
+     * {@link #rotate} for rows that come block after block, so many in all: one for each thread, which reuses what it returns. Blocks that
+     * are not turned are returned as they are.
+     */
+    Supplier<UnaryOperator<Matrix>> turn(double share, int rowsInAll) {
         if (turn == null || basis == null) {
-            return Matrix::copy;
+            return UnaryOperator::identity;
         }
         Matrix whole = whole(share);
         if (whole != null) {
             RightFactor factor = Kernels.rightFactor(Operand.of(whole), rowsInAll);
-            return rows -> product(rows, factor);
+            return () -> new Product(factor)::of;
         }
         RightFactor in = Kernels.rightFactor(Operand.of(turn), rowsInAll);
         RightFactor out = Kernels.rightFactor(Operand.transposeOf(basis), rowsInAll);
-        return rows -> product(product(rows, in), out);
+        return () -> {
+            Product coordinates = new Product(in);
+            Product turned = new Product(out);
+            return rows -> turned.of(coordinates.of(rows));
+        };
+    }
+
+    /** Blocks of rows times one factor, in the same place as long as they have as many rows. */
+    private static final class Product {
+
+        private final RightFactor factor;
+        private Matrix product = Matrix.zeros(0, 0);
+
+        Product(RightFactor factor) {
+            this.factor = factor;
+        }
+
+        Matrix of(Matrix rows) {
+            if (product.rows() == rows.rows()) {
+                Arrays.fill(product.values(), 0.0);
+            } else {
+                product = Matrix.zeros(rows.rows(), factor.columns());
+            }
+            factor.addProduct(Operand.of(rows), product.values());
+            return product;
+        }
     }
 
     /** {@code L V^T + share P}, d x d; null where there is no P. */
@@ -96,12 +128,6 @@ record StepOne(
         return turn == null || basis == null || outside == null
                 ? null
                 : Kernels.multiplyTranspose(turn, basis).plus(share, outside);
-    }
-
-    private static Matrix product(Matrix rows, RightFactor factor) {
-        Matrix product = Matrix.zeros(rows.rows(), factor.columns());
-        factor.addProduct(Operand.of(rows), product.values());
-        return product;
     }
 
     /** {@code S^2 A}, in place: how two bases lie to each other, weighed by the dictionary's energies. */

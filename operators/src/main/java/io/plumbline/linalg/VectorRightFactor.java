@@ -24,6 +24,29 @@ final class VectorRightFactor extends RightFactor {
     /** Entries of a strip from which on laying it out is worth another thread. */
     private static final int ENTRIES_WORTH_SHARING = 1 << 13;
 
+    /**
+     * What a thread lays A out in, and a tile. Made anew for every product it would be zeroed and pass through the caches each time, which
+     * took as long as a third of a product of few columns.
+     */
+    private static final ThreadLocal<Room> ROOM = ThreadLocal.withInitial(Room::new);
+
+    private static final class Room {
+
+        private final double[] tile = new double[TILE_ROWS * WIDTH];
+        private double[] left = new double[0];
+
+        /** What is larger than a whole block of A is not kept. */
+        double[] left(int length) {
+            if (length > LEFT_ENTRIES) {
+                return new double[length];
+            }
+            if (left.length < length) {
+                left = new double[LEFT_ENTRIES];
+            }
+            return left;
+        }
+    }
+
     private final double[] strips;
 
     VectorRightFactor(Operand b) {
@@ -51,8 +74,9 @@ final class VectorRightFactor extends RightFactor {
         int m = rows();
         int tiles = Math.max(
                 1, Math.min(VectorTiles.strips(a.rows(), TILE_ROWS), LEFT_ENTRIES / (Math.max(1, m) * TILE_ROWS)));
-        double[] left = new double[tiles * TILE_ROWS * m];
-        double[] tile = new double[TILE_ROWS * WIDTH];
+        Room room = ROOM.get();
+        double[] left = room.left(tiles * TILE_ROWS * m);
+        double[] tile = room.tile;
         for (int row = 0; row < a.rows(); row += tiles * TILE_ROWS) {
             int last = Math.min(row + tiles * TILE_ROWS, a.rows());
             layOut(a, row, last, left);
@@ -93,6 +117,14 @@ final class VectorRightFactor extends RightFactor {
             if (count < TILE_ROWS) {
                 Arrays.fill(left, base, base + TILE_ROWS * m, 0.0);
             }
+            if (a.rowStep() == 1) {
+                // A transpose: a tile's rows lie side by side already, and a row at a time would read every line of it
+                // again for each.
+                for (int h = 0; h < m; h++) {
+                    System.arraycopy(a.values(), a.index(i, h), left, base + h * TILE_ROWS, count);
+                }
+                continue;
+            }
             for (int row = 0; row < count; row++) {
                 int at = a.index(i + row, 0);
                 for (int h = 0; h < m; h++) {
@@ -103,7 +135,13 @@ final class VectorRightFactor extends RightFactor {
     }
 
     private static void add(double[] tile, int from, double[] c, int at, int length) {
-        for (int j = 0; j < length; j++) {
+        int whole = SPECIES.loopBound(length);
+        for (int j = 0; j < whole; j += LANES) {
+            DoubleVector.fromArray(SPECIES, c, at + j)
+                    .add(DoubleVector.fromArray(SPECIES, tile, from + j))
+                    .intoArray(c, at + j);
+        }
+        for (int j = whole; j < length; j++) {
             c[at + j] += tile[from + j];
         }
     }
