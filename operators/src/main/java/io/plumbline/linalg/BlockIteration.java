@@ -116,10 +116,18 @@ final class BlockIteration {
     }
 
     private void rayleighRitz() {
-        SymmetricEigen small = SymmetricEigen.of(Kernels.multiplyTranspose(vectors, images));
-        values = small.values();
-        vectors = Kernels.transposeMultiply(small.vectors(), vectors);
-        images = Kernels.transposeMultiply(small.vectors(), images);
+        Matrix restricted = Kernels.multiplyTranspose(vectors, images);
+        if (isDiagonal(restricted)) {
+            values = new double[residuals.length];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = restricted.get(i, i);
+            }
+        } else {
+            SymmetricEigen small = SymmetricEigen.of(restricted);
+            values = small.values();
+            vectors = Kernels.transposeMultiply(small.vectors(), vectors);
+            images = Kernels.transposeMultiply(small.vectors(), images);
+        }
         int d = psd.columns();
         double[] residual = new double[d];
         for (int i = 0; i < residuals.length; i++) {
@@ -128,6 +136,20 @@ final class BlockIteration {
             }
             residuals[i] = Math.sqrt(Kernels.dot(residual, 0, residual, 0, d));
         }
+    }
+
+    /** Up to rounding, and descending: Ritz vectors from a {@link KrylovStart} need no turning. */
+    private boolean isDiagonal(Matrix restricted) {
+        double beside = 0.0;
+        for (int i = 0; i < restricted.rows(); i++) {
+            for (int j = 0; j < restricted.rows(); j++) {
+                beside += i == j ? 0.0 : restricted.get(i, j) * restricted.get(i, j);
+            }
+            if (i > 0 && !(restricted.get(i, i) <= restricted.get(i - 1, i - 1))) {
+                return false;
+            }
+        }
+        return Math.sqrt(beside) <= floor;
     }
 
     /** One filter and Rayleigh-Ritz, aiming at {@code wanted} as the residual of the leading vectors. */

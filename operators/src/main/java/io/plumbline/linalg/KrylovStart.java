@@ -82,9 +82,9 @@ final class KrylovStart {
         this.rank = rank;
         this.size = size;
         this.most = most;
-        this.tall = new double[most / BLOCKS_A_STRIP + 1][groups * WIDTH * WIDTH];
-        this.basis = new double[groups][most * TILE];
-        this.images = new double[groups][most * TILE];
+        this.tall = new double[most / BLOCKS_A_STRIP + 1][];
+        this.basis = new double[groups][];
+        this.images = new double[groups][];
         this.couplings = new double[most][];
         this.matrix = new double[groups][groups * WIDTH * WIDTH];
         Cores.each(groups, 30.0 * d * d, group -> {
@@ -153,6 +153,9 @@ final class KrylovStart {
     }
 
     private @Nullable Found grow(double[] first, double tolerance, double floor) {
+        int least = size / BLOCK + 1;
+        int look = Math.max(least, Math.min(most, firstLook(rank, tolerance)));
+        makeRoom(look);
         double[] next = first;
         // The second time to rounding.
         for (int pass = 0; pass < 2; pass++) {
@@ -162,8 +165,6 @@ final class KrylovStart {
             }
             next = made.block();
         }
-        int least = size / BLOCK + 1;
-        int look = Math.max(least, firstLook(rank, tolerance));
         double excessBefore = 0.0;
         int lookBefore = 0;
         while (true) {
@@ -186,9 +187,26 @@ final class KrylovStart {
                 excessBefore = excess;
                 lookBefore = look;
                 look = Math.min(most, look + (int) Math.ceil(excess / rate));
+                makeRoom(look);
             }
             next = made.block();
         }
+    }
+
+    /** For so many blocks: room for {@link #most} would take longer to clear than it takes to fill what is needed. */
+    private void makeRoom(int blocksInAll) {
+        for (int group = 0; group < groups; group++) {
+            basis[group] = withRoom(basis[group], blocksInAll);
+            images[group] = withRoom(images[group], blocksInAll);
+        }
+    }
+
+    private double[] withRoom(double @Nullable [] rows, int blocksInAll) {
+        double[] larger = new double[blocksInAll * TILE];
+        if (rows != null) {
+            System.arraycopy(rows, 0, larger, 0, blocks * TILE);
+        }
+        return larger;
     }
 
     private Found found(LeadingEigenpairs.Found leading) {
@@ -210,8 +228,11 @@ final class KrylovStart {
 
     /** As the next columns of the tall strips. */
     private void layTall(double[] block) {
-        double[] strip = tall[blocks / BLOCKS_A_STRIP];
         int column = blocks % BLOCKS_A_STRIP * BLOCK;
+        if (column == 0 && tall[blocks / BLOCKS_A_STRIP] == null) {
+            tall[blocks / BLOCKS_A_STRIP] = new double[groups * WIDTH * WIDTH];
+        }
+        double[] strip = tall[blocks / BLOCKS_A_STRIP];
         for (int group = 0; group < groups; group++) {
             for (int i = 0; i < WIDTH; i++) {
                 int to = (group * WIDTH + i) * WIDTH + column;

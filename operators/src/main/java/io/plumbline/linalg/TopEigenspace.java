@@ -148,7 +148,7 @@ public final class TopEigenspace {
             raised.set(i, i, raised.get(i, i) + values[i]);
             rest -= values[i];
         }
-        double[] raisedValues = SymmetricEigen.of(raised).values();
+        double[] raisedValues = LeadingEigenpairs.values(raised);
         double[] atMost = new double[d];
         for (int i = 0; i < d; i++) {
             // The eigenvalues between the known ones and this one are no smaller, and together no more than what is

@@ -27,6 +27,28 @@ class KrylovStartTest {
         assertEquals(0.0, defect, 1e-12);
     }
 
+    /** So that nobody needs to decompose what it is restricted to again. */
+    @Test
+    void vectorsAreRitzVectorsToRounding() {
+        for (double outlier : new double[] {1.0, 50.0, 1e5}) {
+            double[] values = new double[D];
+            for (int i = 0; i < D; i++) {
+                values[i] = (i < 4 ? outlier : 1.0) / (i + 1);
+            }
+            Matrix moment = rotated(values);
+            KrylovStart.Found found = started(moment, 8, 1e-4);
+            Matrix restricted = Kernels.multiplyTranspose(found.vectors(), found.images());
+            double beside = 0.0;
+            for (int i = 0; i < 24; i++) {
+                for (int j = 0; j < 24; j++) {
+                    beside += i == j ? 0.0 : restricted.get(i, j) * restricted.get(i, j);
+                }
+            }
+            double rounding = 4 * 0x1p-53 * Math.sqrt(D) * moment.frobeniusNorm();
+            assertTrue(Math.sqrt(beside) <= rounding, outlier + ": " + Math.sqrt(beside) + ", rounding " + rounding);
+        }
+    }
+
     @Test
     void theSpaceGrowsUntilItsVectorsAreAsGoodAsWanted() {
         double[] values = new double[D];

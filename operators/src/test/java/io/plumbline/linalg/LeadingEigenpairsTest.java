@@ -68,6 +68,7 @@ class LeadingEigenpairsTest {
         double norm = symmetric.frobeniusNorm();
         double rounding = 4 * n * 0x1p-53 * norm;
         assertArrayEquals(full.values(), found.values(), rounding, where);
+        assertArrayEquals(found.values(), LeadingEigenpairs.values(symmetric), 0.0, where);
         assertEquals(count, found.vectors().columns(), where);
         Matrix gram = Kernels.transposeMultiply(found.vectors(), found.vectors());
         assertEquals(0.0, gram.minus(Matrix.identity(count)).frobeniusNorm(), 1e-14 * n, where);
