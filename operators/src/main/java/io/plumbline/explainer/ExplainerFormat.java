@@ -14,7 +14,7 @@ public interface ExplainerFormat {
     /** Whether the folder looks like this format; reads nothing but names. */
     boolean recognises(Path directory);
 
-    /** What the folder's configuration says of its sizes; reads no weights, which may not fit in memory. */
+    /** What the folder's configuration and the headers of its files say of its sizes; reads no weights, which may not fit in memory. */
     ExplainerShape shape(Path directory) throws IOException;
 
     /**

@@ -69,7 +69,23 @@ public final class SaeLensFormat implements ExplainerFormat {
                 config.targetWidth(),
                 config.features(),
                 Explainer.isTranscoder(config.architecture()),
-                config.activation() == SaeLensConfig.Activation.TOPK ? config.k() : config.features());
+                config.activation() == SaeLensConfig.Activation.TOPK ? config.k() : config.features(),
+                storesFloats(directory));
+    }
+
+    /** As nearly every folder does; one whose weights cannot be read is refused when they are. */
+    private static boolean storesFloats(Path directory) throws IOException {
+        Path file = directory.resolve(WEIGHTS_FILE);
+        if (!Files.isRegularFile(file)) {
+            return true;
+        }
+        try (Safetensors opened = Safetensors.open(file)) {
+            return opened.names().stream()
+                    .filter(name -> name.equals(W_ENC) || name.equals(W_DEC))
+                    .noneMatch(name -> opened.tensor(name).dtype() == DType.F64);
+        } catch (SafetensorsException unreadable) {
+            return true;
+        }
     }
 
     @Override

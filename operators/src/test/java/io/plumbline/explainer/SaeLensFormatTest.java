@@ -46,6 +46,20 @@ class SaeLensFormatTest {
     }
 
     @Test
+    void howMuchMemoryWeightsTakeIsKnownBeforeTheyAreRead() throws IOException {
+        SaeLensFolder made = SaeLensFolder.autoencoder("standard");
+        ExplainerShape narrow = Explainer.shape(made.as(DType.BF16).writeTo(folder.resolve("narrow")));
+        assertEquals(Float.BYTES, narrow.decoderWeightBytes());
+        assertEquals(Double.BYTES, narrow.encoderWeightBytes(), "small encoders are held in float64");
+        ExplainerShape wide = Explainer.shape(made.as(DType.F64).writeTo(folder.resolve("wide")));
+        assertEquals(Double.BYTES, wide.decoderWeightBytes());
+        assertEquals(Float.BYTES, new ExplainerShape(1024, 8, 1024, false, 1024, true).encoderWeightBytes());
+        assertEquals(Double.BYTES, new ExplainerShape(1024, 8, 1024, false, 1024, false).encoderWeightBytes());
+        Files.writeString(folder.resolve("narrow/sae_weights.safetensors"), "no header");
+        assertEquals(narrow, Explainer.shape(folder.resolve("narrow")), "what is broken is refused when it is read");
+    }
+
+    @Test
     void topKTakesKFromWhereverItStands() throws IOException {
         assertEquals(2, k(SaeLensFolder.autoencoder("topk").with("k", "2")));
         assertEquals(

@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * rows that wait        4 d {@link FloatPanel#capacity}, in each live pane where rows are read
  * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16 + codes where windows are composed)
  * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode_rows: on-arrival}; a active features, at most 4 w / 3
- * explainer             8 k (d_in + d), held as float64
+ * explainer             4 k d_in + 4 k d; 8 for weights stored as F64, and of an encoder with fewer than 2^20 of them
+ * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
  * </pre>
@@ -44,11 +45,10 @@ import org.jspecify.annotations.Nullable;
  * The large arrays are rounded up so.
  *
  * <p>Panes open: {@link WindowSettings#openPanesPerPartition} at level 1, {@link WindowSettings#openPanesPerWindow} at
- * level 2. Measured against the heap of a running monitor in {@code CapacityEstimateTest} and {@code ScaleSoak}: within
- * 25 %.
+ * level 2. Measured against the heap in {@code PaneMemoryTest}, {@code SiteMemoryTest} and {@code ScaleSoak}: within 25 %.
  *
  * @param held what stays for as long as the monitor runs
- * @param working what comes and goes, of which the most at one time
+ * @param working what comes and goes, the most of each and never two together
  * @param buffers what Kafka's clients fill when there is a backlog
  * @param outside memory outside of the heap
  * @param written what goes to the monitor's own topics
@@ -199,7 +199,11 @@ public record CapacityEstimate(
 
     /** What an array of float64 takes in a heap of such regions. */
     private static double array(double values, long region) {
-        double bytes = Double.BYTES * values + ARRAY_HEADER;
+        return array(values, Double.BYTES, region);
+    }
+
+    private static double array(double values, int bytesEach, long region) {
+        double bytes = bytesEach * values + ARRAY_HEADER;
         return bytes < region / 2.0 ? bytes : Math.ceil(bytes / region) * region;
     }
 
@@ -218,6 +222,7 @@ public record CapacityEstimate(
         double geometry = 0;
         double decoders = 0;
         double assessment = 0;
+        double reading = 0;
         for (Site site : sites) {
             double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
             live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes());
@@ -226,8 +231,10 @@ public record CapacityEstimate(
             stored += storedPane(site, config.sampleRows());
             storedCodes += STORED_SAMPLE * config.sampleRows() * site.codes();
             ExplainerShape shape = site.shape();
-            double decoder = array((double) shape.features() * shape.targetWidth(), region);
-            explainers += decoder + array((double) shape.features() * shape.inputWidth(), region);
+            double encoderWeights = (double) shape.features() * shape.inputWidth();
+            double decoder = array((double) shape.features() * shape.targetWidth(), shape.decoderWeightBytes(), region);
+            explainers += decoder + array(encoderWeights, shape.encoderWeightBytes(), region);
+            reading = Math.max(reading, array(encoderWeights, region) - decoder);
             geometry += moment
                     + 5 * array(site.squared(), region)
                     + 3 * array((double) shape.targetWidth() * site.rank(), region);
@@ -236,7 +243,7 @@ public record CapacityEstimate(
         }
         List<Part> held = new ArrayList<>();
         held.add(part("Java and Kafka, before the first site", BASE));
-        held.add(part("explainers, as float64", explainers));
+        held.add(part("explainers", explainers));
         held.add(part("baselines and their geometry", geometry));
         held.add(part("adapted decoders in service", decoders));
         held.add(part("open panes where rows are read", level1 * (live + waiting)));
@@ -247,7 +254,9 @@ public record CapacityEstimate(
                     "both as stored (state.store: memory)",
                     copies * ((level1 + level2) * stored + level2 * storedCodes)));
         }
-        List<Part> working = List.of(part("one window's assessment per stream thread", threads * assessment));
+        List<Part> working = List.of(
+                part("one window's assessment per stream thread", threads * assessment),
+                part("or, at the start, reading the largest explainer", reading));
         int buffered = number(properties, StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG)
                 + number(properties, StreamsConfig.mainConsumerPrefix("max.poll.records"));
         long perPartition = buffered * (LARGEST_ACTIVATION_RECORD + LARGEST_MOMENT_RECORD);
@@ -319,9 +328,9 @@ public record CapacityEstimate(
         return sum(held);
     }
 
-    /** Below this the monitor cannot work: what is held, and one assessment per thread. */
+    /** Below this the monitor cannot work: what is held, and the most that comes and goes. */
     public long leastHeapBytes() {
-        return heldBytes() + sum(working);
+        return heldBytes() + working.stream().mapToLong(Part::bytes).max().orElse(0);
     }
 
     /** With this it can also work off a backlog of the largest records. */

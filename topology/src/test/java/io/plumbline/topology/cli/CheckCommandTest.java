@@ -319,11 +319,11 @@ class CheckCommandTest {
                 sites:
                   layer.2: {explainer: wide, baseline: base.safetensors, rank: 2, threshold: 1.0, adaptation: {mode: observe}}
                 """);
-        Shell shell = Shell.run("check", "--config", file, "--offline", "--heap", "4g");
+        Shell shell = Shell.run("check", "--config", file, "--offline", "--heap", "3g");
         assertEquals(2, shell.exitCode());
         assertTrue(shell.err().contains("1 sites need a heap of at least"), shell.err());
-        assertTrue(shell.err().contains("it has 4096 MiB; set PLUMBLINE_JAVA_OPTS=-Xmx"), shell.err());
-        assertTrue(shell.err().contains("largest part is \"explainers, as float64\" with 41"), shell.err());
+        assertTrue(shell.err().contains("it has 3072 MiB; set PLUMBLINE_JAVA_OPTS=-Xmx"), shell.err());
+        assertTrue(shell.err().contains("largest part is \"explainers\" with 20"), shell.err());
         Shell ample = Shell.run("check", "--config", file, "--offline", "--heap", "64g");
         assertFalse(ample.err().contains("need a heap"), ample.err());
         Shell typo = Shell.run("check", "--config", file, "--offline", "--heap", "4 gigabytes");

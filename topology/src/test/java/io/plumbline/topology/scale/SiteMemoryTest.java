@@ -19,7 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 class SiteMemoryTest {
 
     private static final int WIDTH = 256;
-    private static final int FEATURES = 2_048;
+    /** As many as make an encoder that is held as floats. */
+    private static final int FEATURES = 4_096;
+
     private static final List<String> NAMES = List.of("a", "b", "c", "d", "e", "f");
 
     @TempDir
