@@ -185,6 +185,16 @@ final class RidgeLevels {
         return at(absolute.preservation() + absolute.geometric());
     }
 
+    /** Solves ahead what any rotation below full rank will ask for. */
+    void prepare(Regularisation absolute) {
+        try {
+            inner(absolute);
+            outer(absolute).targets();
+        } catch (ArithmeticException | IllegalArgumentException e) {
+            // Whoever asks for that level is told again.
+        }
+    }
+
     private Inverse factored(double lambda) {
         if (lambda == 0.0) {
             return withoutRidge();

@@ -3,6 +3,7 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
@@ -29,6 +30,7 @@ final class SearchRun {
     private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new HashMap<>();
     private final Map<Candidate, SettingsFit> made = new HashMap<>();
+    private final Map<Candidate, Matrix> images = new HashMap<>();
     private final Map<Candidate, Weights> asAuthorsCode = new HashMap<>();
 
     private record Turn(int rank, Rotation rotation) {}
@@ -115,7 +117,7 @@ final class SearchRun {
             Refit refit = refit(candidate);
             return refit == null
                     ? onRowsFittedOn(candidate, decoder(candidate, DType.F64))
-                    : new SearchReport.Figures(candidate, refit.score(own), null, null, null);
+                    : new SearchReport.Figures(candidate, refit.scoreOfOwn(image(candidate, refit)), null, null, null);
         } catch (ArithmeticException e) {
             return new SearchReport.Figures(candidate, null, null, null, String.valueOf(e.getMessage()));
         }
@@ -192,7 +194,14 @@ final class SearchRun {
     Matrix gram(Candidate candidate) {
         SettingsFit factors = inFactors(candidate);
         Refit refit = refit(candidate);
-        return factors == null || refit == null ? null : factors.gram(trainedSubspace, own.trained(), refit.on(own));
+        return factors == null || refit == null
+                ? null
+                : factors.gram(trainedSubspace, own.trained(), image(candidate, refit));
+    }
+
+    /** What the refit adds on the rows fitted on, {@code K dual}. */
+    private Matrix image(Candidate candidate, Refit refit) {
+        return images.computeIfAbsent(candidate, unknown -> refit.on(own));
     }
 
     /**
@@ -237,6 +246,7 @@ final class SearchRun {
 
     /** Makes room for the weights of a candidate whose factors and {@code W W^T} are known. */
     void forgetSolutions() {
+        images.clear();
         levels.forget();
     }
 
@@ -250,11 +260,23 @@ final class SearchRun {
     }
 
     private Refit refit(GaeSettings settings) {
-        StepOne stepOne = stepOne(settings.rank(), settings.rotation());
         if (!settings.refits()) {
+            StepOne stepOne = stepOne(settings.rank(), settings.rotation());
             return new Refit(stepOne, RefitFormula.stepOneOnly(stepOne), null, null);
         }
         Regularisation absolute = settings.regularisation().inUnitsOf(fit.codes());
+        if (settings.rank() < trained.dimension() && window.moment == null) {
+            // Side by side: a moment is summed by one core. What cannot be solved is said below, after what cannot be
+            // rotated.
+            Cores.each(2, part -> {
+                if (part == 0) {
+                    levels.prepare(absolute);
+                } else {
+                    window.moment();
+                }
+            });
+        }
+        StepOne stepOne = stepOne(settings.rank(), settings.rotation());
         try {
             return new Refit(
                     stepOne,
@@ -302,6 +324,19 @@ final class SearchRun {
         private Reconstruction score(RefitRows rows) {
             Solutions within = inner == null ? null : inner.on(rows);
             return formula.score(rows, within, outside(within, rows));
+        }
+
+        /** On the rows fitted on, of which what the refit adds is known. */
+        private Reconstruction scoreOfOwn(Matrix image) {
+            double[] left = stepOne.rotate(own.trained(), formula.outerShare()).values();
+            double[] targets = own.targets().values();
+            double[] added = image.values();
+            double sum = 0.0;
+            for (int i = 0; i < targets.length; i++) {
+                double error = targets[i] - left[i] - added[i];
+                sum += error * error;
+            }
+            return own.scored(sum);
         }
 
         /** The same object where it is the same level: the formula is shorter then. */

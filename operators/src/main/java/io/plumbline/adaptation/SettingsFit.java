@@ -40,24 +40,24 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
 
     /**
      * {@code W W^T}, d x d, of the paper's W. With D~ the rotated weights as on file it is
-     * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}; {@code D^T D = U S^2 U^T}.
+     * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}. {@code N d^2} flops below full rank, else {@code 2 N d^2}.
      *
      * @param trainedProduct {@code Zc D}
      * @param image {@code K dual}, n x d
      */
     Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, Matrix image) {
-        Matrix triangle = trained.leftVectors().transpose();
-        int d = triangle.columns();
-        for (int i = 0; i < d; i++) {
-            for (int j = 0; j < d; j++) {
-                triangle.set(i, j, trained.singularValues()[i] * triangle.get(i, j));
-            }
+        Matrix gram = stepOne.products(trained, outerShare);
+        Matrix narrow = stepOne.narrowProducts(dual, trainedProduct);
+        if (narrow != null) {
+            gram.addWithTranspose(narrow);
+            gram.addWithTranspose(Kernels.halfOfSymmetricProduct(image, dual));
+            return gram;
         }
         // B and half of the last term; with its transpose this is all that is not D~^T D~.
         Matrix learnt = stepOne.rotate(trainedProduct, outerShare);
         Kernels.addScaled(0.5, image.values(), 0, learnt.values(), 0, image.values().length);
-        Matrix half = Kernels.transposeMultiply(learnt, dual);
-        return stepOne.products(triangle, outerShare).plus(1.0, half).plus(1.0, half.transpose());
+        gram.addWithTranspose(Kernels.transposeMultiply(learnt, dual));
+        return gram;
     }
 
     /**

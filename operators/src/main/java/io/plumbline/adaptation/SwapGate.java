@@ -63,14 +63,15 @@ public record SwapGate(GateLimits limits) {
         Subspace before = current.equals(trained)
                 ? ofTrained(trained, trainedSubspace, rank)
                 : DictionarySpace.of(DictionarySpace.gram(current.weights()), rank);
+        Matrix products = proposed.equals(current) ? null : proposal.products();
         // Side by side: either is done by one core for most of its time.
         ActiveSubspace[] spaces = new ActiveSubspace[2];
-        Matrix[] moments = {
-            SecondMoment.of(heldOut.targets()).matrix(), proposed.equals(current) ? null : proposal.products()
-        };
         Cores.each(2, which -> {
-            if (moments[which] != null) {
-                spaces[which] = ActiveSubspace.leadingOnly(moments[which], rank, null);
+            if (which == 0) {
+                spaces[0] = ActiveSubspace.leadingOnly(
+                        SecondMoment.of(heldOut.targets()).matrix(), rank, null);
+            } else if (products != null) {
+                spaces[1] = ActiveSubspace.leadingOnly(products, rank, null);
             }
         });
         ActiveSubspace active = spaces[0];

@@ -11,6 +11,9 @@ public final class Kernels {
     /** Below this a product is done before a kernel is chosen or compiled. */
     private static final double FEW_FLOPS = 1e5;
 
+    /** Columns of a symmetric product that are made together: a multiple of what kernels work on. */
+    private static final int STRIP = 192;
+
     private Kernels() {}
 
     /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops; B is laid out anew, {@code 8 m p} bytes. */
@@ -29,6 +32,32 @@ public final class Kernels {
     public static Matrix multiplyTranspose(Matrix a, Matrix b) {
         requireInner(a.columns(), b.columns(), a, b);
         return product(Operand.of(a), Operand.transposeOf(b));
+    }
+
+    /**
+     * The half H of {@code A^T B} where that is symmetric, (n x p)^T (n x p): {@code A^T B = H + H^T}, what is above the diagonal and not
+     * in its strip being 0. {@code n p (p + 192)} flops.
+     */
+    public static Matrix halfOfSymmetricProduct(Matrix a, Matrix b) {
+        requireInner(a.rows(), b.rows(), a, b);
+        int p = a.columns();
+        if (b.columns() != p) {
+            throw new IllegalArgumentException("%d and %d columns have no symmetric product".formatted(p, b.columns()));
+        }
+        Matrix half = Matrix.zeros(p, p);
+        UpdateKernel kernel = kernelFor(1.0 * a.rows() * p * p);
+        for (int from = 0; from < p; from += STRIP) {
+            int to = Math.min(from + STRIP, p);
+            // From the strip's first row on; what is above is below in the strips before.
+            kernel.rightFactor(Operand.partOf(b, 0, b.rows(), from, to))
+                    .addProduct(Operand.transposeOf(a).rowRange(from, p), half.values(), from * p + from, p);
+            for (int i = from; i < to; i++) {
+                for (int j = from; j < to; j++) {
+                    half.values()[i * p + j] *= 0.5;
+                }
+            }
+        }
+        return half;
     }
 
     private static Matrix product(Operand a, Operand b) {

@@ -17,6 +17,7 @@ public record Matrix(int rows, int columns, double[] values) {
     private static final double SAFE_LEAST = 0x1p-880;
 
     private static final double SAFE_MOST = 0x1p1000;
+    private static final int TILE = 32;
 
     public Matrix {
         if (rows < 0 || columns < 0 || (long) rows * columns != values.length) {
@@ -85,6 +86,23 @@ public record Matrix(int rows, int columns, double[] values) {
 
     public Matrix minus(Matrix other) {
         return plus(-1.0, other);
+    }
+
+    /** Adds a square matrix and its transpose to this one, of the same size, tile by tile: a column at a time would miss the cache. */
+    public void addWithTranspose(Matrix half) {
+        requireSameShape(half);
+        if (rows != columns) {
+            throw new IllegalArgumentException("not square: %d x %d".formatted(rows, columns));
+        }
+        for (int top = 0; top < rows; top += TILE) {
+            for (int left = 0; left < columns; left += TILE) {
+                for (int i = top; i < Math.min(top + TILE, rows); i++) {
+                    for (int j = left; j < Math.min(left + TILE, columns); j++) {
+                        values[i * columns + j] += half.values[i * columns + j] + half.values[j * columns + i];
+                    }
+                }
+            }
+        }
     }
 
     public double frobeniusNorm() {
