@@ -250,6 +250,25 @@ class AdaptationLawsTest {
         assertTrue(reason.contains("give a larger lambda"), reason);
     }
 
+    /** Its covariance has a Cholesky factor, of rounding. */
+    @ParameterizedTest
+    @ValueSource(doubles = {1e-6, 1e-7})
+    void aFeatureThatRepeatsAnotherLeavesTheRefitWithoutPreservationUndecided(double difference) {
+        Problem problem = Problem.random(73, 90, 30, DIMENSION);
+        Matrix codes = problem.codes().toDense();
+        for (int i = 0; i < codes.rows(); i++) {
+            codes.set(i, 7, codes.get(i, 8) * (1.0 + difference * (i % 3 - 1)));
+        }
+        Adaptation adaptation = GeometryAdapter.adapt(
+                problem.trained(),
+                problem.subspace(),
+                SparseCodes.fromDense(codes),
+                problem.targets(),
+                settings(Rotation.PRINTED, 0.1, 0, 0));
+        String reason = assertInstanceOf(Adaptation.Undecided.class, adaptation).reason();
+        assertTrue(reason.contains("give a larger lambda"), reason);
+    }
+
     @Test
     void aDecoderOfLowerRankIsUndecided() {
         Problem problem = Problem.random(80, 60, 3, DIMENSION);

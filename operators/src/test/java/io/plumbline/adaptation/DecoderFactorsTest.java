@@ -142,6 +142,19 @@ class DecoderFactorsTest {
         assertEquals(trained.sha256(), factors.of(other).sha256());
     }
 
+    @ParameterizedTest
+    @EnumSource(Form.class)
+    void whatTheTrainedWeightsHoldBeyondFloatsPlaysNoPart(Form form) {
+        Decoder trained = MadeUpFactors.trained(301, 45);
+        Matrix finer = trained.weights().toMatrix();
+        for (int i = 0; i < finer.values().length; i++) {
+            finer.values()[i] *= 1.0 + 0x1p-26;
+        }
+        DecoderFactors factors = MadeUpFactors.of(form, trained, 7, 60, 11);
+        Decoder other = new Decoder(finer, trained.bias());
+        assertEquals(factors.of(trained).sha256(), factors.of(other).sha256());
+    }
+
     /** The sizes of GPT-2 small and Pythia 1.4B: N = 2,048 rows of TopK-32 codes. */
     @Test
     void sevenAndEighteenMegabytesTravelInsteadOf75And537() {
@@ -197,7 +210,18 @@ class DecoderFactorsTest {
         assertRefused("its dual holds 0.1 at place 0", null, null, codes(0, 1), new Matrix(2, 4, new double[] {
             0.1, 0, 0, 0, 0, 0, 0, 0
         }));
+        Matrix tenth = Matrix.zeros(4, 2);
+        tenth.set(3, 1, 0.1);
+        assertRefused("its turn holds 0.1 at place 7", tenth, thin, codes(0, 1), Matrix.zeros(2, 4));
+        assertRefused("its basis holds 0.1 at place 7", thin, tenth, codes(0, 1), Matrix.zeros(2, 4));
+        SparseCodes finer = new SparseCodes(2, 6, new int[] {0, 2, 2}, new int[] {0, 1}, new double[] {1, 0.1});
+        assertRefused("its codes holds 0.1 at place 1", null, null, finer, Matrix.zeros(2, 4));
+        Matrix wide = Matrix.zeros(4, 5);
+        assertRefused("turn Matrix[4 x 5] and basis Matrix[4 x 5]", wide, wide, codes(0, 1), Matrix.zeros(2, 4));
         DecoderFactors good = new DecoderFactors(thin, thin, codes(0, 5), Matrix.zeros(2, 4), new double[4]);
+        ArithmeticException beyond =
+                assertThrows(ArithmeticException.class, () -> good.withBias(new double[] {0, 1e39, 0, 0}));
+        assertTrue(beyond.getMessage().startsWith("its bias holds 1.0E39, a float holds"), beyond.getMessage());
         Decoder other = MadeUpFactors.trained(7, 4);
         assertThrows(IllegalArgumentException.class, () -> good.of(other));
     }

@@ -25,7 +25,8 @@ class FactorsTest {
     private static final int DIMENSION = 13;
     private static final Problem PROBLEM = Problem.random(31, 300, 130, DIMENSION);
     private static final SampleRows ROWS = PROBLEM.part(0, 200).rows();
-    private static final SampleRows OTHERS = PROBLEM.part(200, 300).rows();
+    private static final SampleRows OTHERS = PROBLEM.part(200, 260).rows();
+    private static final SampleRows CHECK = PROBLEM.part(260, 300).rows();
 
     static Stream<Candidate> candidates() {
         return Stream.concat(
@@ -35,6 +36,8 @@ class FactorsTest {
                                 new GaeSettings(4, Rotation.PRINTED, Regularisation.relative(2, 1), 0),
                                 new GaeSettings(8, Rotation.PRINTED, Regularisation.relative(0, 1), 0),
                                 new GaeSettings(4, Rotation.FULL_RANK, Regularisation.relative(2, 1), 0.5),
+                                new GaeSettings(4, Rotation.FULL_RANK, Regularisation.relative(0, 0), 0),
+                                new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 0), 0),
                                 new GaeSettings(4, Rotation.FULL_RANK, Regularisation.relative(0, 1), 1))
                         .map(Candidate.Refit::new));
     }
@@ -63,12 +66,24 @@ class FactorsTest {
         assertEquals(expected.inDistribution().fvu(), found.inDistribution().fvu(), 1e-12);
     }
 
+    /** No rotation is decomposed there, so that nothing else would notice. */
+    @Test
+    void atFullRankADecoderOfLowerRankHasNoFigures() {
+        Problem low = Problem.random(33, 60, 3, DIMENSION);
+        SearchRun run = new SearchRun(
+                low.trained(), low.subspace(), new SearchRun.Window(low.targets()), low.rows(), low.rows(), null);
+        SearchReport.Figures found = run.evaluate(
+                new Candidate.Refit(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
+        assertTrue(String.valueOf(found.refusal()).contains("the decoder has rank 3"), found::toString);
+    }
+
     @Test
     void figuresOfTheTrainedDecoderAreThoseOfItsReconstructions() {
         SearchReport.Figures found = run().figures(new Candidate.KeepCurrent(), PROBLEM.trained());
         Reconstruction expected = Reconstruction.of(PROBLEM.trained(), OTHERS.codes(), OTHERS.targets());
         assertEquals(expected.fvu(), found.validation().fvu(), 1e-12);
-        assertEquals(expected.mse(), run().trainedInDistribution().mse(), 1e-12 * expected.mse());
+        Reconstruction checked = Reconstruction.of(PROBLEM.trained(), CHECK.codes(), CHECK.targets());
+        assertEquals(checked.mse(), run().trainedInDistribution().mse(), 1e-12 * checked.mse());
         Reconstruction onFit = Reconstruction.of(PROBLEM.trained(), ROWS.codes(), ROWS.targets());
         assertEquals(onFit.fvu(), found.fit().fvu(), 1e-12);
     }
@@ -139,6 +154,6 @@ class FactorsTest {
 
     private static SearchRun run() {
         return new SearchRun(
-                PROBLEM.trained(), PROBLEM.subspace(), new SearchRun.Window(ROWS.targets()), ROWS, OTHERS, OTHERS);
+                PROBLEM.trained(), PROBLEM.subspace(), new SearchRun.Window(ROWS.targets()), ROWS, OTHERS, CHECK);
     }
 }
