@@ -161,11 +161,15 @@ public final class CandidateSearch {
         List<SearchReport.Figures> all = new ArrayList<>();
         all.add(run.figures(new Candidate.KeepCurrent(), current));
         Reconstruction inDistribution = run.trainedInDistribution();
-        // Level after level: the factorisation of one is gone before the next is made.
+        // Level after level: most of one is gone before the next is made.
         Map<Candidate, SearchReport.Figures> found = new HashMap<>();
-        candidates.stream()
+        List<Candidate> sorted = candidates.stream()
                 .sorted(Comparator.comparingDouble(CandidateSearch::outerLevel))
-                .forEach(candidate -> found.put(candidate, run.evaluate(candidate)));
+                .toList();
+        for (int i = 0; i < sorted.size(); i++) {
+            found.put(sorted.get(i), run.evaluate(sorted.get(i)));
+            run.keepWhatTheyShare(sorted.subList(i + 1, sorted.size()));
+        }
         for (Candidate candidate : candidates) {
             all.add(withinCost(Objects.requireNonNull(found.get(candidate)), inDistribution, gate));
         }

@@ -6,7 +6,9 @@ import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +48,7 @@ final class RidgeLevels {
         private final IdentityHashMap<Matrix, Matrix> narrowTrained = new IdentityHashMap<>();
         private @Nullable Inverse inverse;
         private int solved;
+        private boolean inProductsOnly;
 
         private Level(double lambda) {
             this.lambda = lambda;
@@ -58,6 +61,27 @@ final class RidgeLevels {
             return rows == fit
                     ? new OnRows(this, rows)
                     : onRows.computeIfAbsent(rows, these -> new OnRows(this, these));
+        }
+
+        /** Products with L and V of these are all that will be asked for. */
+        void keepProducts(List<StepOne> stepOnes) {
+            for (StepOne stepOne : stepOnes) {
+                Matrix turn = stepOne.turn();
+                Matrix basis = stepOne.basis();
+                if (turn != null && basis != null) {
+                    narrowTrained.put(turn, trainedTimes(turn));
+                    narrowTargets.put(basis, targetsTimes(basis));
+                }
+            }
+            inverse = null;
+            inProductsOnly = true;
+            forget();
+            onRows.clear();
+        }
+
+        @Override
+        boolean inProductsOnly() {
+            return inProductsOnly;
         }
 
         @Override
@@ -112,6 +136,11 @@ final class RidgeLevels {
         }
 
         @Override
+        boolean inProductsOnly() {
+            return level.inProductsOnly;
+        }
+
+        @Override
         Matrix ofTargets() {
             return image(level.targets(), fit.targets());
         }
@@ -161,6 +190,27 @@ final class RidgeLevels {
             levels.put(lambda, level);
         }
         return level;
+    }
+
+    /**
+     * Makes room for the next level.
+     *
+     * @param outer levels that will be asked for outside
+     * @param inner what the other levels will be asked for inside
+     */
+    void keep(Set<Double> outer, Map<Double, List<StepOne>> inner) {
+        levels.keySet().removeIf(lambda -> !outer.contains(lambda) && !inner.containsKey(lambda));
+        levels.forEach((lambda, level) -> {
+            List<StepOne> stepOnes = inner.get(lambda);
+            if (!outer.contains(lambda) && stepOnes != null && !level.inProductsOnly) {
+                level.keepProducts(stepOnes);
+            }
+        });
+    }
+
+    /** Makes room where no other level is likely to be factored. */
+    void forgetSystem() {
+        gram = null;
     }
 
     /** Makes room; what is asked for next is made again. */

@@ -9,9 +9,13 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What the settings of one search share. No candidate needs a k x d product before it is the one to publish. */
@@ -29,6 +33,7 @@ final class SearchRun {
     private final RidgeLevels levels;
     private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new HashMap<>();
+    private final Map<Regularisation, Regularisation> absolute = new HashMap<>();
     private final Map<Candidate, SettingsFit> made = new HashMap<>();
     private final Map<Candidate, Matrix> images = new HashMap<>();
     private final Map<Candidate, Weights> asAuthorsCode = new HashMap<>();
@@ -115,6 +120,7 @@ final class SearchRun {
     SearchReport.Figures onRowsFittedOn(Candidate candidate) {
         try {
             Refit refit = refit(candidate);
+            levels.forgetSystem();
             return refit == null
                     ? onRowsFittedOn(candidate, decoder(candidate, DType.F64))
                     : new SearchReport.Figures(candidate, refit.scoreOfOwn(image(candidate, refit)), null, null, null);
@@ -239,9 +245,29 @@ final class SearchRun {
         if (refit == null) {
             return known;
         }
+        levels.forgetSystem();
         SettingsFit factors = refit.inFactors();
         made.put(candidate, factors);
         return factors;
+    }
+
+    /** Makes room for what these candidates, the only ones to be evaluated yet, do not share with those before. */
+    void keepWhatTheyShare(List<Candidate> candidates) {
+        Set<Double> outer = new HashSet<>();
+        Map<Double, List<StepOne>> inner = new HashMap<>();
+        for (Candidate candidate : candidates) {
+            if (candidate instanceof Candidate.Refit refit && refit.settings().refits()) {
+                Regularisation absolute = absolute(refit.settings());
+                outer.add(absolute.preservation() + absolute.geometric());
+                List<StepOne> inside = inner.computeIfAbsent(absolute.preservation(), lambda -> new ArrayList<>());
+                try {
+                    inside.add(stepOne(refit.settings().rank(), refit.settings().rotation()));
+                } catch (ArithmeticException undetermined) {
+                    // It needs no level, and says so in its figures.
+                }
+            }
+        }
+        levels.keep(outer, inner);
     }
 
     /** Makes room for the weights of a candidate whose factors and {@code W W^T} are known. */
@@ -259,12 +285,16 @@ final class SearchRun {
         return candidate instanceof Candidate.Refit refit ? refit(refit.settings()) : null;
     }
 
+    private Regularisation absolute(GaeSettings settings) {
+        return absolute.computeIfAbsent(settings.regularisation(), relative -> relative.inUnitsOf(fit.codes()));
+    }
+
     private Refit refit(GaeSettings settings) {
         if (!settings.refits()) {
             StepOne stepOne = stepOne(settings.rank(), settings.rotation());
             return new Refit(stepOne, RefitFormula.stepOneOnly(stepOne), null, null);
         }
-        Regularisation absolute = settings.regularisation().inUnitsOf(fit.codes());
+        Regularisation absolute = absolute(settings);
         if (settings.rank() < trained.dimension() && window.moment == null) {
             // Side by side: a moment is summed by one core. What cannot be solved is said below, after what cannot be
             // rotated.

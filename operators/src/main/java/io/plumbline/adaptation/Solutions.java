@@ -46,18 +46,29 @@ abstract class Solutions {
 
     /** {@code targets() X}, without the whole where X is narrow and nobody needed it so far. */
     final Matrix targetsTimes(Matrix x) {
-        return targets == null && isNarrow(x) ? ofTargetsTimes(x) : Kernels.multiply(targets(), x);
+        boolean known = targets != null || (residual != null && trained != null);
+        return !known && inProducts(x) ? ofTargetsTimes(x) : Kernels.multiply(targets(), x);
     }
 
     /** {@code trained() X}, likewise. */
     final Matrix trainedTimes(Matrix x) {
         boolean known = trained != null || (residual != null && targets != null);
-        return !known && isNarrow(x) ? ofTrainedTimes(x) : Kernels.multiply(trained(), x);
+        return !known && inProducts(x) ? ofTrainedTimes(x) : Kernels.multiply(trained(), x);
     }
 
-    private static boolean isNarrow(Matrix x) {
-        return 2 * x.columns() < x.rows();
+    private boolean inProducts(Matrix x) {
+        return inProductsOnly() || 2 * x.columns() < x.rows();
     }
+
+    /** Forgets the wholes. */
+    final void forget() {
+        targets = null;
+        trained = null;
+        residual = null;
+    }
+
+    /** Whether the wholes were given up, and only products will be asked for. */
+    abstract boolean inProductsOnly();
 
     abstract Matrix ofTargets();
 
