@@ -112,17 +112,15 @@ public final class CandidateSearch {
             GeometryAdapter.requireShapes(trained, trainedSubspace, part.codes(), part.targets());
         }
         requireRanks(trained);
-        SampleRows kept = rows.anchor();
-        SampleRows anchor = kept == null ? null : kept.answeredBy(trained);
         if (candidates.size() == 1) {
-            return single(run(trained, trainedSubspace, rows.refit(), anchor, rows), current, travelling);
+            return single(run(trained, trainedSubspace, rows.refit(), rows), current, travelling);
         }
         boolean once = rows.refit().equals(rows.fit());
-        SearchRun only = once ? run(trained, trainedSubspace, rows.fit(), anchor, rows) : null;
+        SearchRun only = once ? run(trained, trainedSubspace, rows.fit(), rows) : null;
         // What was shared to compare is gone before as much is made to fit the winner again.
         List<SearchReport.Figures> all =
-                compare(only == null ? run(trained, trainedSubspace, rows.fit(), anchor, rows) : only, current, gate);
-        SearchRun again = only == null ? run(trained, trainedSubspace, rows.refit(), anchor, rows) : only;
+                compare(only == null ? run(trained, trainedSubspace, rows.fit(), rows) : only, current, gate);
+        SearchRun again = only == null ? run(trained, trainedSubspace, rows.refit(), rows) : only;
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
             SearchReport made = made(again, all, figures, travelling);
             FeatureChange change = gate.change(trained, made.decoder());
@@ -151,7 +149,7 @@ public final class CandidateSearch {
     private static SearchReport made(
             SearchRun run, List<SearchReport.Figures> all, SearchReport.Figures best, Travelling travelling) {
         Matrix gram = ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? run.gram(best.candidate()) : null;
-        run.forgetSolutions();
+        run.keepFactorsOf(best.candidate());
         SearchRun.Travelled made = run.travelled(best.candidate(), travelling);
         return new SearchReport(all, best, made.decoder(), made.factors(), gram);
     }
@@ -198,16 +196,14 @@ public final class CandidateSearch {
     }
 
     private static SearchRun run(
-            Decoder trained,
-            ExplainerSubspace trainedSubspace,
-            SampleRows window,
-            @Nullable SampleRows anchor,
-            AdaptationRows rows) {
+            Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
+        SampleRows anchor = rows.anchor();
         return new SearchRun(
                 trained,
                 trainedSubspace,
                 new SearchRun.Window(window.targets()),
-                anchor == null ? window : window.and(anchor),
+                anchor == null ? window : anchor.answeredBy(trained).and(window),
+                anchor == null ? 0 : anchor.rows(),
                 rows.choose(),
                 rows.check());
     }

@@ -62,7 +62,7 @@ public final class GeometryAdapter {
             return new Adaptation.Adapted(rotated, rotated, active, stepOne.alignment(), absolute);
         }
         RidgeLevels levels = new RidgeLevels(
-                codes, RefitRows.fittedOn(codes, targets, SparseProducts.multiply(codes, trained.weights())));
+                codes, RefitRows.fittedOn(codes, targets, SparseProducts.multiply(codes, trained.weights()), 0));
         try {
             SettingsFit fit = levels.fit(stepOne, settings.alpha(), absolute);
             Decoder decoder = withBias(fit.weights(trained.weights(), codes, null), codes, targets);

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>These do not depend on rank, rotation or alpha, so every setting with a ridge level in common shares them, and so it does with what
  * they give for other rows. <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each of the two; for other rows a
- * {@link CentredCross} product. <b>Size:</b> {@code 8 N^2} bytes for K, as much again for the factorisation of a level that is not yet solved for both,
- * {@code 24 N d} for its solutions.
+ * {@link CentredCross} product. <b>Size:</b> {@code 8 N^2} bytes for the factorisation of a level that is not yet solved for both,
+ * {@code 16 N d} for its solutions.
  *
  * <p>Level 0 means the pseudo-inverse {@code K^+ = Zc (Zc^T Zc)^-2 Zc^T} and needs more rows than features.
  */
@@ -30,12 +30,13 @@ final class RidgeLevels {
     private final SparseCodes codes;
     private final RefitRows fit;
     private final Map<Double, Level> levels = new HashMap<>();
-    private @Nullable Matrix gram;
+    private final CentredGram gram;
 
     /** @param fit the rows of these codes, seen from themselves */
     RidgeLevels(SparseCodes codes, RefitRows fit) {
         this.codes = codes;
         this.fit = fit;
+        this.gram = new CentredGram(codes);
     }
 
     /** Solutions at one lambda. The factorisation goes when two of the three are known. */
@@ -96,7 +97,8 @@ final class RidgeLevels {
 
         @Override
         Matrix ofResidual() {
-            return wide(fit.targets().minus(fit.trained()));
+            // The row that was taken from all comes back as a mean, since Zc^T 1 = 0.
+            return SparseProducts.centred(wide(fit.residual()));
         }
 
         @Override
@@ -208,17 +210,6 @@ final class RidgeLevels {
         });
     }
 
-    /** Makes room where no other level is likely to be factored. */
-    void forgetSystem() {
-        gram = null;
-    }
-
-    /** Makes room; what is asked for next is made again. */
-    void forget() {
-        levels.clear();
-        gram = null;
-    }
-
     /** @param absolute the weights in the units of Cov z */
     SettingsFit fit(StepOne stepOne, double alpha, Regularisation absolute) {
         RefitFormula formula = RefitFormula.of(stepOne, alpha, absolute);
@@ -249,30 +240,7 @@ final class RidgeLevels {
         if (lambda == 0.0) {
             return withoutRidge();
         }
-        // In the place of a copy of K the ridge is put on its diagonal and taken off again, to the same bits.
-        Matrix gram = gram();
-        int n = gram.rows();
-        double[] diagonal = new double[n];
-        for (int i = 0; i < n; i++) {
-            diagonal[i] = gram.get(i, i);
-            gram.set(i, i, diagonal[i] + n * lambda);
-        }
-        try {
-            return Cholesky.of(gram)::solve;
-        } finally {
-            for (int i = 0; i < n; i++) {
-                gram.set(i, i, diagonal[i]);
-            }
-        }
-    }
-
-    private Matrix gram() {
-        Matrix known = gram;
-        if (known == null) {
-            known = SparseProducts.centredGram(codes);
-            gram = known;
-        }
-        return known;
+        return gram.factored(codes.rows() * lambda)::solve;
     }
 
     private Inverse withoutRidge() {

@@ -28,15 +28,19 @@ final class SearchRun {
     private final SampleRows validation;
     private final @Nullable SampleRows check;
     private final double[] productMean;
-    private final RefitRows own;
+    private final int answered;
     private final double[] trainedOffset;
-    private final RidgeLevels levels;
     private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new HashMap<>();
     private final Map<Regularisation, Regularisation> absolute = new HashMap<>();
     private final Map<Candidate, SettingsFit> made = new HashMap<>();
     private final Map<Candidate, Matrix> images = new HashMap<>();
     private final Map<Candidate, Weights> asAuthorsCode = new HashMap<>();
+
+    private @Nullable Shared shared;
+
+    /** What takes the most memory and can be made again: the rows fitted on and the solutions for them. */
+    private record Shared(RefitRows own, RidgeLevels levels) {}
 
     private record Turn(int rank, Rotation rotation) {}
 
@@ -67,6 +71,7 @@ final class SearchRun {
 
     /**
      * @param fit rows to fit on
+     * @param answered how many of them, the first ones, have the trained decoder's own answers as targets
      * @param validation rows to choose by
      * @param check rows of the baseline, null where there are none
      */
@@ -75,6 +80,7 @@ final class SearchRun {
             ExplainerSubspace trainedSubspace,
             Window window,
             SampleRows fit,
+            int answered,
             SampleRows validation,
             @Nullable SampleRows check) {
         this.trained = trained;
@@ -85,10 +91,24 @@ final class SearchRun {
         this.check = check;
         Matrix product = SparseProducts.multiply(fit.codes(), trained.weights());
         this.productMean = SparseProducts.columnMeans(product);
-        this.own = RefitRows.fittedOn(fit.codes(), fit.targets(), product);
-        seen.put(fit, own);
-        this.levels = new RidgeLevels(fit.codes(), own);
+        this.answered = answered;
+        this.shared = shared(product);
         this.trainedOffset = trainedOffset(fit.targets(), productMean, trained.bias());
+    }
+
+    private Shared shared(Matrix product) {
+        RefitRows own = RefitRows.fittedOn(fit.codes(), fit.targets(), product, answered);
+        seen.put(fit, own);
+        return new Shared(own, new RidgeLevels(fit.codes(), own));
+    }
+
+    private Shared shared() {
+        Shared known = shared;
+        if (known == null) {
+            known = shared(SparseProducts.multiply(fit.codes(), trained.weights()));
+            shared = known;
+        }
+        return known;
     }
 
     /** What the trained bias lacks to the one of the rows fitted on. */
@@ -107,7 +127,7 @@ final class SearchRun {
                     ? figures(candidate, decoder(candidate, DType.F64))
                     : new SearchReport.Figures(
                             candidate,
-                            refit.score(own),
+                            refit.score(shared().own()),
                             refit.score(seen(validation)),
                             check == null ? null : refit.score(seen(check)),
                             null);
@@ -120,7 +140,6 @@ final class SearchRun {
     SearchReport.Figures onRowsFittedOn(Candidate candidate) {
         try {
             Refit refit = refit(candidate);
-            levels.forgetSystem();
             return refit == null
                     ? onRowsFittedOn(candidate, decoder(candidate, DType.F64))
                     : new SearchReport.Figures(candidate, refit.scoreOfOwn(image(candidate, refit)), null, null, null);
@@ -202,12 +221,12 @@ final class SearchRun {
         Refit refit = refit(candidate);
         return factors == null || refit == null
                 ? null
-                : factors.gram(trainedSubspace, own.trained(), image(candidate, refit));
+                : factors.gram(trainedSubspace, shared().own().trained(), image(candidate, refit));
     }
 
     /** What the refit adds on the rows fitted on, {@code K dual}. */
     private Matrix image(Candidate candidate, Refit refit) {
-        return images.computeIfAbsent(candidate, unknown -> refit.on(own));
+        return images.computeIfAbsent(candidate, unknown -> refit.on(shared().own()));
     }
 
     /**
@@ -245,7 +264,6 @@ final class SearchRun {
         if (refit == null) {
             return known;
         }
-        levels.forgetSystem();
         SettingsFit factors = refit.inFactors();
         made.put(candidate, factors);
         return factors;
@@ -267,13 +285,15 @@ final class SearchRun {
                 }
             }
         }
-        levels.keep(outer, inner);
+        shared().levels().keep(outer, inner);
     }
 
-    /** Makes room for the weights of a candidate whose factors and {@code W W^T} are known. */
-    void forgetSolutions() {
+    /** Makes room for the weights of this candidate, whose {@code W W^T} is known if it is wanted. */
+    void keepFactorsOf(Candidate candidate) {
+        inFactors(candidate);
+        shared = null;
+        seen.clear();
         images.clear();
-        levels.forget();
     }
 
     /** Null for a candidate without factors. */
@@ -295,6 +315,7 @@ final class SearchRun {
             return new Refit(stepOne, RefitFormula.stepOneOnly(stepOne), null, null);
         }
         Regularisation absolute = absolute(settings);
+        RidgeLevels levels = shared().levels();
         if (settings.rank() < trained.dimension() && window.moment == null) {
             // Side by side: a moment is summed by one core. What cannot be solved is said below, after what cannot be
             // rotated.
@@ -358,6 +379,7 @@ final class SearchRun {
 
         /** On the rows fitted on, of which what the refit adds is known. */
         private Reconstruction scoreOfOwn(Matrix image) {
+            RefitRows own = shared().own();
             double[] left = stepOne.rotate(own.trained(), formula.outerShare()).values();
             double[] targets = own.targets().values();
             double[] added = image.values();

@@ -28,23 +28,6 @@ final class SparseProducts {
         return product;
     }
 
-    /**
-     * {@code Zc Zc^T}, n x n, for the centred codes: the Gram matrix of Z with row and column means taken out, so that the
-     * zeros of Z stay zeros. Two flops for every pair of rows that have a feature in common, at most {@code n nonZeros}.
-     */
-    static Matrix centredGram(SparseCodes codes) {
-        double[] mean = codes.mean();
-        double[] dots = dots(codes, mean);
-        double overall = Kernels.dot(mean, 0, mean, 0, mean.length);
-        Matrix gram = gram(codes);
-        for (int i = 0; i < dots.length; i++) {
-            for (int j = 0; j < dots.length; j++) {
-                gram.values()[i * dots.length + j] += overall - dots[i] - dots[j];
-            }
-        }
-        return gram;
-    }
-
     /** {@code Z x}, one number a row. */
     static double[] dots(SparseCodes codes, double[] x) {
         double[] dots = new double[codes.rows()];
@@ -54,28 +37,6 @@ final class SparseProducts {
             }
         }
         return dots;
-    }
-
-    /** {@code Z Z^T}. */
-    private static Matrix gram(SparseCodes codes) {
-        int n = codes.rows();
-        Matrix products = Matrix.zeros(n, n);
-        CodesByFeature byFeature = CodesByFeature.of(codes);
-        Cores.each(parts(n), part -> {
-            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, n); i++) {
-                for (int entry = codes.rowStart()[i]; entry < codes.rowStart()[i + 1]; entry++) {
-                    double value = codes.value()[entry];
-                    int feature = codes.feature()[entry];
-                    for (int other = byFeature.start()[feature];
-                            other < byFeature.start()[feature + 1];
-                            other++) {
-                        products.values()[i * n + byFeature.row()[other]] +=
-                                value * byFeature.value()[other];
-                    }
-                }
-            }
-        });
-        return products;
     }
 
     /** {@code tr(Cov z) / k}: the mean variance of a feature, in squared feature activations. */

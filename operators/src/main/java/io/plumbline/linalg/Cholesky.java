@@ -42,7 +42,27 @@ public final class Cholesky {
         if (n != matrix.columns()) {
             throw new IllegalArgumentException("not square: %d x %d".formatted(n, matrix.columns()));
         }
-        return new Cholesky(n, TriangularStrips.factorOf(matrix, kernel.tiles()));
+        return of(n, (i, row) -> System.arraycopy(matrix.values(), i * n + i, row, i, n - i), kernel);
+    }
+
+    /** Rows of a symmetric matrix, which need not be held whole. */
+    @FunctionalInterface
+    public interface Rows {
+        /** Writes entries i to n - 1 of row i; those before are not looked at. Any number of threads, each row once. */
+        void write(int i, double[] row);
+    }
+
+    /**
+     * Factors an n x n matrix that comes row by row, {@code 4 n^2} bytes in all.
+     *
+     * @throws ArithmeticException if a pivot is not positive
+     */
+    public static Cholesky of(int n, Rows rows) {
+        return of(n, rows, UpdateKernels.kernel());
+    }
+
+    private static Cholesky of(int n, Rows rows, UpdateKernel kernel) {
+        return new Cholesky(n, TriangularStrips.factorOf(n, rows, kernel.tiles()));
     }
 
     /** The size n of the factored matrix. */

@@ -43,22 +43,26 @@ final class TriangularStrips {
     }
 
     /**
-     * The factor of {@code matrix = R^T R}, of which only the upper triangle is read.
+     * The factor of {@code R^T R}, of which only the upper triangle is asked for.
      *
      * @throws ArithmeticException if a pivot is not positive
      */
-    static TriangularStrips factorOf(Matrix matrix, TileKernel kernel) {
-        int n = matrix.rows();
+    static TriangularStrips factorOf(int n, Cholesky.Rows matrix, TileKernel kernel) {
         double[][] negative = new double[(n + WIDTH - 1) / WIDTH][];
-        Cores.each(negative.length, 30.0 * n * n, strip -> {
-            double[] rows = upperPart(matrix, strip);
-            for (int i = 0; i < rows.length; i++) {
-                rows[i] = -rows[i];
+        for (int strip = 0; strip < negative.length; strip++) {
+            negative[strip] = new double[(strip + 1) * WIDTH * WIDTH];
+        }
+        for (int row = n; row < negative.length * WIDTH; row++) {
+            negative[negative.length - 1][row * WIDTH + row % WIDTH] = -1.0;
+        }
+        Cores.each(negative.length, 30.0 * n * n, part -> {
+            double[] row = new double[n];
+            for (int i = part * WIDTH; i < Math.min((part + 1) * WIDTH, n); i++) {
+                matrix.write(i, row);
+                for (int j = i; j < n; j++) {
+                    negative[j / WIDTH][i * WIDTH + j % WIDTH] = -row[j];
+                }
             }
-            for (int row = n; row < (strip + 1) * WIDTH; row++) {
-                rows[row * WIDTH + row - strip * WIDTH] = -1.0;
-            }
-            negative[strip] = rows;
         });
         return factorOf(negative, n, kernel);
     }
@@ -191,10 +195,17 @@ final class TriangularStrips {
         }
     }
 
-    /** {@code C := -R^-T C} for strips C of {@value TileKernel#WIDTH} columns and {@link #rows()} rows. {@code n^2} flops a column. */
+    /**
+     * {@code C := -R^-T C} for strips C of {@value TileKernel#WIDTH} columns and {@link #rows()} rows. {@code n^2} flops a column,
+     * {@code (n - z)^2} where the first z rows of all of them are 0.
+     */
     void solve(double[][] columns) {
         int count = strips.length;
-        for (int first = 0; first < count; first += BLOCK) {
+        int zeros = rows();
+        for (double[] strip : columns) {
+            zeros = Math.min(zeros, zeroRows(strip));
+        }
+        for (int first = zeros / (BLOCK * WIDTH) * BLOCK; first < count; first += BLOCK) {
             int last = Math.min(first + BLOCK, count);
             for (double[] strip : columns) {
                 eliminate(strip, first, last);
@@ -205,6 +216,14 @@ final class TriangularStrips {
                 }
             }
         }
+    }
+
+    private static int zeroRows(double[] strip) {
+        int entry = 0;
+        while (entry < strip.length && strip[entry] == 0.0) {
+            entry++;
+        }
+        return entry / WIDTH;
     }
 
     /** Rows of R with those that fill its last strip. */

@@ -114,6 +114,7 @@ class DecoderFactorsTest {
                 problem.subspace(),
                 new SearchRun.Window(problem.targets()),
                 problem.rows(),
+                0,
                 problem.rows(),
                 null);
         for (Candidate candidate : FactorsTest.candidates().toList()) {

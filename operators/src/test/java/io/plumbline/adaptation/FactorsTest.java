@@ -71,7 +71,7 @@ class FactorsTest {
     void atFullRankADecoderOfLowerRankHasNoFigures() {
         Problem low = Problem.random(33, 60, 3, DIMENSION);
         SearchRun run = new SearchRun(
-                low.trained(), low.subspace(), new SearchRun.Window(low.targets()), low.rows(), low.rows(), null);
+                low.trained(), low.subspace(), new SearchRun.Window(low.targets()), low.rows(), 0, low.rows(), null);
         SearchReport.Figures found = run.evaluate(
                 new Candidate.Refit(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
         assertTrue(String.valueOf(found.refusal()).contains("the decoder has rank 3"), found::toString);
@@ -143,17 +143,43 @@ class FactorsTest {
                 Kernels.addScaled(-1.0, mean, 0, matrix.values(), i * mean.length, mean.length);
             }
         }
-        Matrix gram = SparseProducts.centredGram(ROWS.codes());
+        CentredGram gram = new CentredGram(ROWS.codes());
         Matrix x = Problem.gaussian(new Random(32), ROWS.rows(), 100, 1.0);
         Matrix expected = Kernels.multiplyTranspose(z, z);
-        assertEquals(0.0, expected.minus(gram).frobeniusNorm(), 1e-12 * expected.frobeniusNorm());
+        double[] row = new double[ROWS.rows()];
+        for (int i = 0; i < ROWS.rows(); i++) {
+            gram.writeUpper(i, row);
+            for (int j = i; j < row.length; j++) {
+                assertEquals(expected.get(i, j), row[j], 1e-12 * expected.trace() / row.length, "seed 31");
+            }
+        }
         Matrix onOthers = Kernels.multiply(Kernels.multiplyTranspose(others, z), x);
         Matrix found = new CentredCross(few, ROWS.codes()).times(x);
         assertEquals(0.0, onOthers.minus(found).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm(), "seeds 31, 32");
     }
 
+    /** Enough of them to fill a block of a solve. */
+    @ParameterizedTest
+    @MethodSource("candidates")
+    void rowsAnsweredByTheTrainedDecoderAreFittedOnLikeOthers(Candidate candidate) {
+        SampleRows fit = PROBLEM.part(0, 150)
+                .rows()
+                .answeredBy(PROBLEM.trained())
+                .and(PROBLEM.part(150, 200).rows());
+        SearchRun.Window window = new SearchRun.Window(ROWS.targets());
+        SearchRun told = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, 150, OTHERS, OTHERS);
+        SearchRun untold = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, 0, OTHERS, OTHERS);
+        Matrix expected = untold.decoder(candidate, DType.F64).weights().toMatrix();
+        Matrix found = told.decoder(candidate, DType.F64).weights().toMatrix();
+        assertEquals(0.0, expected.minus(found).frobeniusNorm(), 1e-12 * expected.frobeniusNorm(), "seed 31");
+        SearchReport.Figures one = untold.evaluate(candidate);
+        SearchReport.Figures other = told.evaluate(candidate);
+        assertEquals(one.fit().fvu(), other.fit().fvu(), 1e-12, "seed 31");
+        assertEquals(one.validation().fvu(), other.validation().fvu(), 1e-12, "seed 31");
+    }
+
     private static SearchRun run() {
         return new SearchRun(
-                PROBLEM.trained(), PROBLEM.subspace(), new SearchRun.Window(ROWS.targets()), ROWS, OTHERS, CHECK);
+                PROBLEM.trained(), PROBLEM.subspace(), new SearchRun.Window(ROWS.targets()), ROWS, 0, OTHERS, CHECK);
     }
 }

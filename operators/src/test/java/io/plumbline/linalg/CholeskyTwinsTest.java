@@ -84,6 +84,28 @@ class CholeskyTwinsTest {
         assertEquals(before[ROWS * WIDTH + 1], x[ROWS * WIDTH + 1]);
     }
 
+    /** Where right-hand sides begin with zeros, most of the forward half is passed over. */
+    @ParameterizedTest(name = "{0}, {1}")
+    @MethodSource("sizes")
+    void rowsOfZerosBeforeTheFirstOtherChangeNoBit(UpdateKernel kernel, int n) {
+        Matrix matrix = new Matrix(n, n, random(n * n, n));
+        Matrix system = Kernels.multiplyTranspose(matrix, matrix).plus(n, Matrix.identity(n));
+        Cholesky cholesky = Cholesky.of(system, kernel);
+        int columns = WIDTH + 1;
+        Matrix zerosFirst = new Matrix(n, columns, random(n * columns, n + 1L));
+        int zeros = n * 19 / 20 * columns;
+        Arrays.fill(zerosFirst.values(), 0, zeros, 0.0);
+        // A column more that has no zeros, in the same strip as the last one: nothing is passed over.
+        Matrix mixed = Matrix.zeros(n, columns + 1);
+        for (int i = 0; i < n; i++) {
+            System.arraycopy(zerosFirst.values(), i * columns, mixed.values(), i * (columns + 1), columns);
+            mixed.set(i, columns, 1.0);
+        }
+        Matrix expected = cholesky.solve(mixed).leadingColumns(columns);
+        Matrix found = cholesky.solve(zerosFirst);
+        assertArrayEquals(expected.values(), found.values(), kernel.toString());
+    }
+
     /**
      * The computed solution solves {@code (A + E) x = b} with {@code |E| <= g |R^T| |R|}, g = (3 n + 4) 2^-53 and some (Higham, Accuracy
      * and Stability, theorem 10.4, with an operation more where a reciprocal stands for a division), whose norm is at most the trace;

@@ -201,15 +201,11 @@ public final class AdaptationBenchmark {
         time("full-rank rotation", () -> StepOne.of(subspace, wider, Rotation.FULL_RANK));
         StepOne stepOne = time("Procrustes", () -> StepOne.of(subspace, window, Rotation.PRINTED));
         Matrix product = time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
-        Matrix gram = time("Gram matrix of the codes", () -> SparseProducts.centredGram(rows.codes()));
         Regularisation absolute = paperSettings().regularisation().inUnitsOf(rows.codes());
-        Matrix system = gram.copy();
-        for (int i = 0; i < ROWS; i++) {
-            system.set(i, i, system.get(i, i) + ROWS * absolute.preservation());
-        }
-        Cholesky cholesky = time("Cholesky, one level", () -> Cholesky.of(system));
+        Cholesky cholesky = time("Gram matrix of the codes and Cholesky, one level", () -> new CentredGram(rows.codes())
+                .factored(ROWS * absolute.preservation()));
         time("solve, d right-hand sides", () -> cholesky.solve(rows.targets()));
-        RefitRows own = RefitRows.fittedOn(rows.codes(), rows.targets(), product);
+        RefitRows own = RefitRows.fittedOn(rows.codes(), rows.targets(), product, 0);
         RidgeLevels levels = new RidgeLevels(rows.codes(), own);
         RefitFormula formula = RefitFormula.of(stepOne, 0.0, absolute);
         SettingsFit fit = time(
