@@ -1,5 +1,6 @@
 package io.plumbline.topology;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.FloatPanel;
@@ -40,9 +41,8 @@ import org.jspecify.annotations.Nullable;
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
  * </pre>
  *
- * <p>Java's default collector, G1, gives an array of at least half of one of its regions (a 2,048th of the heap,
- * rounded up to a power of two, 1 to 32 MiB) regions of its own: at 2 GiB a matrix of d = 256 takes 1 MiB instead of 0.5.
- * The large arrays are rounded up so.
+ * <p>Java's default collector, G1, gives an array of at least half of one of its regions (8 MiB, as the launcher sets it)
+ * regions of its own: a moment of d = 2,048 takes 24 MiB instead of 16. The large arrays are rounded up so.
  *
  * <p>Panes open: {@link WindowSettings#openPanesPerPartition} at level 1, {@link WindowSettings#openPanesPerWindow} at
  * level 2. Measured against the heap in {@code PaneMemoryTest}, {@code SiteMemoryTest} and {@code ScaleSoak}: within 25 %.
@@ -102,6 +102,9 @@ public record CapacityEstimate(
 
     /** Objects around the codes of a row: their record and two arrays. */
     static final int CODES_OVERHEAD = 64;
+
+    /** {@code -XX:G1HeapRegionSize} in {@code deploy/distribution/java.sh}. */
+    static final long LAUNCHERS_REGION = 8L << 20;
 
     /** A store holds the rows that came since the sample was last written whole, at most three times the sample. */
     static final double STORED_SAMPLE = 2.0;
@@ -184,17 +187,18 @@ public record CapacityEstimate(
         }
     }
 
-    /** As G1 chooses it; 1: another collector, which wastes nothing. */
+    /** As this JVM has it, or as the launcher sets it for one with another heap; 1: another collector, which wastes nothing. */
     private static long region(long heapBytes) {
-        boolean ours = heapBytes == Runtime.getRuntime().maxMemory();
-        if (ours
-                && ManagementFactory.getGarbageCollectorMXBeans().stream()
-                        .noneMatch(collector -> collector.getName().startsWith("G1"))) {
-            return 1;
+        if (heapBytes != Runtime.getRuntime().maxMemory()) {
+            return LAUNCHERS_REGION;
         }
-        long share = Math.max(1, heapBytes / 2048);
-        long powerOfTwo = Long.highestOneBit(share) == share ? share : Long.highestOneBit(share) << 1;
-        return Math.min(Math.max(powerOfTwo, 1L << 20), 32L << 20);
+        boolean g1 = ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .anyMatch(collector -> collector.getName().startsWith("G1"));
+        return g1
+                ? Long.parseLong(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                        .getVMOption("G1HeapRegionSize")
+                        .getValue())
+                : 1;
     }
 
     /** What an array of float64 takes in a heap of such regions. */

@@ -33,9 +33,13 @@ public final class StreamsSettings {
         // as
         // large as the system makes it and not Kafka's 64 KiB, and be asked for early: it is, once the one before has
         // been
-        // handed over whole. Then it arrives while records are summed, and nobody waits for it.
+        // handed over whole. Then it arrives while records are summed, and nobody waits for it. Its buffer stays below
+        // half
+        // of a region of G1's as the launcher sets it: above that, every fetch would be a piece of the old generation,
+        // and
+        // each of them a reason to mark all of it.
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.RECEIVE_BUFFER_CONFIG), "-1");
-        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), "4194304");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), "4128768");
         // No task reads two partitions whose order could matter; told so, Kafka Streams does not look for it at every
         // record.
         properties.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, "-1");

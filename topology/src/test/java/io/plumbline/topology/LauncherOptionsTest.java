@@ -1,0 +1,38 @@
+package io.plumbline.topology;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.topology.config.MonitorConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** What the launcher tells Java, and what the program takes from that. */
+class LauncherOptionsTest {
+
+    private static final Pattern REGION = Pattern.compile("-XX:G1HeapRegionSize=(\\d+)m");
+
+    /** What a fetch has around its records, rounded up. */
+    private static final long AROUND = 4_096;
+
+    @Test
+    void theBufferOfAFetchIsLessThanHalfARegion() throws IOException {
+        Matcher launcher = REGION.matcher(Files.readString(Path.of("..", "deploy", "distribution", "java.sh")));
+        assertTrue(launcher.find(), "the launcher no longer says " + REGION);
+        long region = Long.parseLong(launcher.group(1)) << 20;
+        assertEquals(region, CapacityEstimate.LAUNCHERS_REGION, "what check rounds arrays up to");
+        MonitorConfig config = MonitorConfig.parse("""
+                kafka: {bootstrap.servers: "broker:9092"}
+                sites:
+                  s: {explainer: weights, baseline: baseline.safetensors, rank: 2}
+                """, "launcher.yaml", Path.of(""));
+        String fetch = StreamsSettings.monitor(config).getProperty("main.consumer.max.partition.fetch.bytes");
+        assertTrue(
+                Long.parseLong(fetch) + AROUND < region / 2,
+                "a fetch of %s bytes and regions of %d".formatted(fetch, region));
+    }
+}
