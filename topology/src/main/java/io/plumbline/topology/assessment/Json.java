@@ -6,11 +6,13 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.ser.std.StdSerializer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** JSON of reports and manifests: keys in snake case, undefined values as null, unknown keys ignored when read. */
 public final class Json {
@@ -61,13 +63,25 @@ public final class Json {
         T value;
         try {
             value = MAPPER.readValue(bytes, type);
-        } catch (IOException e) {
+        } catch (ValueInstantiationException e) {
+            // The record's own words say it better than those around them.
             throw new IllegalArgumentException(
-                    "not the JSON of a %s: %s".formatted(type.getSimpleName(), e.getMessage()), e);
+                    e.getCause() instanceof IllegalArgumentException refusal
+                            ? refusal.getMessage()
+                            : notTheJson(type, e.getOriginalMessage()),
+                    e);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException(notTheJson(type, e.getOriginalMessage()), e);
+        } catch (IOException e) {
+            throw new IllegalArgumentException(notTheJson(type, e.getMessage()), e);
         }
         if (value == null) {
             throw new IllegalArgumentException("null in place of a %s".formatted(type.getSimpleName()));
         }
         return value;
+    }
+
+    private static String notTheJson(Class<?> type, @Nullable String why) {
+        return "not the JSON of a %s: %s".formatted(type.getSimpleName(), why);
     }
 }

@@ -70,6 +70,19 @@ class UntrustedDecodersTest {
     }
 
     @Test
+    void aManifestOfANewerSchemaIsRefusedInItsOwnWords() {
+        List<ProducerRecord<byte[], byte[]>> records = records(1, decoder(1));
+        String manifest = new String(records.get(records.size() - 1).value(), StandardCharsets.UTF_8);
+        String newer = manifest.replace("\"schema\":1,", "\"schema\":3,");
+        assertEquals(
+                "manifest of schema 3, expected 1 or 2; a newer Plumbline reads it",
+                refusal(assembler.accept(key(SITE), newer.getBytes(StandardCharsets.UTF_8))));
+        String cut = refusal(assembler.accept(key(SITE), "{\"schema\":1".getBytes(StandardCharsets.UTF_8)));
+        assertTrue(cut.startsWith("not the JSON of a DecoderManifest: Unexpected end-of-input"), cut);
+        assertEquals(1, cut.lines().count(), "no place in a source that nobody sees");
+    }
+
+    @Test
     void aChunkOfAnotherVersionLeavesTheVersionTorn() {
         List<ProducerRecord<byte[], byte[]>> second = records(2, decoder(2));
         accept(records(1, decoder(1)).get(0));
