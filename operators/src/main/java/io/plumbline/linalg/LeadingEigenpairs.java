@@ -15,10 +15,16 @@ final class LeadingEigenpairs {
 
     private static final int MOST_STEPS = 60;
 
+    /** The square of what is far below the rounding of values near 1. */
+    private static final double NOTHING = 0x1p-300;
+
     /** From a random vector the first solve finds the eigenvector, the second what rounding left. */
     private static final int SOLVES = 2;
 
     private final int n;
+
+    /** Its values are divided by this power of two, so that squares neither vanish nor overflow. */
+    private final int exponent;
 
     /** The matrix, a row each; those that are done hold the vectors of their reflections. */
     private final double[][] rows;
@@ -30,8 +36,17 @@ final class LeadingEigenpairs {
     private LeadingEigenpairs(Matrix symmetric) {
         this.n = symmetric.rows();
         this.rows = new double[n][];
+        double largest = 0.0;
+        for (double value : symmetric.values()) {
+            largest = Math.max(largest, Math.abs(value));
+        }
+        this.exponent = Math.max(Math.getExponent(largest), -1000);
+        double scale = Math.scalb(1.0, -exponent);
         for (int i = 0; i < n; i++) {
             rows[i] = Arrays.copyOfRange(symmetric.values(), i * n, (i + 1) * n);
+            for (int j = 0; j < n; j++) {
+                rows[i][j] *= scale;
+            }
         }
         this.scales = new double[n];
         this.diagonal = new double[n];
@@ -64,7 +79,7 @@ final class LeadingEigenpairs {
             System.arraycopy(small.vector(values[i], least, random), 0, vectors.values(), i * small.n, small.n);
         }
         Matrix basis = OrthonormalRows.of(vectors, Matrix.zeros(0, small.n), random);
-        return new Found(values, small.reflected(basis));
+        return new Found(small.inUnitsOfTheMatrix(values), small.reflected(basis));
     }
 
     /**
@@ -75,7 +90,15 @@ final class LeadingEigenpairs {
     static double[] values(Matrix symmetric) {
         LeadingEigenpairs small = new LeadingEigenpairs(symmetric);
         small.reduce();
-        return small.values();
+        return small.inUnitsOfTheMatrix(small.values());
+    }
+
+    private double[] inUnitsOfTheMatrix(double[] values) {
+        double[] scaled = new double[n];
+        for (int i = 0; i < n; i++) {
+            scaled[i] = Math.scalb(values[i], exponent);
+        }
+        return scaled;
     }
 
     private void reduce() {
@@ -90,7 +113,7 @@ final class LeadingEigenpairs {
             double rest = Kernels.dot(vector, from + 1, vector, from + 1, n - from - 1);
             double first = vector[from];
             beside[step] = first;
-            if (rest == 0.0) {
+            if (rest <= NOTHING) {
                 continue;
             }
             double length = Math.copySign(Math.sqrt(first * first + rest), first);

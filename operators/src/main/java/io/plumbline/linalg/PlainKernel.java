@@ -39,6 +39,11 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
+    public FloatTileKernel floatTiles() {
+        return new PlainFloatTileKernel();
+    }
+
+    @Override
     public WideRows wideRows() {
         return new PlainWideRows();
     }

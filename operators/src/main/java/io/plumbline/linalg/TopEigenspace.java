@@ -39,6 +39,9 @@ public final class TopEigenspace {
 
     private static final int MOST_PROOFS = 4;
 
+    /** Of the norm, as a power of two: beyond it squares of residuals would vanish, or overflow. */
+    private static final int LARGEST_EXPONENT = 200;
+
     private final double[] values;
     private final Matrix vectors;
     private final double[] atMost;
@@ -46,13 +49,32 @@ public final class TopEigenspace {
     private final double sineBound;
     private final int products;
 
-    private TopEigenspace(BlockIteration found, int rank, Claim proof) {
+    private TopEigenspace(BlockIteration found, int rank, EigenspaceClaim proof) {
         this.values = found.values();
         this.vectors = found.vectors().rowRange(0, rank).transpose();
         this.residual = found.residualRows(rank).transpose();
         this.atMost = proof.atMost();
         this.sineBound = proof.sineBound();
         this.products = found.products();
+    }
+
+    /** Of a matrix that is {@code 2^exponent} times as large. */
+    private TopEigenspace(TopEigenspace of, int exponent) {
+        this.values = timesPowerOfTwo(of.values, exponent);
+        this.vectors = of.vectors;
+        double[] scaled = timesPowerOfTwo(of.residual.values(), exponent);
+        this.residual = new Matrix(of.residual.rows(), of.residual.columns(), scaled);
+        this.atMost = timesPowerOfTwo(of.atMost, exponent);
+        this.sineBound = of.sineBound;
+        this.products = of.products;
+    }
+
+    private static double[] timesPowerOfTwo(double[] values, int exponent) {
+        double[] scaled = new double[values.length];
+        for (int i = 0; i < scaled.length; i++) {
+            scaled[i] = Math.scalb(values[i], exponent);
+        }
+        return scaled;
     }
 
     /**
@@ -82,6 +104,11 @@ public final class TopEigenspace {
         if (size >= d || norm == 0.0) {
             return Optional.empty();
         }
+        int exponent = Math.getExponent(norm);
+        if (Double.isFinite(norm) && Math.abs(exponent) > LARGEST_EXPONENT) {
+            Matrix usual = new Matrix(d, d, timesPowerOfTwo(psd.values(), -exponent));
+            return of(usual, rank, start, tolerance, krylov).map(found -> new TopEigenspace(found, exponent));
+        }
         double rounding = 6 * d * 0x1p-53 * norm;
         BlockIteration iteration = BlockIteration.of(psd, rank, size, start, norm, tolerance, krylov);
         int proofs = 0;
@@ -90,9 +117,14 @@ public final class TopEigenspace {
             double wanted = iteration.wanted(tolerance);
             boolean equal = gap <= rounding;
             if (iteration.residual() <= wanted || (equal && iteration.residual() <= rounding)) {
-                Claim claim = claim(psd, iteration, rank, rounding, 2 << (2 * proofs));
+                int margin = 2 << (2 * proofs);
+                EigenspaceClaim quick = EigenspaceClaim.of(psd, iteration, rank, rounding, margin, true);
+                if (quick.sineBound() <= tolerance && quick.isProven(psd, iteration)) {
+                    return Optional.of(new TopEigenspace(iteration, rank, quick));
+                }
+                EigenspaceClaim claim = EigenspaceClaim.of(psd, iteration, rank, rounding, margin, false);
                 if (equal || claim.sineBound() <= tolerance) {
-                    if (isBelow(psd, iteration, claim.known(), claim.level())) {
+                    if (claim.isProven(psd, iteration)) {
                         return Optional.of(new TopEigenspace(iteration, rank, claim));
                     }
                     proofs++;
@@ -108,105 +140,6 @@ public final class TopEigenspace {
     private static int blockSize(int rank) {
         int least = Math.max(rank + LEAST_GUARD, rank + (rank + 1) / 2);
         return (least + BLOCK_STEP - 1) / BLOCK_STEP * BLOCK_STEP;
-    }
-
-    /** What follows once an eigenvalue outside of the first {@code known} vectors is known to be below {@code level}. */
-    private record Claim(int known, double level, double[] atMost, double sineBound) {}
-
-    /**
-     * The best that the residuals promise to be provable.
-     *
-     * @param margin how many residuals above a Ritz value its eigenvalue is looked for; too few, and the proof fails
-     */
-    private static Claim claim(Matrix psd, BlockIteration found, int rank, double rounding, int margin) {
-        int d = psd.rows();
-        double[] values = found.values();
-        int known = rank;
-        double level = Double.POSITIVE_INFINITY;
-        double worst = 0.0;
-        // The last vectors of the block have converged least: eigenvalues after them may be larger than their Ritz
-        // values.
-        for (int q = rank; q <= rank + (found.size() - rank) * 3 / 4; q++) {
-            worst = Math.max(worst, found.residuals()[q]);
-            double candidate = values[q] + margin * worst;
-            if (candidate < level) {
-                level = candidate;
-                known = q;
-            }
-        }
-        level += 2.0 * rounding;
-        double sigma = level + (d + 3) * 0x1p-53 * d * level + rounding;
-        double from = values[rank] > sigma ? 0.5 * (sigma + values[rank]) : sigma + 0.05 * (values[rank - 1] - sigma);
-        from = Math.max(from, sigma + rounding);
-        Matrix residual = found.residualRows(known);
-        Matrix raised = Kernels.multiplyTranspose(residual, residual);
-        for (int i = 0; i < raised.values().length; i++) {
-            raised.values()[i] /= from - sigma;
-        }
-        double rest = psd.trace();
-        for (int i = 0; i < known; i++) {
-            raised.set(i, i, raised.get(i, i) + values[i]);
-            rest -= values[i];
-        }
-        double[] raisedValues = LeadingEigenpairs.values(raised);
-        double[] atMost = new double[d];
-        for (int i = 0; i < d; i++) {
-            // The eigenvalues between the known ones and this one are no smaller, and together no more than what is
-            // left.
-            atMost[i] = i < known
-                    ? Math.max(from, raisedValues[i]) + rounding
-                    : Math.min(sigma, Math.max(rest, 0.0) / (i - known + 1) + rounding);
-        }
-        double separation = values[rank - 1] - atMost[rank];
-        double sine = separation > 0.0
-                ? (found.residual() + Math.sqrt(rank) * rounding) / separation
-                : Double.POSITIVE_INFINITY;
-        return new Claim(known, level, atMost, sine);
-    }
-
-    /** Whether {@code level I - M + W Theta W^T} is positive definite, W the first {@code known} vectors. */
-    static boolean isBelow(Matrix psd, BlockIteration found, int known, double level) {
-        int d = psd.rows();
-        int width = TriangularStrips.WIDTH;
-        TileKernel kernel = UpdateKernels.kernel().tiles();
-        double[][] basis = flatStrips(found.vectors(), known);
-        double[][] negative = new double[basis.length][];
-        Cores.each(basis.length, (double) d * d * known, strip -> {
-            double[] rows = TriangularStrips.upperPart(psd, strip);
-            for (int row = strip * width; row < (strip + 1) * width; row++) {
-                rows[row * width + row - strip * width] -= row < d ? level : 1.0;
-            }
-            double[] scaled = basis[strip].clone();
-            for (int i = 0; i < scaled.length; i++) {
-                scaled[i] *= -found.values()[i / width];
-            }
-            for (int group = 0; group <= strip; group++) {
-                for (int i = 0; i < width; i += TileKernel.ROWS) {
-                    kernel.add(basis[group], i, scaled, 0, known, rows, (group * width + i) * width);
-                }
-            }
-            negative[strip] = rows;
-        });
-        try {
-            TriangularStrips unused = TriangularStrips.factorOf(negative, d, kernel);
-            return true;
-        } catch (ArithmeticException notDefinite) {
-            return false;
-        }
-    }
-
-    /** The first {@code count} rows, a strip of their columns after the other. */
-    private static double[][] flatStrips(Matrix rows, int count) {
-        int width = TriangularStrips.WIDTH;
-        int d = rows.columns();
-        double[][] strips = new double[(d + width - 1) / width][count * width];
-        for (int row = 0; row < count; row++) {
-            for (int strip = 0; strip < strips.length; strip++) {
-                int length = Math.min(width, d - strip * width);
-                System.arraycopy(rows.values(), row * d + strip * width, strips[strip], row * width, length);
-            }
-        }
-        return strips;
     }
 
     /**

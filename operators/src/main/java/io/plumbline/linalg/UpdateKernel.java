@@ -34,6 +34,9 @@ public interface UpdateKernel {
     /** What triangular factors and systems are made of. */
     TileKernel tiles();
 
+    /** The same in float32, for what is only asked whether it can be factored. */
+    FloatTileKernel floatTiles();
+
     /** What rows of float32 weights are read with. */
     WideRows wideRows();
 }

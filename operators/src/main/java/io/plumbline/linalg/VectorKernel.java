@@ -39,6 +39,11 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
+    public FloatTileKernel floatTiles() {
+        return new VectorFloatTileKernel();
+    }
+
+    @Override
     public WideRows wideRows() {
         return new VectorWideRows();
     }

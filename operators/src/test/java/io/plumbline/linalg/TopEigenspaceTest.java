@@ -99,8 +99,9 @@ class TopEigenspaceTest {
     }
 
     /** An iteration on the matrix without it stands for one that did not see it. */
-    @Test
-    void anEigenvectorThatTheIterationDidNotSeeFailsTheProof() {
+    @ParameterizedTest(name = "in float32: {0}")
+    @ValueSource(booleans = {true, false})
+    void anEigenvectorThatTheIterationDidNotSeeFailsTheProof(boolean single) {
         int d = 200;
         Matrix moment = Matrix.zeros(d, d);
         for (int i = 0; i < d - 1; i++) {
@@ -111,10 +112,64 @@ class TopEigenspaceTest {
             iteration.step(1e-9);
         }
         double level = 0.3;
-        assertTrue(TopEigenspace.isBelow(moment, iteration, 3, level), "nothing but three known vectors is above");
-        assertFalse(TopEigenspace.isBelow(moment, iteration, 2, level), "the third eigenvalue, 1/3, is above");
+        assertTrue(
+                EigenspaceClaim.isBelow(moment, iteration, 3, level, single),
+                "nothing but three known vectors is above");
+        assertFalse(
+                EigenspaceClaim.isBelow(moment, iteration, 2, level, single), "the third eigenvalue, 1/3, is above");
         moment.set(d - 1, d - 1, 0.9);
-        assertFalse(TopEigenspace.isBelow(moment, iteration, 3, level), "0.9 is above, and nobody saw it");
+        assertFalse(EigenspaceClaim.isBelow(moment, iteration, 3, level, single), "0.9 is above, and nobody saw it");
+    }
+
+    /** Eigenvalue 6 is 0.1 % below the fifth and those after it are close, and what float32 leaves open is 0.3 %. */
+    @Test
+    void whatFloat32CannotTellIsLeftToFloat64() {
+        int d = 300;
+        double[] values = new double[d];
+        for (int i = 0; i < d; i++) {
+            values[i] = i < 4 ? 4.0 - 0.5 * i : i < 21 ? 1.0005 - 1e-4 * i : 0.01 / i;
+        }
+        values[4] = 1.001;
+        TopEigenspace top = TopEigenspace.of(rotated(new Random(13), values), 5, null, TOLERANCE, true)
+                .orElseThrow();
+        assertTrue(top.sineBound() <= TOLERANCE, "sine " + top.sineBound());
+        assertTrue(top.atMost()[5] >= 1.0 - ROUNDING && top.atMost()[5] < 1.001, "at most " + top.atMost()[5]);
+    }
+
+    @Test
+    void aProofInFloat32ClaimsLessByTheShareOfTheTraceThatItLeavesOpen() {
+        int d = 300;
+        Matrix moment = rotated(new Random(15), spectrum("power law", d));
+        double norm = moment.frobeniusNorm();
+        BlockIteration found = BlockIteration.of(moment, 5, 24, null, norm, TOLERANCE, true);
+        EigenspaceClaim tight = EigenspaceClaim.of(moment, found, 5, 1e-13, 2, false);
+        EigenspaceClaim wide = EigenspaceClaim.of(moment, found, 5, 1e-13, 2, true);
+        assertTrue(tight.isProven(moment, found) && wide.isProven(moment, found), "both are true");
+        double trace = d * wide.level() - moment.trace();
+        for (int i = 0; i < wide.known(); i++) {
+            trace += found.values()[i];
+        }
+        int first = wide.known();
+        double wider = wide.atMost()[first] - tight.atMost()[first];
+        assertEquals(FloatDefiniteness.share(d) * trace, wider, 1e-3 * wider);
+        assertTrue(wider > 0.0, "wider by " + wider);
+    }
+
+    @Test
+    void theScaleOfAMomentChangesNothing() {
+        Matrix moment = rotated(new Random(14), spectrum("outliers", 320));
+        TopEigenspace usual = TopEigenspace.of(moment, 8, null, TOLERANCE).orElseThrow();
+        for (double scale : new double[] {1e-150, 1e150}) {
+            Matrix scaled = moment.copy();
+            for (int i = 0; i < scaled.values().length; i++) {
+                scaled.values()[i] *= scale;
+            }
+            TopEigenspace top = TopEigenspace.of(scaled, 8, null, TOLERANCE).orElseThrow();
+            assertEquals(0.0, sine(usual.vectors(), top.vectors()), usual.sineBound(), "times " + scale);
+            for (int i = 0; i < 320; i++) {
+                assertEquals(usual.atMost()[i], top.atMost()[i] / scale, 1e-5 * usual.atMost()[i], "times " + scale);
+            }
+        }
     }
 
     @Test

@@ -135,6 +135,11 @@ class UpdateKernelsTest {
         }
 
         @Override
+        public FloatTileKernel floatTiles() {
+            return plain.floatTiles();
+        }
+
+        @Override
         public WideRows wideRows() {
             return plain.wideRows();
         }
@@ -211,6 +216,11 @@ class UpdateKernelsTest {
         @Override
         public TileKernel tiles() {
             return plain.tiles();
+        }
+
+        @Override
+        public FloatTileKernel floatTiles() {
+            return plain.floatTiles();
         }
 
         @Override
