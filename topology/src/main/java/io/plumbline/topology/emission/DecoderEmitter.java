@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -129,13 +131,16 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         DecoderArtefact artefact = factors == null
                 ? DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata)
                 : DecoderArtefact.of(factors, publication.decoder(), metadata);
-        DecoderManifest manifest =
-                artefact.manifest(name, version, publication.kind(), publication.parentSha256(), metadata);
+        // The manifest comes last: its hash, which one core takes as long for as sending does, is made meanwhile.
+        ForkJoinTask<DecoderManifest> hashed = ForkJoinPool.commonPool()
+                .submit(() ->
+                        artefact.manifest(name, version, publication.kind(), publication.parentSha256(), metadata));
         int chunks = artefact.cut(
                 version, (index, chunk) -> forward(new DecoderKey(name, index).encode(), chunk, record, decoders));
         for (int surplus = chunks; current != null && surplus < current.chunks(); surplus++) {
             forward(new DecoderKey(name, surplus).encode(), null, record, decoders);
         }
+        DecoderManifest manifest = hashed.join();
         forward(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
         Objects.requireNonNull(versions, "init was called").put(name, manifest.encode());
     }
