@@ -20,8 +20,7 @@ import io.plumbline.linalg.Weights;
  * weight = w rounded to float32
  * </pre>
  *
- * <p>The loops take several terms of a sum in one pass, one after the other: that saves loads and stores and changes no bit, since
- * Java neither reorders nor fuses floating-point operations (JLS 15.4), vectorised or not.
+ * <p>The loops take several terms of a sum in one pass, as {@link LearntRows} do, which changes no bit.
  *
  * <p><b>Cost.</b> {@code 2 d nonZeros} flops, at rank r {@code 4 k d r} more, with the whole rotation {@code 2 k d^2}.
  */
@@ -32,8 +31,7 @@ final class FactoredWeights {
 
     private final Weights trained;
     private final DecoderFactors factors;
-    private final CodesByFeature codes;
-    private final double[][] dual;
+    private final LearntRows learnt;
     private final double[][] turn;
     private final double[][] basis;
     private final int d;
@@ -41,13 +39,12 @@ final class FactoredWeights {
     private FactoredWeights(Weights trained, DecoderFactors factors) {
         this.trained = trained;
         this.factors = factors;
-        this.codes = CodesByFeature.of(factors.codes());
-        this.dual = rows(factors.dual());
+        this.learnt = new LearntRows(factors.codes(), factors.dual());
         Matrix given = factors.turn();
         Matrix onto = factors.basis();
         // At rank r summed for many features side by side: rows of r numbers are too short for vectors.
-        this.turn = given == null ? new double[0][] : rows(onto == null ? given : given.transpose());
-        this.basis = onto == null ? new double[0][] : rows(onto.transpose());
+        this.turn = given == null ? new double[0][] : LearntRows.rows(onto == null ? given : given.transpose());
+        this.basis = onto == null ? new double[0][] : LearntRows.rows(onto.transpose());
         this.d = factors.dimension();
     }
 
@@ -66,7 +63,7 @@ final class FactoredWeights {
                 : factors.basis() == null ? turned(from, count) : projected(from, count);
         for (int j = 0; j < count; j++) {
             double[] sum = sums[j];
-            addLearnt(from + j, sum);
+            learnt.addTo(from + j, sum);
             int at = (from + j) * d;
             for (int i = 0; i < d; i++) {
                 weights[at + i] = (float) sum[i];
@@ -115,34 +112,12 @@ final class FactoredWeights {
         return transposed;
     }
 
-    private void addLearnt(int feature, double[] sum) {
-        int entry = codes.start()[feature];
-        int end = codes.start()[feature + 1];
-        double[] value = codes.value();
-        int[] row = codes.row();
-        for (; entry + 4 <= end; entry += 4) {
-            addFour(
-                    sum,
-                    value[entry],
-                    dual[row[entry]],
-                    value[entry + 1],
-                    dual[row[entry + 1]],
-                    value[entry + 2],
-                    dual[row[entry + 2]],
-                    value[entry + 3],
-                    dual[row[entry + 3]]);
-        }
-        for (; entry < end; entry++) {
-            add(sum, value[entry], dual[row[entry]]);
-        }
-    }
-
     /** {@code sum += A B}, four rows of B at a time over all rows of A, so that those four stay near. */
     private static void addProduct(double[][] a, double[][] b, double[][] sum) {
         int inner = 0;
         for (; inner + 4 <= b.length; inner += 4) {
             for (int row = 0; row < a.length; row++) {
-                addFour(
+                LearntRows.addFour(
                         sum[row],
                         a[row][inner],
                         b[inner],
@@ -156,31 +131,8 @@ final class FactoredWeights {
         }
         for (; inner < b.length; inner++) {
             for (int row = 0; row < a.length; row++) {
-                add(sum[row], a[row][inner], b[inner]);
+                LearntRows.add(sum[row], a[row][inner], b[inner]);
             }
         }
-    }
-
-    /** Arrays read at one index: the form of this loop that the JVM turns into vector instructions. */
-    private static void addFour(
-            double[] sum, double a, double[] x, double b, double[] y, double c, double[] z, double e, double[] u) {
-        for (int i = 0; i < sum.length; i++) {
-            sum[i] = (((sum[i] + a * x[i]) + b * y[i]) + c * z[i]) + e * u[i];
-        }
-    }
-
-    private static void add(double[] sum, double factor, double[] row) {
-        for (int i = 0; i < sum.length; i++) {
-            sum[i] += factor * row[i];
-        }
-    }
-
-    private static double[][] rows(Matrix matrix) {
-        double[][] rows = new double[matrix.rows()][];
-        for (int i = 0; i < rows.length; i++) {
-            rows[i] = new double[matrix.columns()];
-            System.arraycopy(matrix.values(), i * matrix.columns(), rows[i], 0, matrix.columns());
-        }
-        return rows;
     }
 }

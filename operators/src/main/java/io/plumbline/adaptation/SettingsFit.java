@@ -71,33 +71,29 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
     Weights weights(Weights trained, SparseCodes codes, @Nullable Rounding rounding) {
         int d = trained.columns();
         WeightsBuilder weights = new WeightsBuilder(trained.rows(), d, rounding);
-        CodesByFeature byFeature = CodesByFeature.of(codes);
+        LearntRows learnt = new LearntRows(codes, dual);
         Supplier<UnaryOperator<Matrix>> turn = stepOne.turn(outerShare, trained.rows());
         int part = BLOCK * BLOCKS;
         Cores.each((trained.rows() + part - 1) / part, index -> {
             UnaryOperator<Matrix> turned = turn.get();
             Matrix room = Matrix.zeros(0, 0);
+            double[] feature = new double[d];
             int end = Math.min((index + 1) * part, trained.rows());
             for (int from = index * part; from < end; from += BLOCK) {
                 int count = Math.min(BLOCK, end - from);
                 room = room.rows() == count ? room : Matrix.zeros(count, d);
                 trained.copyTo(from * d, room.values(), 0, count * d);
                 Matrix block = turned.apply(room);
-                addLearnt(byFeature, from, block);
+                for (int i = 0; i < count; i++) {
+                    if (learnt.has(from + i)) {
+                        System.arraycopy(block.values(), i * d, feature, 0, d);
+                        learnt.addTo(from + i, feature);
+                        System.arraycopy(feature, 0, block.values(), i * d, d);
+                    }
+                }
                 weights.put(from, block);
             }
         });
         return weights.build();
-    }
-
-    private void addLearnt(CodesByFeature codes, int firstFeature, Matrix block) {
-        int d = block.columns();
-        for (int i = 0; i < block.rows(); i++) {
-            int feature = firstFeature + i;
-            for (int entry = codes.start()[feature]; entry < codes.start()[feature + 1]; entry++) {
-                Kernels.addScaled(
-                        codes.value()[entry], dual.values(), codes.row()[entry] * d, block.values(), i * d, d);
-            }
-        }
     }
 }
