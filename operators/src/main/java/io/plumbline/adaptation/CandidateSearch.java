@@ -201,7 +201,7 @@ public final class CandidateSearch {
         return new SearchRun(
                 trained,
                 trainedSubspace,
-                new SearchRun.Window(window.targets()),
+                new WindowDirections(window.targets()),
                 anchor == null ? window : anchor.answeredBy(trained).and(window),
                 anchor == null ? 0 : anchor.rows(),
                 rows.choose(),

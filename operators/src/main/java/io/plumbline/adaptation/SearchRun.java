@@ -7,7 +7,6 @@ import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
-import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,7 +22,7 @@ final class SearchRun {
 
     private final Decoder trained;
     private final ExplainerSubspace trainedSubspace;
-    private final Window window;
+    private final WindowDirections window;
     private final SampleRows fit;
     private final SampleRows validation;
     private final @Nullable SampleRows check;
@@ -44,31 +43,6 @@ final class SearchRun {
 
     private record Turn(int rank, Rotation rotation) {}
 
-    /** The directions of the drifted rows alone. */
-    static final class Window {
-
-        private final Matrix targets;
-        private final Map<Integer, ActiveSubspace> known = new HashMap<>();
-        private @Nullable Matrix moment;
-
-        Window(Matrix targets) {
-            this.targets = targets;
-        }
-
-        ActiveSubspace at(int rank) {
-            return known.computeIfAbsent(rank, wanted -> ActiveSubspace.leadingOnly(moment(), wanted, null));
-        }
-
-        private Matrix moment() {
-            Matrix known = moment;
-            if (known == null) {
-                known = SecondMoment.of(targets).matrix();
-                moment = known;
-            }
-            return known;
-        }
-    }
-
     /**
      * @param fit rows to fit on
      * @param answered how many of them, the first ones, have the trained decoder's own answers as targets
@@ -78,7 +52,7 @@ final class SearchRun {
     SearchRun(
             Decoder trained,
             ExplainerSubspace trainedSubspace,
-            Window window,
+            WindowDirections window,
             SampleRows fit,
             int answered,
             SampleRows validation,
@@ -212,8 +186,8 @@ final class SearchRun {
     }
 
     /**
-     * {@code W W^T} of a candidate's decoder, d x d, from its factors: {@code 4 N d^2} flops instead of {@code k d^2}. Null for a candidate
-     * without factors.
+     * {@code W W^T} of a candidate's decoder, d x d, from its factors ({@link SettingsFit#gram}) instead of {@code k d^2} flops. Null for a
+     * candidate without factors.
      */
     @Nullable
     Matrix gram(Candidate candidate) {
@@ -316,14 +290,13 @@ final class SearchRun {
         }
         Regularisation absolute = absolute(settings);
         RidgeLevels levels = shared().levels();
-        if (settings.rank() < trained.dimension() && window.moment == null) {
-            // Side by side: a moment is summed by one core. What cannot be solved is said below, after what cannot be
-            // rotated.
+        if (settings.rank() < trained.dimension() && !window.isSummed()) {
+            // Side by side: a moment is summed by one core. What cannot be solved is said below.
             Cores.each(2, part -> {
                 if (part == 0) {
                     levels.prepare(absolute);
                 } else {
-                    window.moment();
+                    window.sum();
                 }
             });
         }

@@ -112,7 +112,7 @@ class DecoderFactorsTest {
         SearchRun run = new SearchRun(
                 problem.trained(),
                 problem.subspace(),
-                new SearchRun.Window(problem.targets()),
+                new WindowDirections(problem.targets()),
                 problem.rows(),
                 0,
                 problem.rows(),

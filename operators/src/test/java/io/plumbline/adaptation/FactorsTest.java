@@ -71,7 +71,7 @@ class FactorsTest {
     void atFullRankADecoderOfLowerRankHasNoFigures() {
         Problem low = Problem.random(33, 60, 3, DIMENSION);
         SearchRun run = new SearchRun(
-                low.trained(), low.subspace(), new SearchRun.Window(low.targets()), low.rows(), 0, low.rows(), null);
+                low.trained(), low.subspace(), new WindowDirections(low.targets()), low.rows(), 0, low.rows(), null);
         SearchReport.Figures found = run.evaluate(
                 new Candidate.Refit(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
         assertTrue(String.valueOf(found.refusal()).contains("the decoder has rank 3"), found::toString);
@@ -166,7 +166,7 @@ class FactorsTest {
                 .rows()
                 .answeredBy(PROBLEM.trained())
                 .and(PROBLEM.part(150, 200).rows());
-        SearchRun.Window window = new SearchRun.Window(ROWS.targets());
+        WindowDirections window = new WindowDirections(ROWS.targets());
         SearchRun told = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, 150, OTHERS, OTHERS);
         SearchRun untold = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, 0, OTHERS, OTHERS);
         Matrix expected = untold.decoder(candidate, DType.F64).weights().toMatrix();
@@ -180,6 +180,6 @@ class FactorsTest {
 
     private static SearchRun run() {
         return new SearchRun(
-                PROBLEM.trained(), PROBLEM.subspace(), new SearchRun.Window(ROWS.targets()), ROWS, 0, OTHERS, CHECK);
+                PROBLEM.trained(), PROBLEM.subspace(), new WindowDirections(ROWS.targets()), ROWS, 0, OTHERS, CHECK);
     }
 }
