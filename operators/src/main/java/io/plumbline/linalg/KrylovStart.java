@@ -47,7 +47,7 @@ final class KrylovStart {
     /** Powers of ten that a block takes the residual down by near the end: {@code 1 / i} 0.7, flatter spectra 0.3 to 0.5. */
     private static final double USUAL_RATE = 0.7;
 
-    private static final double LEAST_RATE = 0.25;
+    private static final double LEAST_RATE = 0.3;
 
     /** Least pivot of the Gram matrix, beside its entry on the diagonal. */
     private static final double LEAST_PIVOT = 1e-12;
