@@ -26,7 +26,7 @@ public abstract class FloatPanel {
     public static final int ROWS = 128;
 
     /** Up to this width a moment, of 4 MB, is not much larger than a second-level cache, and one batch at a time as fast as several. */
-    private static final int NARROW = 1_024;
+    static final int NARROW = 1_024;
 
     private static final int BATCHES_OF_WIDE_ROWS = 4;
 
