@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Cores;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A row's codes are the same whenever and with whatever rows they are computed. */
 class SampledCodesTest {
@@ -32,6 +34,17 @@ class SampledCodesTest {
                 Arguments.of("jumprelu, floats", JumpReluEncoder.of(weights(3331, 317, true), bias(3331), high(3331))),
                 Arguments.of("relu, float64", ReluEncoder.of(weights(301, 45, false), low(301))),
                 Arguments.of("topk, float64", TopKEncoder.of(weights(2900, 45, false), bias(2900), 13)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {44, 46})
+    void aRowOfAnotherWidthIsRefusedAndDoesNotReachIntoTheNext(int width) {
+        Encoder encoder = ReluEncoder.of(weights(301, 45, false), low(301));
+        List<SampledRow> rows =
+                List.of(new SampledRow(1, 1, 0, new float[width], null), new SampledRow(2, 1, 0, new float[45], null));
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> SampledCodes.of(encoder, rows));
+        assertEquals("sampled row 0 has %d values: expected 45".formatted(width), refused.getMessage());
     }
 
     @ParameterizedTest(name = "{0}")

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -73,11 +74,7 @@ class CodedSampleTest {
         assertNotNull(read.rows().get(0).codes());
         assertNull(read.rows().get(1).codes());
         int many = RowCodes.mostEntries(3) + 1;
-        double[] ones = new double[many];
-        Arrays.fill(ones, 1);
-        sample.attach(
-                second.hash(),
-                new RowCodes(ENCODER, java.util.stream.IntStream.range(0, many).toArray(), ones));
+        sample.attach(second.hash(), ones(many));
         assertEquals(OTHER, sample.rows().get(1).codes().encoder(), "those it had");
     }
 
@@ -115,6 +112,41 @@ class CodedSampleTest {
         assertRefused(changed(ENTRIES_AT, buffer -> buffer.putInt(entries)));
     }
 
+    @Test
+    void moreCodesThanTravelWithARowAreRefused() {
+        int most = RowCodes.mostEntries(3);
+        RowSample sample = sample(1);
+        sample.attach(RowSample.hash(1, 0), ones(most));
+        byte[] part = sample.encode(1000).get(0);
+        ByteBuffer more = ByteBuffer.allocate(part.length + 12).order(ByteOrder.LITTLE_ENDIAN);
+        more.put(part, 0, ENTRIES_AT).putInt(most + 1);
+        for (int feature = 0; feature <= most; feature++) {
+            more.putInt(feature);
+        }
+        for (int feature = 0; feature <= most; feature++) {
+            more.putDouble(1);
+        }
+        assertRefused(more.array());
+        assertEquals(12L * most, RowCodes.mostBytes(3, 1000));
+        assertEquals(12L * 2, RowCodes.mostBytes(3, 2), "no more than can be active");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 1_000_000, Integer.MAX_VALUE})
+    void rowsThatAreNotThereAreRefusedBeforeAnythingIsAllocated(int rows) {
+        assertRefused(changed(
+                1, buffer -> buffer.putInt(Integer.MAX_VALUE).position(13).putInt(rows)));
+    }
+
+    @Test
+    void aRowThatTheCodesBeforeItLeaveNoRoomForIsRefused() {
+        RowSample sample = sample(2);
+        sample.attach(sample.rows().get(0).hash(), ones(RowCodes.mostEntries(3)));
+        byte[] whole = sample.encode(1000).get(0);
+        // The bytes would be enough for two rows without codes.
+        assertRefused(Arrays.copyOf(whole, whole.length - 10));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {-1, 5, 1000, Integer.MAX_VALUE})
     void featuresOutOfOrderOrRangeAreRefused(int feature) {
@@ -149,6 +181,12 @@ class CodedSampleTest {
         RowSample sample = sample(1);
         sample.attach(RowSample.hash(1, 0), new RowCodes(ENCODER, new int[] {5, 9}, new double[] {0.25, -3}));
         return sample.encode(1000).get(0);
+    }
+
+    private static RowCodes ones(int entries) {
+        double[] ones = new double[entries];
+        Arrays.fill(ones, 1);
+        return new RowCodes(ENCODER, IntStream.range(0, entries).toArray(), ones);
     }
 
     private static RowCodes codes(int row) {

@@ -30,12 +30,14 @@ final class ArtefactReader {
             throw new IllegalArgumentException(
                     "it travels as factors of the trained decoder, and only the SHA-256 of that is held here; subscribe with the trained decoder itself (DecoderSubscription.of), or have it published with adaptation.encoding: dense");
         }
-        return made(FactorTensors.read(blob, trained), trained, manifest);
+        return made(blob, trained, manifest);
     }
 
-    private static PublishedDecoder made(DecoderFactors factors, Decoder trained, DecoderManifest manifest) {
+    private static PublishedDecoder made(Safetensors blob, Decoder trained, DecoderManifest manifest) {
+        DecoderFactors factors;
         Decoder decoder;
         try {
+            factors = FactorTensors.read(blob, trained);
             decoder = factors.of(trained);
         } catch (ArithmeticException e) {
             throw new IllegalArgumentException("its factors make no decoder: " + e.getMessage(), e);
