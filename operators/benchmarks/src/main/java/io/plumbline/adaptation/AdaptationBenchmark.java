@@ -68,12 +68,7 @@ public final class AdaptationBenchmark {
     private final Encoder encoder;
     private final ExplainerSubspace subspace;
     private final Matrix activations;
-    /** With a mean that the trained bias knows nothing of: also the printed form is better than none, so that it is made and judged. */
-    private final Matrix shifted;
-
     private final BaselineRows baseline;
-    private final List<byte[]> arrived;
-    private final List<byte[]> arrivedShifted;
     private final Map<String, Double> wall = new LinkedHashMap<>();
     private final Map<String, Double> cpu = new LinkedHashMap<>();
 
@@ -88,14 +83,11 @@ public final class AdaptationBenchmark {
                 : SubspaceCache.of(folder, trained, trained.sha256(), rank, System.out::println);
         System.out.printf("the trained decoder's subspace, once per explainer or read: %.1f s%n", seconds(begin));
         activations = drifted(dimension, 2);
-        shifted = shifted(activations);
         Matrix clean = floats(ROWS, dimension, 3, 1.0);
         baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
         long hashing = System.nanoTime();
         EncoderId id = encoder.id();
         System.out.printf(Locale.ROOT, "%s, once per explainer: %.2f s%n", id, seconds(hashing));
-        arrived = arrived(activations);
-        arrivedShifted = arrived(shifted);
     }
 
     /** Rows with their codes, as they come to the adapter. */
@@ -145,16 +137,19 @@ public final class AdaptationBenchmark {
 
     private void run(boolean paper, boolean auto, int rounds) {
         if (rounds == 0) {
-            peak(SINGLE, new AdaptationProfile.Paper(paperSettings()), shifted);
+            peak(SINGLE, new AdaptationProfile.Paper(paperSettings()), activations);
             peak(AUTO, new AdaptationProfile.Auto(), activations);
             return;
         }
+        Matrix shifted = shifted(activations);
+        List<byte[]> arrived = arrived(activations);
+        List<byte[]> arrivedShifted = arrived(shifted);
         for (int round = 0; round < rounds; round++) {
             if (paper) {
                 AdaptationProfile profile = new AdaptationProfile.Paper(paperSettings());
                 whole(SINGLE, profile, () -> rows(shifted, 0, ROWS), round);
                 whole(SINGLE + ARRIVED, profile, () -> arrivedRows(arrivedShifted), round);
-                stages();
+                stages(shifted, arrivedShifted);
             }
             if (auto) {
                 whole(AUTO, new AdaptationProfile.Auto(), () -> rows(activations, 0, ROWS), round);
@@ -190,7 +185,7 @@ public final class AdaptationBenchmark {
     }
 
     /** The stages of a single refit, one after the other. */
-    private void stages() {
+    private void stages(Matrix shifted, List<byte[]> arrivedShifted) {
         SampleRows rows = time("encoder and TopK", () -> rows(shifted, 0, ROWS));
         time("instead: rows and codes read from a request's parts", () -> arrivedRows(arrivedShifted));
         Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
@@ -229,23 +224,17 @@ public final class AdaptationBenchmark {
     /** From the sampled rows on, with the parts a window of this size is split into. */
     private void whole(String name, AdaptationProfile profile, Supplier<SampleRows> rowsOfWindow, int round) {
         Decoder current = trained;
-        GatedAdaptation adaptation = time(name, () -> {
-            SampleRows all = rowsOfWindow.get();
-            SampleRows fit = part(all, 0, ROWS / 2);
-            SampleRows choose = part(all, ROWS / 2, 3 * ROWS / 4);
-            SampleRows judge = part(all, 3 * ROWS / 4, ROWS);
-            AdaptationRows rows = new AdaptationRows(
-                    fit, choose, part(all, 0, 3 * ROWS / 4), judge, baseline.anchor(), baseline.check());
-            return GatedAdaptation.of(
-                    profile,
-                    new SwapGate(GateLimits.DEFAULTS),
-                    trained,
-                    subspace,
-                    current,
-                    rows,
-                    rank,
-                    Travelling.dense(DType.F32));
-        });
+        GatedAdaptation adaptation = time(
+                name,
+                () -> GatedAdaptation.of(
+                        profile,
+                        new SwapGate(GateLimits.DEFAULTS),
+                        trained,
+                        subspace,
+                        current,
+                        inParts(rowsOfWindow.get()),
+                        rank,
+                        Travelling.dense(DType.F32)));
         if (round == 0) {
             System.out.printf(
                     "%s: %s; %s%n",
@@ -253,6 +242,16 @@ public final class AdaptationBenchmark {
                     adaptation.search().best().candidate().describe(),
                     adaptation.decision().reason());
         }
+    }
+
+    private AdaptationRows inParts(SampleRows all) {
+        return new AdaptationRows(
+                part(all, 0, ROWS / 2),
+                part(all, ROWS / 2, 3 * ROWS / 4),
+                part(all, 0, 3 * ROWS / 4),
+                part(all, 3 * ROWS / 4, ROWS),
+                baseline.anchor(),
+                baseline.check());
     }
 
     /** The most that was in use right after a collection while an adaptation ran, collecting all the time. */
@@ -277,7 +276,7 @@ public final class AdaptationBenchmark {
         }
         System.out.printf(
                 Locale.ROOT,
-                "%s: at most %.0f MB alive, of these %.0f before it: explainer, rows, what this program keeps besides%n",
+                "%s: at most %.0f MB alive, of these %.0f before it: explainer, rows of the window and of the baseline%n",
                 name,
                 most[0] / 1e6,
                 before / 1e6);
@@ -344,6 +343,7 @@ public final class AdaptationBenchmark {
         return rows;
     }
 
+    /** With a mean that the trained bias knows nothing of: also the printed form is better than none. */
     private static Matrix shifted(Matrix rows) {
         Matrix shifted = rows.copy();
         double[] offset = floats(1, rows.columns(), 4, OFFSET).values();
