@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *       {@code ||sin angle(V, leading eigenspace)||_F <= ||M V - V Theta_r||_F / (theta_r - u)}.
  * </ol>
  * All three allow for rounding: {@code (d + 3) 2^-53} of the trace for the Cholesky factorisation (Higham, Accuracy and Stability,
- * theorem 10.5) and {@code 6 d 2^-53 ||M||_F} for products.
+ * theorem 10.5), or {@link FloatDefiniteness#share} of it where the factorisation is done in float32, and {@code 6 d 2^-53 ||M||_F} for
+ * products.
  *
  * <p><b>Cost.</b> Some 3 r + 60 products of M and a vector where r is small beside d, else 8 to 15 with a block of 1.5 r, and {@code d^3 / 3} for the proof. <b>Size.</b> About {@code 12 d^2} bytes
  * while it works. <b>Deterministic</b>: depends on M and the start alone. The start says how fast it goes
