@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,6 +59,24 @@ class SubspaceCacheTest {
                     log::toString);
             assertArrayEquals(whole, Files.readAllBytes(file()));
         }
+    }
+
+    @Test
+    void anotherLayoutAndOtherShapesAreSaidAndReplaced() throws IOException {
+        SafetensorsWriter.create().metadata("layout", "plumbline-subspace-2").writeTo(file());
+        ExplainerSubspace made = kept(DECODER, 2);
+        assertTrue(
+                log.get(0).contains("its layout is plumbline-subspace-2, expected plumbline-subspace-1"),
+                log::toString);
+        log.clear();
+        SafetensorsWriter.create()
+                .metadata("layout", "plumbline-subspace-1")
+                .metadata("decoder_sha256", DECODER.sha256())
+                .addVector("singular_values", DType.F64, made.singularValues())
+                .add("left_vectors", DType.F64, made.leftVectors().leadingColumns(5))
+                .writeTo(file());
+        assertEquals(made.leftVectors(), kept(DECODER, 2).leftVectors());
+        assertTrue(log.get(0).contains("\"left_vectors\" has shape [6, 5], expected [6, 6]"), log::toString);
     }
 
     @Test

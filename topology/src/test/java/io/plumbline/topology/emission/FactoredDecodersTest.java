@@ -179,6 +179,14 @@ class FactoredDecodersTest {
         assertRefused("expected [32] of F32", blob -> blob.addVector("b_dec", DType.F32, new double[WIDTH - 1]));
         assertRefused("expected [32] of F32", blob -> blob.addVector("b_dec", DType.F64, good.bias()));
         assertRefused("tensor \"feature\" is missing", blob -> bias(blob).add("dual", DType.F32, good.dual()));
+        assertRefused("tensor \"dual\" is missing", blob -> codes(bias(blob), codes));
+        assertRefused(
+                "tensor \"value\" [7] of F32: expected [1500]",
+                blob -> addInts(
+                        addInts(bias(blob).add("dual", DType.F32, good.dual()), "row_start", codes.rowStart())
+                                .addVector("value", DType.F32, new double[7]),
+                        "feature",
+                        codes.feature()));
         assertRefused(
                 "tensor \"dual\" [500, 31] of F32: expected [any, 32]",
                 blob -> codes(bias(blob).add("dual", DType.F32, Matrix.zeros(ROWS, WIDTH - 1)), codes));
@@ -227,10 +235,10 @@ class FactoredDecodersTest {
         blob.addVector("value", DType.F32, codes.value());
     }
 
-    private static void addInts(SafetensorsWriter blob, String name, int[] values) {
+    private static SafetensorsWriter addInts(SafetensorsWriter blob, String name, int[] values) {
         ByteBuffer bytes = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
         bytes.asIntBuffer().put(values);
-        blob.addRaw(name, DType.I32, new long[] {values.length}, bytes);
+        return blob.addRaw(name, DType.I32, new long[] {values.length}, bytes);
     }
 
     private void assertRefused(String words, Consumer<SafetensorsWriter> content) {

@@ -65,7 +65,8 @@ class LivelockIT {
                 BrokerClient.awaitThat(() -> stalled(pages) > limit(pages), () -> pages.body("/metrics"));
                 BrokerClient.awaitThat(() -> pages.status("/readyz") == 503, () -> pages.body("/metrics"));
                 String sentence = pages.body("/readyz");
-                assertTrue(sentence.contains("adaptation-requests-0 has stood at offset 0"), sentence);
+                // At its first record or, where a commit came between them, at a later one.
+                assertTrue(sentence.contains("adaptation-requests-0 has stood at offset "), sentence);
                 assertEquals(200, pages.status("/healthz"), "a restart would read the same request again");
                 BrokerClient.awaitThat(() -> repeats(pages) >= 2, () -> pages.body("/metrics"));
 

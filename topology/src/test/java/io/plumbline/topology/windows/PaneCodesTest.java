@@ -18,8 +18,11 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** How many rows are encoded early, and which. */
@@ -118,6 +121,26 @@ class PaneCodesTest {
                 },
                 () -> encoded.rows + " rows encoded");
         assertEquals(12 * CAPACITY, encoded.rows);
+    }
+
+    @Test
+    void aBoundedNumberOfBatchesWaitsForOneThreadThatKeepsNoProcess() throws InterruptedException {
+        Executor background = EarlyEncoding.background();
+        CountDownLatch released = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        List<Boolean> daemon = new CopyOnWriteArrayList<>();
+        background.execute(() -> {
+            daemon.add(Thread.currentThread().isDaemon());
+            await(released);
+            ended.countDown();
+        });
+        for (int waiting = 0; waiting < 64; waiting++) {
+            background.execute(() -> {});
+        }
+        assertThrows(RejectedExecutionException.class, () -> background.execute(() -> {}));
+        released.countDown();
+        assertTrue(ended.await(60, TimeUnit.SECONDS));
+        assertEquals(List.of(true), daemon);
     }
 
     /** As when there is no memory left: what the process does then is not decided here. */
