@@ -97,7 +97,8 @@ final class KernelTrial {
         }
         int products = DIMENSION * DIMENSION;
         int tile = TileKernel.ROWS * TileKernel.WIDTH;
-        double[] sums = new double[2 * length + 2 * products + tile];
+        float[] floatTile = new float[FloatTileKernel.ROWS * FloatTileKernel.WIDTH];
+        double[] sums = new double[2 * length + 2 * products + tile + floatTile.length];
         double[] part = new double[length];
         single.drainTo(part);
         System.arraycopy(part, 0, sums, 0, length);
@@ -118,7 +119,11 @@ final class KernelTrial {
                 }
             });
         }
-        kernel.tiles().add(rows, 0, rows, 7, FloatPanel.ROWS, sums, sums.length - tile);
+        kernel.tiles().add(rows, 0, rows, 7, FloatPanel.ROWS, sums, 2 * length + 2 * products);
+        kernel.floatTiles().add(floats, 0, floats, 7, FloatPanel.ROWS, floatTile, 0);
+        for (int i = 0; i < floatTile.length; i++) {
+            sums[sums.length - floatTile.length + i] = floatTile[i];
+        }
         return sums;
     }
 
