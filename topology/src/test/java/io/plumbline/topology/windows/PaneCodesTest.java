@@ -95,6 +95,10 @@ class PaneCodesTest {
         codes.drop();
         waiting.forEach(Runnable::run);
         assertEquals(128, encoded.rows);
+        codes.look(SITE, dropped, 1.0);
+        waiting.forEach(Runnable::run);
+        codes.leave(dropped);
+        assertEquals(0, without(dropped), "a task that goes on asks again for what it dropped");
     }
 
     /** A stream thread that waited for the encoder would read nothing meanwhile. */

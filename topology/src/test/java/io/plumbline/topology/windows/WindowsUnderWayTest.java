@@ -2,10 +2,12 @@ package io.plumbline.topology.windows;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.moments.RowMask;
+import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.wire.MomentTile;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,6 +158,79 @@ class WindowsUnderWayTest {
             String message = String.valueOf(stopped.getCause());
             assertTrue(message.contains(WindowPipeline.SITE) && message.contains("did not converge"), message);
         }
+    }
+
+    /** As when there is no memory left: what the process does then is not decided here. */
+    @Test
+    void anErrorStaysAnError() {
+        WindowWork<ClosedWindow> broken = window -> {
+            throw new OutOfMemoryError("of this test");
+        };
+        WindowsUnderWay<ClosedWindow> underWay = underWay(broken, Runnable::run);
+        underWay.begin(window(ROWS), 0);
+        assertThrows(OutOfMemoryError.class, underWay.next(true)::join);
+    }
+
+    /** A task that lost its state begins again with the same objects: what it remembered would close windows twice, or never. */
+    @Test
+    void ofWhatIsDroppedNothingIsLeftNorBegun() {
+        AtomicInteger worked = new AtomicInteger();
+        WindowsUnderWay<ClosedWindow> underWay = underWay(
+                window -> {
+                    worked.incrementAndGet();
+                    return Function.identity();
+                },
+                handed::add);
+        underWay.begin(window(ROWS), 0);
+        underWay.mark(WindowPipeline.SITE, new WindowsUnderWay.Mark(T0 + SIZE_MS, T0 + SIZE_MS));
+        assertTrue(underWay.holds(WindowPipeline.SITE));
+        underWay.drop();
+        assertEquals(0, underWay.size());
+        assertFalse(underWay.holds(WindowPipeline.SITE));
+        assertNull(underWay.mark(WindowPipeline.SITE));
+        handed.forEach(Runnable::run);
+        assertEquals(0, worked.get());
+    }
+
+    @Test
+    void aWindowWithoutRowsTakesItsTurnAndNoWorker() {
+        WindowsUnderWay<ClosedWindow> underWay = underWay(WindowWork.NONE, handed::add);
+        underWay.begin(window(ROWS), 0);
+        underWay.begin(window(0), 0);
+        assertEquals(1, handed.size());
+        assertNull(underWay.next(false), "the one before it is not done");
+        handed.remove().run();
+        assertEquals(ROWS, underWay.next(false).join().window().moment().rows());
+        assertNull(underWay.next(false).join());
+    }
+
+    private static WindowsUnderWay<ClosedWindow> underWay(WindowWork<ClosedWindow> work, Executor workers) {
+        return new WindowsUnderWay<>(work, workers, new WindowListener() {
+            @Override
+            public void onLate(String site, long rows, LateReason reason) {}
+
+            @Override
+            public void onAccumulated(String site, int rows, long nanoseconds) {}
+
+            @Override
+            public void onWindowClosed(String site, long rows) {}
+        });
+    }
+
+    private static WindowPanes window(int rows) {
+        Pane pane = new Pane(WindowPipeline.WIDTH, ROWS);
+        double[] state =
+                SecondMomentAccumulator.ofDimension(WindowPipeline.WIDTH).state();
+        pane.addTile(MomentTile.cut(WindowPipeline.WIDTH, rows, state).get(0));
+        return new WindowPanes(
+                WindowPipeline.SITE,
+                T0,
+                T0 + SIZE_MS,
+                WindowPipeline.WIDTH,
+                ROWS,
+                List.of(pane),
+                ClosedWindow.ClosedBy.EVENT_TIME,
+                new SiteProgress().account(0));
     }
 
     @Test
