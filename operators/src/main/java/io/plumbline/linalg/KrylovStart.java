@@ -49,9 +49,6 @@ final class KrylovStart {
 
     private static final double LEAST_RATE = 0.3;
 
-    /** Least pivot of the Gram matrix, beside its entry on the diagonal. */
-    private static final double LEAST_PIVOT = 1e-12;
-
     /** More than so much of a block in the basis, and once is not enough to take it out to rounding. */
     private static final double MUCH = 0.5;
 
@@ -308,11 +305,11 @@ final class KrylovStart {
             negative[i] = -inside[i];
             overlap = Math.max(overlap, Math.abs(inside[i]));
         }
-        double[] factor = factor(gram, inside, known);
+        double[] factor = BlockTriangle.of(gram, inside, known);
         if (factor == null) {
             return null;
         }
-        double[] inverse = inverse(factor);
+        double[] inverse = BlockTriangle.inverse(factor);
         double[] orthonormal = new double[block.length];
         Cores.each(groups, 2.0 * d * known * BLOCK, group -> {
             double[] tile = Arrays.copyOfRange(block, group * TILE, (group + 1) * TILE);
@@ -336,45 +333,6 @@ final class KrylovStart {
             }
         });
         return rows;
-    }
-
-    /** {@code R^T R = gram - inside^T inside}, R upper triangular; null where a pivot is rounding. */
-    private static double @Nullable [] factor(double[] gram, double[] inside, int known) {
-        double[] r = new double[BLOCK * WIDTH];
-        for (int j = 0; j < BLOCK; j++) {
-            for (int i = 0; i <= j; i++) {
-                double rest = gram[i * WIDTH + j];
-                for (int h = 0; h < known; h++) {
-                    rest -= inside[h * WIDTH + i] * inside[h * WIDTH + j];
-                }
-                for (int h = 0; h < i; h++) {
-                    rest -= r[h * WIDTH + i] * r[h * WIDTH + j];
-                }
-                if (i < j) {
-                    r[i * WIDTH + j] = rest / r[i * WIDTH + i];
-                } else if (rest > LEAST_PIVOT * gram[j * WIDTH + j]) {
-                    r[j * WIDTH + j] = Math.sqrt(rest);
-                } else {
-                    return null;
-                }
-            }
-        }
-        return r;
-    }
-
-    private static double[] inverse(double[] r) {
-        double[] inverse = new double[BLOCK * WIDTH];
-        for (int j = 0; j < BLOCK; j++) {
-            inverse[j * WIDTH + j] = 1.0 / r[j * WIDTH + j];
-            for (int i = j - 1; i >= 0; i--) {
-                double sum = 0.0;
-                for (int h = i + 1; h <= j; h++) {
-                    sum += r[i * WIDTH + h] * inverse[h * WIDTH + j];
-                }
-                inverse[i * WIDTH + j] = -sum / r[i * WIDTH + i];
-            }
-        }
-        return inverse;
     }
 
     /** Leading eigenvectors of the restriction of M, and its eigenvalues. */
