@@ -57,13 +57,25 @@ public final class AdaptationWarmUp {
         AdaptationWarmUp warmUp = new AdaptationWarmUp();
         int rounds = 0;
         do {
-            warmUp.adapt();
+            var unusedSearch = warmUp.search();
+            var unusedRefit = warmUp.refit();
             rounds++;
         } while (rounds < ENOUGH && System.nanoTime() - begin < longest.toNanos());
         return rounds;
     }
 
-    GatedAdaptation adapt() {
+    /** Every candidate, and the best as weights. */
+    GatedAdaptation search() {
+        return adapt(new AdaptationProfile.Auto(), Travelling.dense(DType.F32));
+    }
+
+    /** A single one, below full rank, as factors. */
+    GatedAdaptation refit() {
+        GaeSettings settings = new GaeSettings(RANK, Rotation.PRINTED, Regularisation.relative(2.0, 1.0), 0.0);
+        return adapt(new AdaptationProfile.Paper(settings), Travelling.factors());
+    }
+
+    private GatedAdaptation adapt(AdaptationProfile profile, Travelling travelling) {
         SampleRows all = rows(drifted);
         AdaptationRows rows = new AdaptationRows(
                 part(all, 0, ROWS / 2),
@@ -73,15 +85,7 @@ public final class AdaptationWarmUp {
                 baseline.anchor(),
                 baseline.check());
         SwapGate gate = new SwapGate(GateLimits.DEFAULTS);
-        return GatedAdaptation.of(
-                new AdaptationProfile.Auto(),
-                gate,
-                trained,
-                subspace,
-                trained,
-                rows,
-                RANK,
-                Travelling.dense(DType.F32));
+        return GatedAdaptation.of(profile, gate, trained, subspace, trained, rows, RANK, travelling);
     }
 
     /** Of features, the first ones more often, whose directions moved. */
