@@ -108,15 +108,12 @@ final class VectorFloatPanel extends FloatPanel {
         }
     }
 
-    /** The first {@code count} entries of a row of a tile on the diagonal; none if it is negative. */
+    /**
+     * The first {@code count} entries of a row of a tile on the diagonal; none if it is negative. By single values: a loop of vectors that
+     * ends anywhere was compiled, in a process that had done much else, so that each of its sums became an object.
+     */
     private static void foldFirst(int count, float[] tile, int from, double[] packed, int at) {
-        int j = 0;
-        for (; j <= count - HALF_LANES; j += HALF_LANES) {
-            DoubleVector.fromArray(DOUBLES, packed, at + j)
-                    .add(widened(tile, from + j))
-                    .intoArray(packed, at + j);
-        }
-        for (; j < count; j++) {
+        for (int j = 0; j < count; j++) {
             packed[at + j] += tile[from + j];
         }
     }
