@@ -266,11 +266,10 @@ final class KrylovStart {
      * A block made orthonormal.
      *
      * @param block flat
-     * @param inside what it held of the basis before, a row for each vector from a strip's first on
-     * @param overlap the largest of these
+     * @param overlap the largest share it held of a vector of the basis before
      * @param factor the upper triangle R that gives back what was outside, {@code outside = block R}
      */
-    private record Orthonormal(double[] block, double[] inside, double overlap, double[] factor) {}
+    private record Orthonormal(double[] block, double overlap, double[] factor) {}
 
     /**
      * The product of M and the newest block made orthonormal to the basis and in itself; null where nothing is left of some of
@@ -279,25 +278,30 @@ final class KrylovStart {
     private @Nullable Orthonormal orthogonal(double[] image) {
         int before = Math.max(blocks - 2, 0);
         int strip = before / BLOCKS_A_STRIP;
-        Orthonormal rough = orthonormal(image, strip);
+        layTall(image);
+        double[] inside = inside(strip);
+        int vectors = strip * BLOCKS_A_STRIP;
+        // Also where nothing is left of it: the restriction holds the newest block either way.
+        couplings[blocks - 1] = Arrays.copyOfRange(inside, (before - vectors) * TILE, (blocks - vectors) * TILE);
+        Orthonormal rough = orthonormal(image, inside, strip);
         if (rough == null) {
             return null;
         }
-        int vectors = strip * BLOCKS_A_STRIP;
-        couplings[blocks - 1] =
-                Arrays.copyOfRange(rough.inside(), (before - vectors) * TILE, (blocks - vectors) * TILE);
         Orthonormal made = orthonormal(rough.block(), 0);
         while (made != null && made.overlap() > MUCH) {
             made = orthonormal(made.block(), 0);
         }
-        return made == null ? null : new Orthonormal(made.block(), rough.inside(), made.overlap(), rough.factor());
+        return made == null ? null : new Orthonormal(made.block(), made.overlap(), rough.factor());
     }
 
     /** Takes what a block holds of the basis, from a strip on, from it, and makes it orthonormal in itself; null as above. */
     private @Nullable Orthonormal orthonormal(double[] block, int firstStrip) {
         layTall(block);
+        return orthonormal(block, inside(firstStrip), firstStrip);
+    }
+
+    private @Nullable Orthonormal orthonormal(double[] block, double[] inside, int firstStrip) {
         int known = blocks * BLOCK - firstStrip * WIDTH;
-        double[] inside = inside(firstStrip);
         double[] gram = Arrays.copyOfRange(inside, known * WIDTH, (known + BLOCK) * WIDTH);
         double[] negative = new double[known * WIDTH];
         double overlap = 0.0;
@@ -316,7 +320,7 @@ final class KrylovStart {
             kernel.add(negative, 0, basis[group], firstStrip * WIDTH * WIDTH, known, tile, 0);
             kernel.add(inverse, 0, tile, 0, BLOCK, orthonormal, group * TILE);
         });
-        return new Orthonormal(orthonormal, inside, overlap, factor);
+        return new Orthonormal(orthonormal, overlap, factor);
     }
 
     /** The block to come beside each vector of the strips from a first one on, itself included: a row for each of these. */

@@ -72,6 +72,24 @@ class KrylovStartTest {
         assertTrue(Math.sqrt(sum) <= 1.2 * wanted, Math.sqrt(sum) + " left, wanted " + wanted);
     }
 
+    /** As a window of few rows has it: all that the space can hold it does after as many vectors as rows, and then it ends. */
+    @Test
+    void theSpaceOfAMomentOfFewRowsEndsWithItsEigenvectors() {
+        for (int rows : new int[] {40, 48, 50, 56, 60, 101}) {
+            Random random = new Random(rows);
+            Matrix sample = Matrix.zeros(rows, D);
+            for (int i = 0; i < sample.values().length; i++) {
+                sample.values()[i] = random.nextInt(-9, 10) * (i % D < 12 ? 4.0 : 1.0);
+            }
+            Matrix moment = Kernels.transposeMultiply(sample, sample);
+            KrylovStart.Found found = started(moment, 8, 1e-10);
+            Matrix leading = SymmetricEigen.of(moment).vectors().leadingColumns(8);
+            Matrix beside = Kernels.multiply(found.vectors().rowRange(0, 8), leading);
+            double outside = 8.0 - Math.pow(beside.frobeniusNorm(), 2);
+            assertEquals(0.0, outside, 1e-6, () -> "of " + sample.rows() + " rows");
+        }
+    }
+
     private static KrylovStart.Found started(Matrix moment, int rank, double tolerance) {
         double floor = 4 * 0x1p-53 * Math.sqrt(D) * moment.frobeniusNorm();
         KrylovStart.Found found = KrylovStart.of(moment, rank, 24, null, tolerance, floor, new Random(1));

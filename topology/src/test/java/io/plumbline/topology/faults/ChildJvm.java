@@ -135,6 +135,12 @@ public final class ChildJvm implements AutoCloseable {
         assertTrue(enough.test(events()), () -> "waited %d s for: %s; %s".formatted(PATIENCE_SECONDS, what, tail()));
     }
 
+    /** Whether it runs, and the end of what it said. */
+    String state() {
+        return "%s, %s:%n%s"
+                .formatted(log.getFileName(), process.isAlive() ? "running" : "ended " + process.exitValue(), tail());
+    }
+
     private String tail() {
         try {
             List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8)

@@ -118,7 +118,13 @@ public final class FaultCase implements AutoCloseable {
 
     /** Waits until there are so many committed windows. */
     public void awaitWindows(int count) {
-        List<ConsumerRecord<byte[], byte[]>> unused = client.await(prefix + "prints", found -> found.size() >= count);
+        try {
+            List<ConsumerRecord<byte[], byte[]>> unused =
+                    client.await(prefix + "prints", found -> found.size() >= count);
+        } catch (AssertionError waitedInVain) {
+            children.forEach(child -> waitedInVain.addSuppressed(new AssertionError(child.state())));
+            throw waitedInVain;
+        }
     }
 
     /** The group of the monitors. */
