@@ -145,10 +145,19 @@ final class LeadingEigenpairs {
         double[] d = diagonal.clone();
         double[] e = beside.clone();
         e[n - 1] = 0.0;
+        double largest = 0.0;
+        for (int i = 0; i < n; i++) {
+            largest = Math.max(largest, Math.abs(d[i]) + Math.abs(e[i]));
+        }
+        if (!Double.isFinite(largest)) {
+            throw new ArithmeticException("a %d x %d matrix is not finite".formatted(n, n));
+        }
+        // Not beside its own neighbours: where many eigenvalues are 0, these are rounding of what the large ones left.
+        double negligible = 0x1p-53 * largest;
         for (int first = 0; first < n; first++) {
             for (int steps = 0; ; steps++) {
                 int last = first;
-                while (last < n - 1 && !isNegligible(e[last], d[last], d[last + 1])) {
+                while (last < n - 1 && Math.abs(e[last]) > negligible) {
                     last++;
                 }
                 if (last == first) {
@@ -167,10 +176,6 @@ final class LeadingEigenpairs {
             descending[i] = d[n - 1 - i];
         }
         return descending;
-    }
-
-    private static boolean isNegligible(double beside, double above, double below) {
-        return Math.abs(beside) <= 0x1p-53 * (Math.abs(above) + Math.abs(below));
     }
 
     /** One step on rows {@code first .. last}, from the last one up. */

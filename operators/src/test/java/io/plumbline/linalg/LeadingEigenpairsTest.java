@@ -51,6 +51,20 @@ class LeadingEigenpairsTest {
         requireEigenpairs(Matrix.zeros(9, 9), 4, "zeros");
     }
 
+    /** As the moment of fewer rows than columns is: beside the zeros there is only what rounding left of the rest. */
+    @Test
+    void matricesOfLowRankAreDecomposed() {
+        for (long seed = 1; seed <= 60; seed++) {
+            Random random = new Random(seed);
+            int n = 40 + random.nextInt(60);
+            Matrix rows = Matrix.zeros(1 + random.nextInt(n), n);
+            for (int i = 0; i < rows.values().length; i++) {
+                rows.values()[i] = random.nextGaussian() * (i / n < 3 ? 1e4 : 1.0);
+            }
+            requireEigenpairs(Kernels.transposeMultiply(rows, rows), Math.min(8, rows.rows()), "seed " + seed);
+        }
+    }
+
     @Test
     void whatIsNotFiniteIsRefused() {
         Matrix matrix = Matrix.identity(12);
