@@ -65,8 +65,7 @@ public final class AuthorsCode {
         }
         // The prior lies in the window's subspace, so turning it onto that subspace leaves it as it is.
         StepOne inPlace = new StepOne(window, window, null, alignment.values());
-        RidgeLevels levels =
-                new RidgeLevels(codes, RefitRows.fittedOn(codes, targets, SparseProducts.multiply(codes, rotated), 0));
+        RidgeLevels levels = RidgeLevels.of(codes, targets, SparseProducts.multiply(codes, rotated));
         SettingsFit fit = levels.fit(inPlace, settings.alpha(), perRow);
         Decoder decoder = GeometryAdapter.withBias(fit.weights(rotated, codes, null), codes, targets);
         return new Adaptation.Adapted(decoder, stepOne, active, alignment.values(), perRow);

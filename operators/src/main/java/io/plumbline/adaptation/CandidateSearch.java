@@ -197,13 +197,12 @@ public final class CandidateSearch {
 
     private static SearchRun run(
             Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
-        SampleRows anchor = rows.anchor();
         return new SearchRun(
                 trained,
                 trainedSubspace,
                 new WindowDirections(window.targets()),
-                anchor == null ? window : anchor.answeredBy(trained).and(window),
-                anchor == null ? 0 : anchor.rows(),
+                window,
+                rows.anchor(),
                 rows.choose(),
                 rows.check());
     }

@@ -61,8 +61,8 @@ public final class GeometryAdapter {
         if (!settings.refits()) {
             return new Adaptation.Adapted(rotated, rotated, active, stepOne.alignment(), absolute);
         }
-        RidgeLevels levels = new RidgeLevels(
-                codes, RefitRows.fittedOn(codes, targets, SparseProducts.multiply(codes, trained.weights()), 0));
+        Matrix product = SparseProducts.multiply(codes, trained.weights());
+        RidgeLevels levels = RidgeLevels.of(codes, targets, product);
         try {
             SettingsFit fit = levels.fit(stepOne, settings.alpha(), absolute);
             Decoder decoder = withBias(fit.weights(trained.weights(), codes, null), codes, targets);
@@ -103,7 +103,12 @@ public final class GeometryAdapter {
 
     /** The decoder with these weights whose errors have mean 0 on these rows. */
     static Decoder withBias(Weights weights, SparseCodes codes, Matrix targets) {
-        double[] bias = SparseProducts.columnMeans(targets);
+        return withBias(weights, codes, SparseProducts.columnMeans(targets));
+    }
+
+    /** The same, of the mean of the targets. */
+    static Decoder withBias(Weights weights, SparseCodes codes, double[] targetMean) {
+        double[] bias = targetMean.clone();
         double[] mean = codes.mean();
         for (int j = 0; j < mean.length; j++) {
             if (mean[j] != 0.0) {

@@ -2,7 +2,6 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
-import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
 
@@ -33,31 +32,30 @@ final class RefitRows {
     /**
      * The rows fitted on, seen from themselves.
      *
-     * @param trainedProduct {@code Z D}, n x d, not centred
+     * @param targets n x d, centred
+     * @param trained {@code Zc D}, likewise
      * @param answered how many, the first ones, have the trained decoder's own answers as targets
      */
-    static RefitRows fittedOn(SparseCodes codes, Matrix targets, Matrix trainedProduct, int answered) {
-        Matrix centred = SparseProducts.centred(targets);
+    static RefitRows fittedOn(SparseCodes codes, Matrix targets, Matrix trained, int answered) {
         return new RefitRows(
-                new CentredCross(codes, codes),
-                SparseProducts.centred(trainedProduct),
-                centred,
-                squared(centred.frobeniusNorm()),
-                answered);
+                new CentredCross(codes, codes), trained, targets, squared(targets.frobeniusNorm()), answered);
     }
 
     /**
-     * Other rows, seen from the ones of {@code fit}.
+     * Other rows, seen from the ones fitted on.
      *
+     * @param fitted the codes of those
+     * @param targetMean over those
      * @param productMean of {@code Z D} over those
      */
-    static RefitRows seenFrom(SampleRows fit, double[] productMean, SampleRows rows, Decoder trained) {
-        return new RefitRows(
-                new CentredCross(rows.codes(), fit.codes()),
-                less(productMean, SparseProducts.multiply(rows.codes(), trained.weights())),
-                less(SparseProducts.columnMeans(fit.targets()), rows.targets().copy()),
-                squared(SparseProducts.centred(rows.targets()).frobeniusNorm()),
-                0);
+    static RefitRows seenFrom(
+            SparseCodes fitted, double[] targetMean, double[] productMean, SampleRows rows, Decoder trained) {
+        Matrix product = SparseProducts.multiply(rows.codes(), trained.weights());
+        SparseProducts.less(productMean, product);
+        Matrix targets = rows.targets().copy();
+        double spread = squared(SparseProducts.centred(targets).frobeniusNorm());
+        SparseProducts.less(targetMean, targets);
+        return new RefitRows(new CentredCross(rows.codes(), fitted), product, targets, spread, 0);
     }
 
     /** {@code (Z_p - 1 m^T) Zc^T X}, n x m for X of N x m; for the rows fitted on {@code K X}. */
@@ -83,7 +81,7 @@ final class RefitRows {
         Matrix residual = targets.minus(trained);
         if (answered > 0) {
             int d = residual.columns();
-            less(residual.rowRange(0, 1).values(), residual);
+            SparseProducts.less(residual.rowRange(0, 1).values(), residual);
             Arrays.fill(residual.values(), 0, answered * d, 0.0);
         }
         return residual;
@@ -105,13 +103,6 @@ final class RefitRows {
             }
         }
         return scored(sum);
-    }
-
-    private static Matrix less(double[] means, Matrix matrix) {
-        for (int i = 0; i < matrix.rows(); i++) {
-            Kernels.addScaled(-1.0, means, 0, matrix.values(), i * means.length, means.length);
-        }
-        return matrix;
     }
 
     private static double squared(double value) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>These do not depend on rank, rotation or alpha, so every setting with a ridge level in common shares them, and so it does with what
  * they give for other rows. <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each of the two; for other rows a
- * {@link CentredCross} product. <b>Size:</b> {@code 8 N^2} bytes for the factorisation of a level that is not yet solved for both,
+ * {@link CentredCross} product. <b>Size:</b> {@code 4 N^2} bytes for the factorisation of a level that is not yet solved for both,
  * {@code 16 N d} for its solutions.
  *
  * <p>Level 0 means the pseudo-inverse {@code K^+ = Zc (Zc^T Zc)^-2 Zc^T} and needs more rows than features.
@@ -31,6 +31,18 @@ final class RidgeLevels {
     private final RefitRows fit;
     private final Map<Double, Level> levels = new HashMap<>();
     private final CentredGram gram;
+
+    /**
+     * Of rows that nobody answered.
+     *
+     * @param targets n x d, not changed
+     * @param trainedProduct {@code Z D}, likewise
+     */
+    static RidgeLevels of(SparseCodes codes, Matrix targets, Matrix trainedProduct) {
+        return new RidgeLevels(
+                codes,
+                RefitRows.fittedOn(codes, SparseProducts.centred(targets), SparseProducts.centred(trainedProduct), 0));
+    }
 
     /** @param fit the rows of these codes, seen from themselves */
     RidgeLevels(SparseCodes codes, RefitRows fit) {
@@ -87,18 +99,20 @@ final class RidgeLevels {
 
         @Override
         Matrix ofTargets() {
-            return wide(fit.targets());
+            return wide(fit.targets().copy());
         }
 
         @Override
         Matrix ofTrained() {
-            return wide(fit.trained());
+            return wide(fit.trained().copy());
         }
 
         @Override
         Matrix ofResidual() {
+            Matrix solution = wide(fit.residual());
             // The row that was taken from all comes back as a mean, since Zc^T 1 = 0.
-            return SparseProducts.centred(wide(fit.residual()));
+            SparseProducts.centre(solution);
+            return solution;
         }
 
         @Override
@@ -177,6 +191,7 @@ final class RidgeLevels {
     }
 
     private interface Inverse {
+        /** The right-hand sides are used up: the solution may lie in their place. */
         Matrix applyTo(Matrix rightHandSides);
     }
 
@@ -240,7 +255,11 @@ final class RidgeLevels {
         if (lambda == 0.0) {
             return withoutRidge();
         }
-        return gram.factored(codes.rows() * lambda)::solve;
+        Cholesky factor = gram.factored(codes.rows() * lambda);
+        return rightHandSides -> {
+            factor.solveInPlace(rightHandSides);
+            return rightHandSides;
+        };
     }
 
     private Inverse withoutRidge() {

@@ -1,13 +1,11 @@
 package io.plumbline.adaptation;
 
-import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.SampledCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import java.util.List;
-import java.util.stream.LongStream;
 
 /**
  * Rows to fit or to check a decoder on: the codes of n rows, the targets (n x d) it should give for them, and the request that
@@ -50,24 +48,6 @@ public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
             theirs[i] = requests[chosen[i]];
         }
         return new SampleRows(codes.select(chosen), selected, theirs);
-    }
-
-    /** The rows of both, these first; only their codes and targets are asked for where rows are fitted on. */
-    SampleRows and(SampleRows others) {
-        Matrix both = Matrix.zeros(rows() + others.rows(), targets.columns());
-        System.arraycopy(targets.values(), 0, both.values(), 0, targets.values().length);
-        System.arraycopy(
-                others.targets.values(), 0, both.values(), targets.values().length, others.targets.values().length);
-        return new SampleRows(
-                codes.and(others.codes),
-                both,
-                LongStream.concat(LongStream.of(requests), LongStream.of(others.requests))
-                        .toArray());
-    }
-
-    /** The same rows with what a decoder gives for them as the targets. */
-    SampleRows answeredBy(Decoder decoder) {
-        return new SampleRows(codes, decoder.reconstruct(codes), requests);
     }
 
     public int rows() {

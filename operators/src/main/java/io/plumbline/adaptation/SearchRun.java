@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Cores;
@@ -24,10 +25,12 @@ final class SearchRun {
     private final ExplainerSubspace trainedSubspace;
     private final WindowDirections window;
     private final SampleRows fit;
+    private final @Nullable SampleRows anchor;
+    private final SparseCodes codes;
     private final SampleRows validation;
     private final @Nullable SampleRows check;
+    private final double[] targetMean;
     private final double[] productMean;
-    private final int answered;
     private final double[] trainedOffset;
     private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new HashMap<>();
@@ -44,8 +47,8 @@ final class SearchRun {
     private record Turn(int rank, Rotation rotation) {}
 
     /**
-     * @param fit rows to fit on
-     * @param answered how many of them, the first ones, have the trained decoder's own answers as targets
+     * @param fit rows of the window to fit on
+     * @param anchor rows to fit on before them, with the trained decoder's own answers as targets; null where there are none
      * @param validation rows to choose by
      * @param check rows of the baseline, null where there are none
      */
@@ -54,40 +57,69 @@ final class SearchRun {
             ExplainerSubspace trainedSubspace,
             WindowDirections window,
             SampleRows fit,
-            int answered,
+            @Nullable SampleRows anchor,
             SampleRows validation,
             @Nullable SampleRows check) {
         this.trained = trained;
         this.trainedSubspace = trainedSubspace;
         this.window = window;
         this.fit = fit;
+        this.anchor = anchor;
+        this.codes = anchor == null ? fit.codes() : anchor.codes().and(fit.codes());
         this.validation = validation;
         this.check = check;
-        Matrix product = SparseProducts.multiply(fit.codes(), trained.weights());
-        this.productMean = SparseProducts.columnMeans(product);
-        this.answered = answered;
-        this.shared = shared(product);
-        this.trainedOffset = trainedOffset(fit.targets(), productMean, trained.bias());
+        Matrix product = product();
+        Matrix targets = targets(product);
+        this.targetMean = SparseProducts.centre(targets);
+        this.productMean = SparseProducts.centre(product);
+        this.trainedOffset = trainedOffset(targetMean, productMean, trained.bias());
+        this.shared = shared(targets, product);
     }
 
-    private Shared shared(Matrix product) {
-        RefitRows own = RefitRows.fittedOn(fit.codes(), fit.targets(), product, answered);
-        seen.put(fit, own);
-        return new Shared(own, new RidgeLevels(fit.codes(), own));
+    /** {@code Z D} of the rows fitted on. */
+    private Matrix product() {
+        return SparseProducts.multiply(codes, trained.weights());
+    }
+
+    /** Those of the rows fitted on, a matrix of its own. It is not kept: what is, is centred. */
+    private Matrix targets(Matrix product) {
+        if (anchor == null) {
+            return fit.targets().copy();
+        }
+        int d = trained.dimension();
+        Matrix targets = Matrix.zeros(codes.rows(), d);
+        double[] answers = targets.values();
+        int answered = anchor.rows() * d;
+        System.arraycopy(product.values(), 0, answers, 0, answered);
+        for (int i = 0; i < answered; i += d) {
+            Kernels.addScaled(1.0, trained.bias(), 0, answers, i, d);
+        }
+        System.arraycopy(fit.targets().values(), 0, answers, answered, answers.length - answered);
+        return targets;
+    }
+
+    /** @param targets and {@code product} centred */
+    private Shared shared(Matrix targets, Matrix product) {
+        RefitRows own = RefitRows.fittedOn(codes, targets, product, anchor == null ? 0 : anchor.rows());
+        return new Shared(own, new RidgeLevels(codes, own));
     }
 
     private Shared shared() {
         Shared known = shared;
         if (known == null) {
-            known = shared(SparseProducts.multiply(fit.codes(), trained.weights()));
+            Matrix product = product();
+            Matrix targets = targets(product);
+            SparseProducts.less(targetMean, targets);
+            SparseProducts.less(productMean, product);
+            known = shared(targets, product);
             shared = known;
         }
         return known;
     }
 
     /** What the trained bias lacks to the one of the rows fitted on. */
-    private static double[] trainedOffset(Matrix targets, double[] productMean, double[] bias) {
-        double[] offset = SparseProducts.columnMeans(targets);
+    private static double[] trainedOffset(double[] targetMean, double[] productMean, double[] bias) {
+        double[] offset = targetMean.clone();
         Kernels.addScaled(-1.0, productMean, 0, offset, 0, offset.length);
         Kernels.addScaled(-1.0, bias, 0, offset, 0, offset.length);
         return offset;
@@ -124,19 +156,29 @@ final class SearchRun {
 
     /** Those of a decoder that is not made of factors. */
     SearchReport.Figures onRowsFittedOn(Candidate candidate, Decoder decoder) {
-        return new SearchReport.Figures(candidate, of(decoder, fit), null, null, null);
+        return new SearchReport.Figures(candidate, onRowsFittedOn(decoder), null, null, null);
     }
 
     /** The figures of a decoder that is not made of factors. */
     SearchReport.Figures figures(Candidate candidate, Decoder decoder) {
         return new SearchReport.Figures(
-                candidate, of(decoder, fit), of(decoder, validation), check == null ? null : of(decoder, check), null);
+                candidate,
+                onRowsFittedOn(decoder),
+                of(decoder, validation),
+                check == null ? null : of(decoder, check),
+                null);
     }
 
     /** The trained decoder on rows of the baseline; null where there are none. */
     @Nullable
     Reconstruction trainedInDistribution() {
         return check == null ? null : of(trained, check);
+    }
+
+    private Reconstruction onRowsFittedOn(Decoder decoder) {
+        return decoder.equals(trained)
+                ? shared().own().scored(trainedOffset)
+                : Reconstruction.of(decoder, codes, targets(product()));
     }
 
     /** Of the trained decoder the products are there. */
@@ -147,7 +189,7 @@ final class SearchRun {
     }
 
     private RefitRows seen(SampleRows rows) {
-        return seen.computeIfAbsent(rows, these -> RefitRows.seenFrom(fit, productMean, these, trained));
+        return seen.computeIfAbsent(rows, these -> RefitRows.seenFrom(codes, targetMean, productMean, these, trained));
     }
 
     /**
@@ -157,8 +199,7 @@ final class SearchRun {
      */
     Decoder decoder(Candidate candidate, DType travelling) {
         Rounding rounding = new Rounding(candidate, travelling);
-        Decoder decoder =
-                GeometryAdapter.withBias(rounding.of(weights(candidate, rounding)), fit.codes(), fit.targets());
+        Decoder decoder = GeometryAdapter.withBias(rounding.of(weights(candidate, rounding)), codes, targetMean);
         rounding.round(decoder.bias(), "bias");
         return decoder;
     }
@@ -169,7 +210,7 @@ final class SearchRun {
         }
         SettingsFit factors = inFactors(candidate);
         if (factors != null) {
-            return factors.weights(trained.weights(), fit.codes(), rounding);
+            return factors.weights(trained.weights(), codes, rounding);
         }
         if (candidate instanceof Candidate.AsAuthorsCode code) {
             return asAuthorsCode.computeIfAbsent(code, wanted -> asAuthorsCode(code.settings()));
@@ -178,7 +219,7 @@ final class SearchRun {
     }
 
     private Weights asAuthorsCode(GaeSettings settings) {
-        Adaptation adaptation = AuthorsCode.adapt(trained, trainedSubspace, fit.codes(), fit.targets(), settings);
+        Adaptation adaptation = AuthorsCode.adapt(trained, trainedSubspace, codes, targets(product()), settings);
         if (adaptation instanceof Adaptation.Adapted adapted) {
             return adapted.decoder().weights();
         }
@@ -215,7 +256,7 @@ final class SearchRun {
         }
         Weights weights = factors.of(trained).weights();
         DecoderFactors whole = factors.withBias(
-                GeometryAdapter.withBias(weights, fit.codes(), fit.targets()).bias());
+                GeometryAdapter.withBias(weights, codes, targetMean).bias());
         return new Travelled(new Decoder(weights, whole.bias()), whole);
     }
 
@@ -229,7 +270,7 @@ final class SearchRun {
     @Nullable
     DecoderFactors factors(Candidate candidate) {
         SettingsFit factors = inFactors(candidate);
-        return factors == null ? null : DecoderFactors.of(factors, fit.codes());
+        return factors == null ? null : DecoderFactors.of(factors, codes);
     }
 
     private @Nullable SettingsFit inFactors(Candidate candidate) {
@@ -280,7 +321,7 @@ final class SearchRun {
     }
 
     private Regularisation absolute(GaeSettings settings) {
-        return absolute.computeIfAbsent(settings.regularisation(), relative -> relative.inUnitsOf(fit.codes()));
+        return absolute.computeIfAbsent(settings.regularisation(), relative -> relative.inUnitsOf(codes));
     }
 
     private Refit refit(GaeSettings settings) {
@@ -333,7 +374,7 @@ final class SearchRun {
 
         private SettingsFit inFactors() {
             return inner == null || outer == null
-                    ? SettingsFit.stepOneOnly(stepOne, fit.rows(), trained.dimension())
+                    ? SettingsFit.stepOneOnly(stepOne, codes.rows(), trained.dimension())
                     : SettingsFit.of(stepOne, formula, inner, outer);
         }
 
@@ -377,7 +418,7 @@ final class SearchRun {
             ActiveSubspace active = rank == trained.dimension() ? null : window.at(rank);
             String reason = active == null
                     ? GeometryAdapter.undecided(trained, trainedSubspace, rank)
-                    : GeometryAdapter.undecided(trained, trainedSubspace, active, fit.rows());
+                    : GeometryAdapter.undecided(trained, trainedSubspace, active, codes.rows());
             if (reason != null) {
                 throw new ArithmeticException(reason);
             }

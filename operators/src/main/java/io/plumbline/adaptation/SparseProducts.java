@@ -66,11 +66,22 @@ final class SparseProducts {
     /** The matrix with the mean of each column taken out, a new one. */
     static Matrix centred(Matrix matrix) {
         Matrix centred = matrix.copy();
-        double[] means = columnMeans(matrix);
-        for (int i = 0; i < matrix.rows(); i++) {
-            Kernels.addScaled(-1.0, means, 0, centred.values(), i * matrix.columns(), matrix.columns());
-        }
+        centre(centred);
         return centred;
+    }
+
+    /** Takes the mean of each column out of a matrix, and returns these means. */
+    static double[] centre(Matrix matrix) {
+        double[] means = columnMeans(matrix);
+        less(means, matrix);
+        return means;
+    }
+
+    /** Takes one row from all, in place. */
+    static void less(double[] row, Matrix matrix) {
+        for (int i = 0; i < matrix.rows(); i++) {
+            Kernels.addScaled(-1.0, row, 0, matrix.values(), i * row.length, row.length);
+        }
     }
 
     private static int parts(int rows) {

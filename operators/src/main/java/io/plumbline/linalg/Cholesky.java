@@ -1,19 +1,17 @@
 package io.plumbline.linalg;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * The factorisation {@code A = R^T R} of a symmetric positive definite matrix, R upper triangular, in {@link TriangularStrips}.
  *
  * <p><b>Cost.</b> {@code n^3 / 3} flops to factor, {@code 2 n^2 m} to solve for m right-hand sides, in strips of
- * {@value TriangularStrips#WIDTH}; the first solve copies the factor once. <b>Size.</b> {@code 4 n^2} bytes, after a solve
- * {@code 8 n^2}. <b>Accuracy.</b> Backward stable: the computed solution solves a system that differs from the given one by a small
+ * {@value TriangularStrips#WIDTH}. The second half of a solve needs the factor turned round: that is done in its place, and undone by the
+ * next solve, if there is one. <b>Size.</b> {@code 4 n^2} bytes. <b>Accuracy.</b> Backward stable: the computed solution solves a system that differs from the given one by a small
  * multiple of {@code n 2^-53 ||A||}.
  *
  * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread: 31 and 36 GFLOP/s at n = 1,024 and 2,048, 1.07 and 1.05
  * times OpenBLAS 0.3.21's {@code dpotrf}.
  *
- * <p>Immutable after construction; any number of threads may solve with it.
+ * <p>Not for several threads at a time, since a solve turns the factor round; it works on all {@link Cores} by itself.
  */
 public final class Cholesky {
 
@@ -23,8 +21,8 @@ public final class Cholesky {
     private final int size;
     private final TriangularStrips factor;
 
-    /** For the second half of a solve; a factorisation that only proves something does without. */
-    private @Nullable TriangularStrips reversed;
+    /** Whether the factor is as the second half of a solve wants it. */
+    private boolean turned;
 
     private Cholesky(int size, TriangularStrips factor) {
         this.size = size;
@@ -75,72 +73,72 @@ public final class Cholesky {
 
     /** {@code A^-1 B} for an n x m matrix B of right-hand sides (one per column); B is not changed. */
     public Matrix solve(Matrix rightHandSides) {
+        Matrix solution = Matrix.zeros(rightHandSides.rows(), rightHandSides.columns());
+        solve(rightHandSides, solution);
+        return solution;
+    }
+
+    /** {@code B := A^-1 B}, without room for a second matrix of that size. */
+    public void solveInPlace(Matrix rightHandSides) {
+        solve(rightHandSides, rightHandSides);
+    }
+
+    private void solve(Matrix rightHandSides, Matrix solution) {
         if (rightHandSides.rows() != size) {
             throw new IllegalArgumentException("a system of size %d cannot take right-hand sides of %d rows"
                     .formatted(size, rightHandSides.rows()));
         }
-        TriangularStrips second = reversed();
-        int width = STRIPS * TriangularStrips.WIDTH;
-        Matrix solution = Matrix.zeros(size, rightHandSides.columns());
-        Cores.each((rightHandSides.columns() + width - 1) / width, part -> {
-            int from = part * width;
-            double[][] strips = negativeStrips(rightHandSides, from, Math.min(from + width, rightHandSides.columns()));
-            factor.solve(strips);
-            for (double[] strip : strips) {
-                negateReversed(strip);
-            }
-            second.solve(strips);
-            writeReversed(strips, solution, from);
-        });
-        return solution;
+        if (turned) {
+            turn();
+        }
+        half(rightHandSides, solution, false);
+        turn();
+        half(solution, solution, true);
     }
 
-    private synchronized TriangularStrips reversed() {
-        TriangularStrips known = reversed;
-        if (known == null) {
-            known = factor.reversed();
-            reversed = known;
-        }
-        return known;
+    private void turn() {
+        factor.turnRound();
+        turned = !turned;
+    }
+
+    /** {@code R^-T B}, or {@code R^-1 B} from the last row up by the factor turned round. */
+    private void half(Matrix rightHandSides, Matrix solution, boolean fromTheLast) {
+        int width = STRIPS * TriangularStrips.WIDTH;
+        Cores.each((rightHandSides.columns() + width - 1) / width, part -> {
+            int from = part * width;
+            int to = Math.min(from + width, rightHandSides.columns());
+            double[][] strips = negativeStrips(rightHandSides, from, to, fromTheLast);
+            factor.solve(strips);
+            write(strips, solution, from, fromTheLast);
+        });
     }
 
     /** The negative of columns {@code from .. to-1}. */
-    private double[][] negativeStrips(Matrix matrix, int from, int to) {
+    private double[][] negativeStrips(Matrix matrix, int from, int to, boolean fromTheLast) {
         int width = TriangularStrips.WIDTH;
         double[][] strips = new double[(to - from + width - 1) / width][factor.rows() * width];
         for (int row = 0; row < size; row++) {
+            int place = fromTheLast ? factor.rows() - 1 - row : row;
             for (int strip = 0; strip < strips.length; strip++) {
                 int column = from + strip * width;
                 int at = row * matrix.columns() + column;
                 for (int j = 0; j < Math.min(width, to - column); j++) {
-                    strips[strip][row * width + j] = -matrix.values()[at + j];
+                    strips[strip][place * width + j] = -matrix.values()[at + j];
                 }
             }
         }
         return strips;
     }
 
-    /** The negative of the last row first. */
-    private static void negateReversed(double[] strip) {
-        int width = TriangularStrips.WIDTH;
-        int other = strip.length - width;
-        for (int row = 0; row < other; row += width, other -= width) {
-            for (int j = 0; j < width; j++) {
-                double value = strip[row + j];
-                strip[row + j] = -strip[other + j];
-                strip[other + j] = -value;
-            }
-        }
-    }
-
-    private void writeReversed(double[][] strips, Matrix target, int from) {
+    private void write(double[][] strips, Matrix target, int from, boolean fromTheLast) {
         int width = TriangularStrips.WIDTH;
         for (int row = 0; row < size; row++) {
+            int place = fromTheLast ? factor.rows() - 1 - row : row;
             for (int strip = 0; strip < strips.length; strip++) {
                 int column = from + strip * width;
                 System.arraycopy(
                         strips[strip],
-                        (factor.rows() - 1 - row) * width,
+                        place * width,
                         target.values(),
                         row * target.columns() + column,
                         Math.min(width, target.columns() - column));

@@ -231,30 +231,40 @@ final class TriangularStrips {
         return strips.length * WIDTH;
     }
 
-    /** {@code P R^T P}, P what reverses the order: upper triangular too, and its {@link #solve} is {@code P R^-1 P}. */
-    TriangularStrips reversed() {
-        int count = strips.length;
-        TriangularStrips reversed = new TriangularStrips(new double[count][], kernel);
-        Cores.each(count, 30.0 * rows() * rows(), strip -> {
-            double[] rows = new double[(strip + 1) * WIDTH * WIDTH];
-            for (int row = 0; row < (strip + 1) * WIDTH; row++) {
-                double[] source = strips[count - 1 - row / WIDTH];
-                int at = (count - strip) * WIDTH * WIDTH - 1 - row % WIDTH;
-                for (int j = 0; j < WIDTH; j++) {
-                    rows[row * WIDTH + j] = source[at - j * WIDTH];
-                }
+    /**
+     * Makes R to {@code P R^T P}, P what reverses the order, in its place: upper triangular too, and its {@link #solve} is
+     * {@code P R^-1 P}. Twice leaves R as it was.
+     */
+    void turnRound() {
+        int last = strips.length - 1;
+        Cores.each(strips.length, 30.0 * rows() * rows(), strip -> {
+            // A tile above the other diagonal and the one it changes places with, which no other strip takes.
+            for (int group = 0; group <= Math.min(strip, last - strip); group++) {
+                exchange(strips[strip], group * WIDTH * WIDTH, strips[last - group], (last - strip) * WIDTH * WIDTH);
             }
-            reversed.strips[strip] = rows;
         });
-        int last = triangles.length / TRIANGLE - 1;
-        for (int triangle = 0; triangle <= last; triangle++) {
+        double[] before = triangles.clone();
+        int triangle = TRIANGLE * (triangles.length / TRIANGLE - 1);
+        for (int to = 0; to < triangles.length; to += TRIANGLE) {
             for (int h = 0; h < ROWS; h++) {
                 for (int i = h; i < ROWS; i++) {
-                    reversed.triangles[triangle * TRIANGLE + h * ROWS + i] =
-                            triangles[(last - triangle) * TRIANGLE + (ROWS - 1 - i) * ROWS + ROWS - 1 - h];
+                    triangles[to + h * ROWS + i] = before[triangle - to + (ROWS - 1 - i) * ROWS + ROWS - 1 - h];
                 }
             }
         }
-        return reversed;
+    }
+
+    /** Tiles of {@value TileKernel#WIDTH} rows, both reflected in their other diagonal; the same one is reflected in its place. */
+    private static void exchange(double[] one, int at, double[] other, int of) {
+        boolean same = one == other && at == of;
+        for (int row = 0; row < WIDTH; row++) {
+            for (int j = 0; j < (same ? WIDTH - 1 - row : WIDTH); j++) {
+                int here = at + row * WIDTH + j;
+                int there = of + (WIDTH - 1 - j) * WIDTH + WIDTH - 1 - row;
+                double value = one[here];
+                one[here] = other[there];
+                other[there] = value;
+            }
+        }
     }
 }

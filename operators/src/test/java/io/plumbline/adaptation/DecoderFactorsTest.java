@@ -114,7 +114,7 @@ class DecoderFactorsTest {
                 problem.subspace(),
                 new WindowDirections(problem.targets()),
                 problem.rows(),
-                0,
+                null,
                 problem.rows(),
                 null);
         for (Candidate candidate : FactorsTest.candidates().toList()) {

@@ -71,7 +71,7 @@ class FactorsTest {
     void atFullRankADecoderOfLowerRankHasNoFigures() {
         Problem low = Problem.random(33, 60, 3, DIMENSION);
         SearchRun run = new SearchRun(
-                low.trained(), low.subspace(), new WindowDirections(low.targets()), low.rows(), 0, low.rows(), null);
+                low.trained(), low.subspace(), new WindowDirections(low.targets()), low.rows(), null, low.rows(), null);
         SearchReport.Figures found = run.evaluate(
                 new Candidate.Refit(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
         assertTrue(String.valueOf(found.refusal()).contains("the decoder has rank 3"), found::toString);
@@ -162,13 +162,15 @@ class FactorsTest {
     @ParameterizedTest
     @MethodSource("candidates")
     void rowsAnsweredByTheTrainedDecoderAreFittedOnLikeOthers(Candidate candidate) {
-        SampleRows fit = PROBLEM.part(0, 150)
-                .rows()
-                .answeredBy(PROBLEM.trained())
-                .and(PROBLEM.part(150, 200).rows());
+        SampleRows anchor = PROBLEM.part(0, 150).rows();
+        SampleRows fit = PROBLEM.part(150, 200).rows();
+        Matrix targets = ROWS.targets().copy();
+        double[] answers = PROBLEM.trained().reconstruct(anchor.codes()).values();
+        System.arraycopy(answers, 0, targets.values(), 0, answers.length);
+        SampleRows both = Problem.rows(ROWS.codes(), targets);
         WindowDirections window = new WindowDirections(ROWS.targets());
-        SearchRun told = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, 150, OTHERS, OTHERS);
-        SearchRun untold = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, 0, OTHERS, OTHERS);
+        SearchRun told = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, anchor, OTHERS, OTHERS);
+        SearchRun untold = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, both, null, OTHERS, OTHERS);
         Matrix expected = untold.decoder(candidate, DType.F64).weights().toMatrix();
         Matrix found = told.decoder(candidate, DType.F64).weights().toMatrix();
         assertEquals(0.0, expected.minus(found).frobeniusNorm(), 1e-12 * expected.frobeniusNorm(), "seed 31");
@@ -180,6 +182,6 @@ class FactorsTest {
 
     private static SearchRun run() {
         return new SearchRun(
-                PROBLEM.trained(), PROBLEM.subspace(), new WindowDirections(ROWS.targets()), ROWS, 0, OTHERS, CHECK);
+                PROBLEM.trained(), PROBLEM.subspace(), new WindowDirections(ROWS.targets()), ROWS, null, OTHERS, CHECK);
     }
 }

@@ -200,7 +200,8 @@ public final class AdaptationBenchmark {
         Cholesky cholesky = time("Gram matrix of the codes and Cholesky, one level", () -> new CentredGram(rows.codes())
                 .factored(ROWS * absolute.preservation()));
         time("solve, d right-hand sides", () -> cholesky.solve(rows.targets()));
-        RefitRows own = RefitRows.fittedOn(rows.codes(), rows.targets(), product, 0);
+        RefitRows own = RefitRows.fittedOn(
+                rows.codes(), SparseProducts.centred(rows.targets()), SparseProducts.centred(product), 0);
         RidgeLevels levels = new RidgeLevels(rows.codes(), own);
         RefitFormula formula = RefitFormula.of(stepOne, 0.0, absolute);
         SettingsFit fit = time(
