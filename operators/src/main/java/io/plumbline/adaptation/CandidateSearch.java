@@ -2,6 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -159,19 +161,51 @@ public final class CandidateSearch {
         List<SearchReport.Figures> all = new ArrayList<>();
         all.add(run.figures(new Candidate.KeepCurrent(), current));
         Reconstruction inDistribution = run.trainedInDistribution();
-        // Level after level: most of one is gone before the next is made.
         Map<Candidate, SearchReport.Figures> found = new HashMap<>();
-        List<Candidate> sorted = candidates.stream()
-                .sorted(Comparator.comparingDouble(CandidateSearch::outerLevel))
-                .toList();
-        for (int i = 0; i < sorted.size(); i++) {
-            found.put(sorted.get(i), run.evaluate(sorted.get(i)));
-            run.keepWhatTheyShare(sorted.subList(i + 1, sorted.size()));
+        List<Candidate> sorted = levelAfterLevel(run);
+        int ahead = 0;
+        while (ahead < sorted.size() && !run.turns(sorted.get(ahead))) {
+            ahead++;
         }
+        // Side by side: what is turned is made by one core for most of its time, and the levels of the others take as
+        // long.
+        int unturned = ahead;
+        Cores.each(2, part -> {
+            if (part == 0) {
+                evaluate(run, sorted, 0, unturned, found);
+            } else {
+                run.prepareTurns(candidates);
+            }
+        });
+        evaluate(run, sorted, unturned, sorted.size(), found);
         for (Candidate candidate : candidates) {
             all.add(withinCost(Objects.requireNonNull(found.get(candidate)), inDistribution, gate));
         }
         return all;
+    }
+
+    private static void evaluate(
+            SearchRun run, List<Candidate> sorted, int from, int to, Map<Candidate, SearchReport.Figures> found) {
+        for (int i = from; i < to; i++) {
+            found.put(sorted.get(i), run.evaluate(sorted.get(i)));
+            run.keepWhatTheyShare(sorted.subList(i + 1, sorted.size()));
+        }
+    }
+
+    /**
+     * Most of a level is gone before the next is made. First come the levels of which nothing is turned, and of a level the candidates
+     * that are not.
+     */
+    private List<Candidate> levelAfterLevel(SearchRun run) {
+        Set<Double> turned = candidates.stream()
+                .filter(run::turns)
+                .map(CandidateSearch::outerLevel)
+                .collect(Collectors.toSet());
+        return candidates.stream()
+                .sorted(Comparator.comparing((Candidate candidate) -> turned.contains(outerLevel(candidate)))
+                        .thenComparing(CandidateSearch::outerLevel)
+                        .thenComparing(run::turns))
+                .toList();
     }
 
     private static double outerLevel(Candidate candidate) {

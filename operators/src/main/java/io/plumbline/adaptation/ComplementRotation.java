@@ -6,7 +6,6 @@ import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.InverseRoot;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.Operand;
 import io.plumbline.linalg.Svd;
 import io.plumbline.linalg.SymmetricEigen;
 
@@ -21,7 +20,7 @@ import io.plumbline.linalg.SymmetricEigen;
  * {@code X = (S^4 + t)^-1 S^2 F}. C are the cosines of the angles between the two r-dimensional subspaces, F in the coordinates of these
  * angles: written so, nothing cancels. (Sherman, Morrison, Woodbury; the 1 in {@code I - F F^T} is {@code S^2 S^-4 S^2}.)
  *
- * <p><b>Cost</b> with J fractions, 27 where the factor's singular values span 1 to 1/400: {@code 2 J (d - r)^2 r} flops, {@code 2 (d - r)^2 d}
+ * <p><b>Cost</b> with J fractions, 27 where the factor's singular values span 1 to 1/400: {@code J (d - r) (d - r + 192) r} flops, {@code 2 (d - r)^2 d}
  * and {@code 2 (d - r) d^2}, an SVD of r x r. <b>Accuracy.</b> 1e-12, near {@link #LEAST} 1e-9. <b>Size.</b> {@code 24 d^2} bytes.
  */
 final class ComplementRotation {
@@ -73,6 +72,7 @@ final class ComplementRotation {
                             root.shifts()[from + i], root.weights()[from + i], energies, angles.values(), inAngles));
             addProducts(fractions, learnt);
         }
+        Kernels.mirror(learnt);
         // B^(-1/2) S^2 = I + learnt S^2, times M.
         Matrix across = trailing.transpose().minus(Kernels.multiplyTranspose(aligned, basis));
         Matrix turned = Kernels.multiply(learnt, rowsTimes(energies, across)).plus(1.0, across);
@@ -118,7 +118,7 @@ final class ComplementRotation {
             }
             System.arraycopy(fractions[part].right().values(), 0, right.values(), part * rank * n, rank * n);
         }
-        Kernels.rightFactor(Operand.of(right), n).addProduct(Operand.of(left), sum.values());
+        Kernels.addSymmetricProduct(left, right, sum);
     }
 
     /** Where the dictionary hardly spans its complement, or the window's lies nearly at a right angle to it. */

@@ -9,6 +9,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -158,17 +159,22 @@ final class RidgeLevels {
 
         @Override
         Matrix ofTargets() {
-            return image(level.targets(), fit.targets());
+            return takesNoProduct() ? image(level.targets(), fit.targets()) : rows.times(level.targets());
         }
 
         @Override
         Matrix ofTrained() {
-            return image(level.trained(), fit.trained());
+            if (!takesNoProduct()) {
+                return rows.times(level.trained());
+            }
+            Matrix image = fit.trained().copy();
+            level.addTrained(-image.rows() * level.lambda, image);
+            return image;
         }
 
         @Override
         Matrix ofResidual() {
-            return rows == fit && level.lambda > 0.0
+            return takesNoProduct()
                     ? image(level.residual(), fit.targets().minus(fit.trained()))
                     : rows.times(level.residual());
         }
@@ -183,10 +189,12 @@ final class RidgeLevels {
             return rows.times(level.trainedTimes(x));
         }
 
+        private boolean takesNoProduct() {
+            return rows == fit && level.lambda > 0.0;
+        }
+
         private Matrix image(Matrix solution, Matrix rightHandSide) {
-            return rows == fit && level.lambda > 0.0
-                    ? rightHandSide.plus(-rightHandSide.rows() * level.lambda, solution)
-                    : rows.times(solution);
+            return rightHandSide.plus(-rightHandSide.rows() * level.lambda, solution);
         }
     }
 
@@ -213,16 +221,21 @@ final class RidgeLevels {
      * Makes room for the next level.
      *
      * @param outer levels that will be asked for outside
-     * @param inner what the other levels will be asked for inside
+     * @param inner levels that will be asked for inside
+     * @param stepOnes what those that are not asked for outside will be asked for inside
      */
-    void keep(Set<Double> outer, Map<Double, List<StepOne>> inner) {
-        levels.keySet().removeIf(lambda -> !outer.contains(lambda) && !inner.containsKey(lambda));
+    void keep(Set<Double> outer, Set<Double> inner, Function<Double, List<StepOne>> stepOnes) {
+        levels.keySet().removeIf(lambda -> !outer.contains(lambda) && !inner.contains(lambda));
         levels.forEach((lambda, level) -> {
-            List<StepOne> stepOnes = inner.get(lambda);
-            if (!outer.contains(lambda) && stepOnes != null && !level.inProductsOnly) {
-                level.keepProducts(stepOnes);
+            if (!outer.contains(lambda) && !level.inProductsOnly) {
+                level.keepProducts(stepOnes.apply(lambda));
             }
         });
+    }
+
+    /** Makes room where nothing is left to be solved; it would be factored anew. */
+    void forgetFactors() {
+        levels.values().forEach(level -> level.inverse = null);
     }
 
     /** @param absolute the weights in the units of Cov z */

@@ -15,7 +15,9 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** What the settings of one search share. No candidate needs a k x d product before it is the one to publish. */
@@ -33,7 +35,7 @@ final class SearchRun {
     private final double[] productMean;
     private final double[] trainedOffset;
     private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
-    private final Map<Turn, StepOne> stepOnes = new HashMap<>();
+    private final Map<Turn, StepOne> stepOnes = new ConcurrentHashMap<>();
     private final Map<Regularisation, Regularisation> absolute = new HashMap<>();
     private final Map<Candidate, SettingsFit> made = new HashMap<>();
     private final Map<Candidate, Matrix> images = new HashMap<>();
@@ -234,9 +236,12 @@ final class SearchRun {
     Matrix gram(Candidate candidate) {
         SettingsFit factors = inFactors(candidate);
         Refit refit = refit(candidate);
-        return factors == null || refit == null
-                ? null
-                : factors.gram(trainedSubspace, shared().own().trained(), image(candidate, refit));
+        if (factors == null || refit == null) {
+            return null;
+        }
+        Matrix image = image(candidate, refit);
+        shared().levels().forgetFactors();
+        return factors.gram(trainedSubspace, shared().own().trained(), image);
     }
 
     /** What the refit adds on the rows fitted on, {@code K dual}. */
@@ -284,23 +289,45 @@ final class SearchRun {
         return factors;
     }
 
+    /** Whether Step 1 turns anything for this candidate. */
+    boolean turns(Candidate candidate) {
+        return candidate instanceof Candidate.Refit refit && refit.settings().rank() < trained.dimension();
+    }
+
+    /** Makes Step 1 of these candidates. Beside those that turn nothing, which may be evaluated meanwhile. */
+    void prepareTurns(List<Candidate> candidates) {
+        for (Candidate candidate : candidates) {
+            if (turns(candidate)) {
+                determined(((Candidate.Refit) candidate).settings());
+            }
+        }
+    }
+
+    /** Null where Step 1 is not determined; the candidate then needs no level, and says so in its figures. */
+    private @Nullable StepOne determined(GaeSettings settings) {
+        try {
+            return stepOne(settings.rank(), settings.rotation());
+        } catch (ArithmeticException undetermined) {
+            return null;
+        }
+    }
+
     /** Makes room for what these candidates, the only ones to be evaluated yet, do not share with those before. */
     void keepWhatTheyShare(List<Candidate> candidates) {
         Set<Double> outer = new HashSet<>();
-        Map<Double, List<StepOne>> inner = new HashMap<>();
+        Map<Double, List<GaeSettings>> inner = new HashMap<>();
         for (Candidate candidate : candidates) {
             if (candidate instanceof Candidate.Refit refit && refit.settings().refits()) {
                 Regularisation absolute = absolute(refit.settings());
                 outer.add(absolute.preservation() + absolute.geometric());
-                List<StepOne> inside = inner.computeIfAbsent(absolute.preservation(), lambda -> new ArrayList<>());
-                try {
-                    inside.add(stepOne(refit.settings().rank(), refit.settings().rotation()));
-                } catch (ArithmeticException undetermined) {
-                    // It needs no level, and says so in its figures.
-                }
+                inner.computeIfAbsent(absolute.preservation(), lambda -> new ArrayList<>())
+                        .add(refit.settings());
             }
         }
-        shared().levels().keep(outer, inner);
+        shared().levels().keep(outer, inner.keySet(), lambda -> inner.getOrDefault(lambda, List.of()).stream()
+                .map(this::determined)
+                .filter(Objects::nonNull)
+                .toList());
     }
 
     /** Makes room for the weights of this candidate, whose {@code W W^T} is known if it is wanted. */

@@ -34,6 +34,20 @@ abstract class Solutions {
         return known;
     }
 
+    /** Adds {@link #trained()} times a factor, which is not made for that where it is the difference of the two others. */
+    final void addTrained(double factor, Matrix sum) {
+        if (trained == null && residual != null && targets != null) {
+            add(factor, targets, sum);
+            add(-factor, residual, sum);
+        } else {
+            add(factor, trained(), sum);
+        }
+    }
+
+    private static void add(double factor, Matrix matrix, Matrix sum) {
+        Kernels.addScaled(factor, matrix.values(), 0, sum.values(), 0, sum.values().length);
+    }
+
     /** Of what the trained weights leave. */
     final Matrix residual() {
         if (residual == null && targets != null && trained != null) {

@@ -45,12 +45,9 @@ public final class Kernels {
             throw new IllegalArgumentException("%d and %d columns have no symmetric product".formatted(p, b.columns()));
         }
         Matrix half = Matrix.zeros(p, p);
-        UpdateKernel kernel = kernelFor(1.0 * a.rows() * p * p);
+        addLowerStrips(Operand.transposeOf(a), b, half);
         for (int from = 0; from < p; from += STRIP) {
             int to = Math.min(from + STRIP, p);
-            // From the strip's first row on; what is above is below in the strips before.
-            kernel.rightFactor(Operand.partOf(b, 0, b.rows(), from, to))
-                    .addProduct(Operand.transposeOf(a).rowRange(from, p), half.values(), from * p + from, p);
             for (int i = from; i < to; i++) {
                 for (int j = from; j < to; j++) {
                     half.values()[i * p + j] *= 0.5;
@@ -58,6 +55,41 @@ public final class Kernels {
             }
         }
         return half;
+    }
+
+    /**
+     * Adds a product {@code A B} that is symmetric, (p x n)(n x p), without what is above the diagonal and not in its strip: that comes with
+     * {@link #mirror} once all are added. {@code n p (p + 192)} flops.
+     */
+    public static void addSymmetricProduct(Matrix a, Matrix b, Matrix sum) {
+        requireInner(a.columns(), b.rows(), a, b);
+        if (a.rows() != b.columns() || sum.rows() != a.rows() || sum.columns() != a.rows()) {
+            throw new IllegalArgumentException("no symmetric product of %d x %d: %d rows and %d columns"
+                    .formatted(sum.rows(), sum.columns(), a.rows(), b.columns()));
+        }
+        addLowerStrips(Operand.of(a), b, sum);
+    }
+
+    /** Writes what {@link #addSymmetricProduct} left out. */
+    public static void mirror(Matrix sum) {
+        int p = sum.rows();
+        for (int from = STRIP; from < p; from += STRIP) {
+            for (int i = from; i < Math.min(from + STRIP, p); i++) {
+                for (int j = 0; j < from; j++) {
+                    sum.values()[j * p + i] = sum.values()[i * p + j];
+                }
+            }
+        }
+    }
+
+    private static void addLowerStrips(Operand a, Matrix b, Matrix sum) {
+        int p = b.columns();
+        UpdateKernel kernel = kernelFor(1.0 * b.rows() * p * p);
+        for (int from = 0; from < p; from += STRIP) {
+            // From the strip's first row on; what is above is below in the strips before.
+            kernel.rightFactor(Operand.partOf(b, 0, b.rows(), from, Math.min(from + STRIP, p)))
+                    .addProduct(a.rowRange(from, p), sum.values(), from * p + from, p);
+        }
     }
 
     private static Matrix product(Operand a, Operand b) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.util.List;
@@ -223,6 +224,37 @@ class CandidateSearchTest {
         double lowest = present(report.best().validation()).fvu();
         for (SearchReport.Figures figures : report.candidates()) {
             assertTrue(lowest <= present(figures.validation()).fvu(), figures.candidate()::describe);
+        }
+    }
+
+    /** Turns are made beside the levels of what is not turned. */
+    @Test
+    void anyNumberOfThreadsFindsTheSameToTheLastBit() {
+        Problem problem = Problem.random(13, 300, 130, 60);
+        AdaptationRows rows = new AdaptationRows(
+                problem.part(0, 120).rows(),
+                problem.part(120, 180).rows(),
+                problem.part(0, 180).rows(),
+                problem.part(180, 220).rows(),
+                problem.part(220, 260).rows(),
+                problem.part(260, 300).rows());
+        CandidateSearch defaults = CandidateSearch.withDefaults(RANK, 60);
+        SearchReport together =
+                search(defaults, problem.trained(), problem, rows, problem.trained(), Travelling.dense(DType.F64));
+        String before = System.getProperty(Cores.PROPERTY);
+        System.setProperty(Cores.PROPERTY, "1");
+        try {
+            SearchReport alone =
+                    search(defaults, problem.trained(), problem, rows, problem.trained(), Travelling.dense(DType.F64));
+            assertEquals(together.candidates(), alone.candidates());
+            assertEquals(together.decoder(), alone.decoder());
+            assertFalse(alone.keepsCurrent());
+        } finally {
+            if (before == null) {
+                System.clearProperty(Cores.PROPERTY);
+            } else {
+                System.setProperty(Cores.PROPERTY, before);
+            }
         }
     }
 

@@ -26,6 +26,24 @@ class SymmetricProductTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {1, 7, 192, 193, 400})
+    void sumsOfSymmetricProductsAreWholeOnceMirrored(int size) {
+        Matrix sum = Matrix.zeros(size, size);
+        Matrix expected = Matrix.zeros(size, size);
+        for (int seed = 5; seed < 8; seed++) {
+            Matrix left = integers(size, 20, seed);
+            Matrix right = left.transpose();
+            Kernels.addSymmetricProduct(left, right, sum);
+            expected = expected.plus(1.0, Kernels.multiply(left, right));
+        }
+        Kernels.mirror(sum);
+        assertEquals(expected, sum, "size " + size);
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> Kernels.addSymmetricProduct(Matrix.zeros(size, 2), Matrix.zeros(2, size + 1), sum));
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {2, 4})
     void otherSizesAreRefused(int columns) {
         Matrix a = Matrix.zeros(5, 3);
