@@ -1,17 +1,11 @@
 package io.plumbline.linalg;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ForkJoinTask;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Large products done by several cores: the parts of one piece of work are taken one after the other by the caller and by helpers
- * from the common pool. Where those are busy the caller does all of it.
+ * from the common pool. Where those are busy the caller does all of it, and waits for nobody who has not begun.
  *
  * <p>What the parts are never depends on how many threads there are, and no part touches what another one writes: results are the
  * same to the last bit for any number of threads.
@@ -35,12 +29,12 @@ public final class Cores {
      * @throws RuntimeException the first thing that a part threw; parts that had not begun are then left out
      */
     public static void each(int count, IntConsumer part) {
-        each(count, part, count < 2 ? 1 : threads(System.getProperty(PROPERTY)));
+        each(count, part, count < 2 ? 1 : threads());
     }
 
     /** The same by the caller alone where all of it has too few {@code flops} to be worth another's time. */
     static void each(int count, double flops, IntConsumer part) {
-        if (flops >= FLOPS_WORTH_SHARING) {
+        if (areWorthSharing(flops)) {
             each(count, part);
             return;
         }
@@ -50,32 +44,17 @@ public final class Cores {
     }
 
     static void each(int count, IntConsumer part, int threads) {
-        AtomicInteger next = new AtomicInteger();
-        AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
-        Runnable work = () -> {
-            try {
-                for (int index = next.getAndIncrement(); index < count; index = next.getAndIncrement()) {
-                    part.accept(index);
-                }
-            } catch (RuntimeException | Error e) {
-                thrown.compareAndSet(null, e);
-                // The others need not begin what nobody will look at.
-                next.set(count);
-            }
-        };
-        List<ForkJoinTask<?>> helpers = new ArrayList<>();
-        for (int helper = 1; helper < Math.min(threads, count); helper++) {
-            helpers.add(ForkJoinPool.commonPool().submit(work));
-        }
-        work.run();
-        helpers.forEach(ForkJoinTask::join);
-        Throwable first = thrown.get();
-        if (first instanceof Error error) {
-            throw error;
-        }
-        if (first instanceof RuntimeException exception) {
-            throw exception;
-        }
+        new SharedWork(part).each(count, threads);
+    }
+
+    /** Whether work of so many flops is worth another core's time. */
+    static boolean areWorthSharing(double flops) {
+        return flops >= FLOPS_WORTH_SHARING;
+    }
+
+    /** How many threads one caller may use, itself included. */
+    static int threads() {
+        return threads(System.getProperty(PROPERTY));
     }
 
     static int threads(@Nullable String wish) {

@@ -10,6 +10,9 @@ package io.plumbline.linalg;
  * <p><b>Batches.</b> {@value #ROWS} rows are one batch. A moment that is larger than the cache is read and written once for
  * several of them, one added after the other: the moment is the same to the last bit, however many a panel holds.
  *
+ * <p><b>Cores.</b> Of rows of some 280 columns and more other cores add parts of the moment, as far as they are free and {@link Cores}
+ * lets them: the bits are the same.
+ *
  * <p><b>Accuracy.</b> Products and their sums over the rows of one batch are float32, the sum over batches is float64. Entry
  * (i, j) of one batch errs by at most {@code 128 * 2^-24 Σ |x_i x_j|}, and by much less on average, since rounding errors
  * differ in sign. Sums of integers are exact while {@code Σ |x_i x_j| <= 2^24}, so for rows of integers up to {@value
@@ -40,6 +43,12 @@ public abstract class FloatPanel {
     private final int stretch;
     private final int capacity;
     private int rows;
+
+    private final SharedWork shared = new SharedWork(this::add);
+
+    // What is being added, and to what.
+    private double[] batchState = {};
+    private int batchRows;
 
     FloatPanel(int dimension, int stretch) {
         this.dimension = dimension;
@@ -98,16 +107,40 @@ public abstract class FloatPanel {
      * the panel.
      */
     public final void drainTo(double[] state) {
-        if (rows > 0) {
-            addSums(state, rows);
-            addProducts(state, dimension, rows);
-            rows = 0;
+        int count = rows;
+        rows = 0;
+        if (count > 0) {
+            batchState = state;
+            batchRows = count;
+            int parts = 1 + parts();
+            double flops = (double) count * dimension * (dimension + 1);
+            if (Cores.areWorthSharing(flops)) {
+                shared.each(parts, Cores.threads());
+            } else {
+                for (int part = 0; part < parts; part++) {
+                    add(part);
+                }
+            }
+        }
+    }
+
+    private void add(int part) {
+        if (part == 0) {
+            addSums(batchState, batchRows);
+        } else {
+            addProducts(batchState, dimension, batchRows, part - 1);
         }
     }
 
     /** {@code sums[j] += x_j} of the first {@code count} rows, one row after the other: twins agree to the last bit. */
     abstract void addSums(double[] sums, int count);
 
-    /** {@code packed[offset ..] += X^T X} of the first {@code count} rows, batch after batch: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}. */
-    abstract void addProducts(double[] packed, int offset, int count);
+    /** How many parts the products fall into: the same for all panels of this width. */
+    abstract int parts();
+
+    /**
+     * {@code packed[offset ..] += X^T X} of the first {@code count} rows, batch after batch: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}.
+     * Every entry belongs to one part, and parts may be added at the same time.
+     */
+    abstract void addProducts(double[] packed, int offset, int count, int part);
 }

@@ -55,13 +55,16 @@ final class PlainKernel implements UpdateKernel {
 
     private static final class Floats extends FloatPanel {
 
+        private static final int ROWS_OF_PART = 48;
+
+        /** A row of the moment, or more than that. */
+        private static final ThreadLocal<float[]> TARGET = ThreadLocal.withInitial(() -> new float[0]);
+
         private final float[][] x;
-        private final float[] target;
 
         Floats(int dimension) {
             super(dimension, dimension);
             x = new float[capacity(dimension)][dimension];
-            target = new float[dimension];
         }
 
         @Override
@@ -85,18 +88,34 @@ final class PlainKernel implements UpdateKernel {
         }
 
         @Override
-        void addProducts(double[] packed, int offset, int count) {
-            int at = offset;
-            for (int i = 0; i < dimension(); i++) {
+        int parts() {
+            return (dimension() - 1) / ROWS_OF_PART + 1;
+        }
+
+        @Override
+        void addProducts(double[] packed, int offset, int count, int part) {
+            float[] target = target();
+            int first = part * ROWS_OF_PART;
+            int at = offset + (int) ((long) first * (first + 1) / 2);
+            for (int i = first; i < Math.min(first + ROWS_OF_PART, dimension()); i++) {
                 for (int from = 0; from < count; from += ROWS) {
-                    addBatch(packed, at, i, from, Math.min(from + ROWS, count));
+                    addBatch(packed, at, i, from, Math.min(from + ROWS, count), target);
                 }
                 at += i + 1;
             }
         }
 
+        private float[] target() {
+            float[] target = TARGET.get();
+            if (target.length < dimension()) {
+                target = new float[dimension()];
+                TARGET.set(target);
+            }
+            return target;
+        }
+
         /** Row i of the moment. */
-        private void addBatch(double[] packed, int at, int i, int from, int to) {
+        private void addBatch(double[] packed, int at, int i, int from, int to, float[] target) {
             Arrays.fill(target, 0, i + 1, 0f);
             int row = from;
             for (; row + 8 <= to; row += 8) {

@@ -102,6 +102,43 @@ class PanelTwinsTest {
         }
     }
 
+    /** Which core adds which part, and when, no bit may show. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void everyEntryBelongsToOnePartAndSeveralCoresGiveTheBitsOfOne(UpdateKernel kernel) {
+        for (int d : new int[] {1, 48, 49, 384, 385, 769}) {
+            int n = FloatPanel.capacity(d);
+            float[] x = floats(d, n);
+            FloatPanel panel = filled(kernel, d, n, x);
+            double[] expected = new double[d + d * (d + 1) / 2];
+            panel.addSums(expected, n);
+            int[] parts = new int[d * (d + 1) / 2];
+            for (int part = 0; part < panel.parts(); part++) {
+                double[] one = new double[expected.length];
+                panel.addProducts(one, d, n, part);
+                for (int entry = 0; entry < parts.length; entry++) {
+                    parts[entry] += one[d + entry] == 0.0 ? 0 : 1;
+                    expected[d + entry] += one[d + entry];
+                }
+            }
+            assertEquals(1, Arrays.stream(parts).min().orElseThrow(), "d = " + d);
+            assertEquals(1, Arrays.stream(parts).max().orElseThrow(), "d = " + d);
+            for (int time = 0; time < 50; time++) {
+                double[] state = new double[expected.length];
+                filled(kernel, d, n, x).drainTo(state);
+                assertArrayEquals(expected, state, "d = " + d);
+            }
+        }
+    }
+
+    private static FloatPanel filled(UpdateKernel kernel, int d, int n, float[] x) {
+        FloatPanel panel = kernel.floats(d);
+        for (int row = 0; row < n; row++) {
+            panel.add(x, row * d);
+        }
+        return panel;
+    }
+
     /** Of a moment that is larger than the cache several batches are added while an entry is at hand: with the sums of one at a time. */
     @ParameterizedTest
     @MethodSource("kernels")

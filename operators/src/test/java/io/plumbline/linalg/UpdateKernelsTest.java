@@ -194,11 +194,16 @@ class UpdateKernelsTest {
                 }
 
                 @Override
-                void addProducts(double[] packed, int offset, int count) {
+                int parts() {
+                    return twin.parts();
+                }
+
+                @Override
+                void addProducts(double[] packed, int offset, int count, int part) {
                     double[] elsewhere = new double[packed.length];
-                    twin.addProducts(elsewhere, offset, count);
-                    twin.addProducts(elsewhere, offset, count);
-                    twin.addProducts(packed, offset, count);
+                    twin.addProducts(elsewhere, offset, count, part);
+                    twin.addProducts(elsewhere, offset, count, part);
+                    twin.addProducts(packed, offset, count, part);
                 }
             };
         }

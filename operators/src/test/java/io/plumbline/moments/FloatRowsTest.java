@@ -161,6 +161,15 @@ class FloatRowsTest {
         assertEquals(0, leastAllocated(() -> accumulator.addFloats(rows)), "bytes for 20 records");
     }
 
+    /** So wide that other cores add parts of the moment. */
+    @Test
+    void addingWideRowsAllocatesNothing() {
+        int wide = 384;
+        Matrix rows = Matrix.zeros(60, wide);
+        SecondMomentAccumulator accumulator = SecondMomentAccumulator.ofDimension(wide);
+        assertEquals(0, leastAllocated(() -> accumulator.addFloats(rows)), "bytes for 20 records");
+    }
+
     /** Of 20 records, once the vectors stay in registers: before that the interpreter makes objects of them. */
     private static long leastAllocated(Runnable record) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -25,6 +25,7 @@ final class OwnKernels {
     static final String FLOATS = "plumbline, float rows";
     static final String DOUBLES = "plumbline, double rows";
     static final String TWO = "plumbline, float rows, a thread each";
+    static final String SHARED = "plumbline, float rows, one moment";
     static final String ONE = "plumbline, float rows, one thread";
     private static final String FLOAT_PRODUCT = "plumbline, float";
     private static final String OURS = "plumbline";
@@ -61,28 +62,43 @@ final class OwnKernels {
         });
     }
 
-    /** Half of the rows each, and a moment each, as threads of one process sum them. */
+    /** One moment to which two cores add, and half of the rows each with a moment each, as threads of one process sum them. */
     private static List<Variant> updateByTwo(KernelCase work) {
+        FloatUpdate whole = new FloatUpdate(UpdateKernels.kernel(), work, 0, work.n());
         FloatUpdate first = new FloatUpdate(UpdateKernels.kernel(), work, 0, work.n() / 2);
         FloatUpdate second = new FloatUpdate(UpdateKernels.kernel(), work, work.n() / 2, work.n());
-        Runnable both = () -> {
+        Runnable both = () -> onOneCoreEach(work, () -> {
             CompletableFuture<Void> other = CompletableFuture.runAsync(first);
             second.run();
             other.join();
-        };
+        });
         Variant two = new Variant(TWO, true, both, () -> {
             first.clear();
             second.clear();
             both.run();
             return work.entries((i, j) -> first.entry(i, j) + second.entry(i, j));
         });
-        FloatUpdate whole = new FloatUpdate(UpdateKernels.kernel(), work, 0, work.n());
-        Variant one = new Variant(ONE, true, whole, () -> {
-            whole.clear();
-            whole.run();
-            return work.entries(whole::entry);
+        return List.of(
+                byTheWall(SHARED, work, whole, whole),
+                two,
+                byTheWall(ONE, work, whole, () -> onOneCoreEach(work, whole)));
+    }
+
+    private static Variant byTheWall(String name, KernelCase work, FloatUpdate update, Runnable run) {
+        return new Variant(name, true, run, () -> {
+            update.clear();
+            run.run();
+            return work.entries(update::entry);
         });
-        return List.of(two, one);
+    }
+
+    private static void onOneCoreEach(KernelCase work, Runnable run) {
+        System.setProperty(Cores.PROPERTY, "1");
+        try {
+            run.run();
+        } finally {
+            System.setProperty(Cores.PROPERTY, Integer.toString(work.threads()));
+        }
     }
 
     private static Variant doubles(UpdateKernel kernel, KernelCase work) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.bench;
 
+import io.plumbline.linalg.Cores;
 import io.plumbline.topology.bench.BenchSite.Windows;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.TemporaryFolder;
@@ -26,6 +27,7 @@ final class PipelineBench implements AutoCloseable {
 
     static final String ROWS_PER_SECOND = "rows/s";
     static final String MONITOR = "plumbline monitor";
+    private static final String ONE_CORE = "plumbline monitor, rows summed by the stream thread itself";
     private static final String TWO = "plumbline monitor, 2 partitions, 2 threads";
     private static final String HOPPING = "plumbline monitor, hopping, 12 panes of 1 s";
     private static final String TUMBLING = "plumbline monitor, tumbling 1 s, as many reports";
@@ -111,6 +113,7 @@ final class PipelineBench implements AutoCloseable {
         ActivationsTopic two = fill(d, ROWS_A_RECORD, 2, 1);
         Map<String, Reader> readers = new LinkedHashMap<>();
         readers.put(MONITOR, monitor(site, topic, Windows.LONG));
+        readers.put(ONE_CORE, () -> onOneCore(site, topic));
         readers.put(TWO, monitor(site, two, Windows.LONG));
         readers.put(HOPPING, monitor(site, topic, Windows.HOPPING));
         readers.put(TUMBLING, monitor(site, topic, Windows.TUMBLING));
@@ -163,6 +166,15 @@ final class PipelineBench implements AutoCloseable {
 
     Reader monitor(BenchSite site, ActivationsTopic topic, Windows windows) {
         return () -> monitorRun(site, topic, windows, 0).rowsPerSecond();
+    }
+
+    private double onOneCore(BenchSite site, ActivationsTopic topic) throws IOException, InterruptedException {
+        System.setProperty(Cores.PROPERTY, "1");
+        try {
+            return monitor(site, topic, Windows.LONG).rowsPerSecond();
+        } finally {
+            System.clearProperty(Cores.PROPERTY);
+        }
     }
 
     /** @param closing windows that are waited for after the last row */
@@ -223,14 +235,8 @@ final class PipelineBench implements AutoCloseable {
         againstRival(first, second, AGGREGATE, "pipeline, beside the DSL aggregate", 15);
         againstRival(first, second, PYTHON, "pipeline, beside a Python consumer of one thread", 1.5);
         againstRival(first, second, PYTHON_ALL, "pipeline, beside a Python consumer on all cores", 1.5);
-        findings.claim("two partitions and threads, beside one", 1.6, List.of(inverse(findings.ahead(first, TWO))));
-        OptionalDouble hopping = findings.ahead(first, HOPPING);
-        OptionalDouble tumbling = findings.ahead(first, TUMBLING);
-        if (hopping.isPresent() && tumbling.isPresent()) {
-            double ratio = tumbling.getAsDouble() / hopping.getAsDouble();
-            findings.claims.add(
-                    new Claim("hopping over 12 panes, beside tumbling with as many reports", 1 / 1.1, ratio));
-        }
+        claim(first, "two partitions and threads, beside one that sums its rows itself", 1.6, TWO, ONE_CORE);
+        claim(first, "hopping over 12 panes, beside tumbling with as many reports", 1 / 1.1, HOPPING, TUMBLING);
         figure(first, 768, 100_000);
         figure(second, 768, 100_000);
         plan.widths().stream().filter(w -> w == 2048).forEach(w -> figure(title(w, ROWS_A_RECORD), w, 15_000));
@@ -238,6 +244,15 @@ final class PipelineBench implements AutoCloseable {
 
     private void againstRival(String first, String second, String rival, String what, double asked) {
         findings.claim(what, asked, List.of(findings.ahead(first, rival), findings.ahead(second, rival)));
+    }
+
+    /** Two monitors, the first over the second. */
+    private void claim(String shape, String what, double asked, String reader, String other) {
+        OptionalDouble ahead = findings.ahead(shape, reader);
+        OptionalDouble aheadOfOther = findings.ahead(shape, other);
+        if (ahead.isPresent() && aheadOfOther.isPresent()) {
+            findings.claims.add(new Claim(what, asked, aheadOfOther.getAsDouble() / ahead.getAsDouble()));
+        }
     }
 
     /** What was asked for in rows a second at this width. */
@@ -250,10 +265,6 @@ final class PipelineBench implements AutoCloseable {
                             1.0,
                             m.median() / rowsPerSecond)));
         }
-    }
-
-    private static OptionalDouble inverse(OptionalDouble ratio) {
-        return ratio.isPresent() ? OptionalDouble.of(1 / ratio.getAsDouble()) : ratio;
     }
 
     ActivationsTopic fill(int d, int rowsPerRecord, int partitions, int sites)
