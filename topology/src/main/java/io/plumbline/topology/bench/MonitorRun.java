@@ -5,10 +5,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
-import java.net.URL;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** The monitor as it runs in production, from the beginning of a topic to its end, by its own count. */
 final class MonitorRun {
 
-    private static final String ROWS = "plumbline_rows_total{";
-    private static final String WINDOWS = "plumbline_windows_total{";
+    private static final String ROWS = "plumbline_rows_total";
+    private static final String WINDOWS = "plumbline_windows_total";
     private static final long LOOK_EVERY_MS = 100;
     private static final double GIVE_UP_SECONDS = 300;
 
@@ -41,27 +37,24 @@ final class MonitorRun {
             throws IOException, InterruptedException {
         try (CollectorWatch collector = new CollectorWatch();
                 PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR)) {
-            URL metrics = URI.create("http://127.0.0.1:%d/metrics"
-                            .formatted(runtime.httpAddress().getPort()))
-                    .toURL();
             RateMeter meter = new RateMeter();
             long begin = System.nanoTime();
             double seen = 0.0;
-            String page = "";
+            MetricsPage page = MetricsPage.EMPTY;
             while (seen < rows || !haveClosed(windows, page)) {
                 String failure = runtime.awaitFailure(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
                 requireRunning(
                         failure,
                         begin,
                         "%,.0f of %,d rows, closed %,.0f of %,d windows"
-                                .formatted(seen, rows, sumOf(WINDOWS, page), windows));
-                page = read(metrics);
+                                .formatted(seen, rows, page.sumOf(WINDOWS), windows));
+                page = MetricsPage.of(runtime);
                 if (seen < rows) {
-                    seen = sumOf(ROWS, page);
+                    seen = page.sumOf(ROWS);
                     meter.at(System.nanoTime(), seen);
                 }
             }
-            return new Result(meter.hotRate(), StallHistogram.read("", page), collector.pauses(""));
+            return new Result(meter.hotRate(), StallHistogram.read("", page.text()), collector.pauses(""));
         }
     }
 
@@ -73,23 +66,10 @@ final class MonitorRun {
         }
     }
 
-    private static String read(URL metrics) throws IOException {
-        try (InputStream in = metrics.openStream()) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        }
-    }
-
     /** The stall of a window is counted after it. */
-    private static boolean haveClosed(long windows, String page) {
+    private static boolean haveClosed(long windows, MetricsPage page) {
         return windows == 0
-                || (sumOf(WINDOWS, page) >= windows
-                        && StallHistogram.read("", page).number() > 0);
-    }
-
-    private static double sumOf(String counter, String page) {
-        return page.lines()
-                .filter(line -> line.startsWith(counter))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                .sum();
+                || (page.sumOf(WINDOWS) >= windows
+                        && StallHistogram.read("", page.text()).number() > 0);
     }
 }

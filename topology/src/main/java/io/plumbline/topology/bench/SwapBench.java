@@ -57,10 +57,11 @@ final class SwapBench {
         claim(what, measured.get(WAYS.indexOf(new Way(true, true))), size.askedOnArrival());
     }
 
-    private double[] rates(SwapSite site, Way way, String what) throws InterruptedException {
+    private double[] rates(SwapSite site, Way way, String what) throws IOException, InterruptedException {
         MonitorConfig config =
                 site.config(pipeline.bootstrapServers(), pipeline.nextRun(), way.onArrival(), way.factored());
-        SwapRun.Swap[] swaps = new SwapRun(site, config, pipeline.bootstrapServers()).swaps(1 + rounds);
+        SwapRun.Swap[] swaps =
+                new SwapRun(site, config, pipeline.bootstrapServers(), way.onArrival()).swaps(1 + rounds);
         note(what + ", " + way.words(), swaps);
         return Arrays.stream(swaps)
                 .skip(1)

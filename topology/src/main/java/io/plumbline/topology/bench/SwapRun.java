@@ -8,6 +8,7 @@ import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,16 +34,27 @@ final class SwapRun {
     private static final long PATIENCE_SECONDS = 300;
     private static final Duration POLL = Duration.ofMillis(5);
     private static final short ONE_COPY = 1;
+    private static final String ENCODED = "plumbline_rows_encoded_early_total";
+    private static final long LOOK_EVERY_MS = 100;
+
+    /** The record that ends a window comes when a 64th of it is still open. */
+    private static final double ENCODED_SHARE = 0.95;
 
     private final SwapSite site;
     private final MonitorConfig config;
     private final String bootstrapServers;
+    private final boolean encodedOnArrival;
     private final BlockingQueue<Long> served = new LinkedBlockingQueue<>();
 
-    SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers) {
+    /** Rows that were encoded while their window was open. */
+    private double encoded;
+
+    /** @param encodedOnArrival whether a window ends only when its rows are encoded, as it does where it lasts a minute */
+    SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers, boolean encodedOnArrival) {
         this.site = site;
         this.config = config;
         this.bootstrapServers = bootstrapServers;
+        this.encodedOnArrival = encodedOnArrival;
     }
 
     /**
@@ -54,7 +66,7 @@ final class SwapRun {
     record Swap(double fromRows, double fromVerdict) {}
 
     @SuppressWarnings("try") // the subscriber is held open, not used
-    Swap[] swaps(int number) throws InterruptedException {
+    Swap[] swaps(int number) throws IOException, InterruptedException {
         createTopic();
         Properties clients = new Properties();
         clients.putAll(config.subscriberProperties());
@@ -89,12 +101,15 @@ final class SwapRun {
             KafkaProducer<String, byte[]> producer,
             KafkaConsumer<byte[], byte[]> reports,
             int window)
-            throws InterruptedException {
+            throws IOException, InterruptedException {
         // The first record of a window has ended the one before.
         for (int record = window == 0 ? 0 : 1; record < SwapSite.RECORDS; record++) {
             send(producer, window, record);
         }
         producer.flush();
+        if (encodedOnArrival) {
+            awaitEncoded(runtime);
+        }
         send(producer, window + 1, 0);
         producer.flush();
         long ended = System.nanoTime();
@@ -109,6 +124,17 @@ final class SwapRun {
             arrived = served.poll();
         }
         return new Swap((arrived - ended) / 1e9, (arrived - verdict) / 1e9);
+    }
+
+    /** Here a window's rows come within a second; in production they are encoded in the minute that they take. */
+    private void awaitEncoded(PlumblineRuntime runtime) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        double enough = encoded + ENCODED_SHARE * SwapSite.SAMPLED_ROWS;
+        while (encoded < enough) {
+            requireGoingOn(runtime, deadline);
+            Thread.sleep(LOOK_EVERY_MS);
+            encoded = MetricsPage.of(runtime).sumOf(ENCODED);
+        }
     }
 
     private void send(KafkaProducer<String, byte[]> producer, int window, int record) {
@@ -151,7 +177,7 @@ final class SwapRun {
         String failure = runtime.awaitFailure(0, TimeUnit.MILLISECONDS);
         if (failure != null || System.nanoTime() > deadline) {
             throw new IllegalStateException(
-                    failure == null ? "no decoder within %d s".formatted(PATIENCE_SECONDS) : failure);
+                    failure == null ? "not done within %d s".formatted(PATIENCE_SECONDS) : failure);
         }
     }
 

@@ -28,7 +28,7 @@ final class SwapSite {
     static final String SITE = "layer";
 
     /** Kept of a window for a refit, and sent in one. */
-    private static final int SAMPLED_ROWS = 2_048;
+    static final int SAMPLED_ROWS = 2_048;
 
     private static final int ROWS_A_RECORD = 32;
     static final int RECORDS = SAMPLED_ROWS / ROWS_A_RECORD;
