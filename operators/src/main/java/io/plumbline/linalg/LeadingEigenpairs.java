@@ -21,6 +21,12 @@ final class LeadingEigenpairs {
     /** From a random vector the first solve finds the eigenvector, the second what rounding left. */
     private static final int SOLVES = 2;
 
+    /**
+     * So many roundings of the largest value beside a value its vector is looked for. Right at it, one of several values that are equal to
+     * rounding would outweigh the others by any number, and all their vectors would be the same one.
+     */
+    private static final double BESIDE = 16.0;
+
     private final int n;
 
     /** Its values are divided by this power of two, so that squares neither vanish nor overflow. */
@@ -76,7 +82,8 @@ final class LeadingEigenpairs {
         Random random = new Random(1);
         Matrix vectors = Matrix.zeros(count, small.n);
         for (int i = 0; i < count; i++) {
-            System.arraycopy(small.vector(values[i], least, random), 0, vectors.values(), i * small.n, small.n);
+            double shift = values[i] + BESIDE * least;
+            System.arraycopy(small.vector(shift, least, random), 0, vectors.values(), i * small.n, small.n);
         }
         Matrix basis = OrthonormalRows.of(vectors, Matrix.zeros(0, small.n), random);
         return new Found(small.inUnitsOfTheMatrix(values), small.reflected(basis));

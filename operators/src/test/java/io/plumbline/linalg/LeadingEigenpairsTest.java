@@ -65,6 +65,29 @@ class LeadingEigenpairsTest {
         }
     }
 
+    /** Many values are then 0 but for rounding, and each by another share of it. */
+    @Test
+    void matricesThatFallApartHaveAVectorForEachPart() {
+        for (long seed = 1; seed <= 1_000; seed++) {
+            Random random = new Random(seed);
+            int n = 8 + random.nextInt(12);
+            Matrix sparse = Matrix.zeros(n, n);
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j <= i; j++) {
+                    double value = random.nextInt(8) == 0 ? 1e-150 * random.nextInt(-2, 3) : 0.0;
+                    sparse.set(i, j, value);
+                    sparse.set(j, i, value);
+                }
+            }
+            requireEigenpairs(sparse, n / 2, "seed " + seed);
+        }
+        Matrix outlier = symmetric(new Random(9), 12);
+        for (int i = 0; i < 144; i++) {
+            outlier.values()[i] *= i == 0 ? 1e150 : 1e-150;
+        }
+        requireEigenpairs(outlier, 3, "one entry");
+    }
+
     @Test
     void whatIsNotFiniteIsRefused() {
         Matrix matrix = Matrix.identity(12);
