@@ -43,25 +43,25 @@ final class VectorFloatPanel extends FloatPanel {
             VectorSpecies.of(float.class, VectorShape.forBitSize(DOUBLES.vectorBitSize() / 2));
     private static final int HALF_LANES = DOUBLES.length();
 
-    private final float[] values;
-
-    /** Length of a batch in {@link #values}. */
-    private final int batch;
+    /**
+     * An array for each batch. In one, those of d = 2,048 were 4 MiB: half of a region of G1 as the launcher sets it, which makes it a piece
+     * of the old generation that takes a whole one.
+     */
+    private final float[][] batches;
 
     VectorFloatPanel(int dimension) {
         super(dimension, WIDTH);
-        batch = VectorTiles.strips(dimension, WIDTH) * STRIP;
-        values = new float[capacity(dimension) / ROWS * batch];
+        batches = new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * STRIP];
     }
 
     @Override
     public float[] array(int row) {
-        return values;
+        return batches[row / ROWS];
     }
 
     @Override
     public int index(int row, int column) {
-        return row / ROWS * batch + column / WIDTH * STRIP + row % ROWS * WIDTH;
+        return column / WIDTH * STRIP + row % ROWS * WIDTH;
     }
 
     @Override
@@ -100,16 +100,15 @@ final class VectorFloatPanel extends FloatPanel {
         int last = Math.min(i + TILE_ROWS, dimension());
         for (int j = start; j < Math.min(end, last); j += WIDTH) {
             int right = j / WIDTH * STRIP;
-            for (int from = 0, shift = 0; from < count; from += ROWS, shift += batch) {
-                int rows = Math.min(ROWS, count - from);
-                multiply(last - j, shift + left, shift + right, rows, tile);
+            for (int from = 0; from < count; from += ROWS) {
+                multiply(last - j, batches[from / ROWS], left, right, Math.min(ROWS, count - from), tile);
                 fold(tile, packed, offset, i, last, j);
             }
         }
     }
 
     /** A tile of which the first {@code columns} columns, at most, are of the lower triangle. */
-    private void multiply(int columns, int left, int right, int rows, float[] tile) {
+    private static void multiply(int columns, float[] values, int left, int right, int rows, float[] tile) {
         if (TILE_ROWS != 8) {
             four(values, left, right, rows, tile);
         } else if (columns > LANES) {
@@ -157,12 +156,12 @@ final class VectorFloatPanel extends FloatPanel {
     @Override
     void addSums(double[] sums, int count) {
         for (int from = 0; from < count; from += ROWS) {
-            addBatch(sums, from / ROWS * batch, Math.min(ROWS, count - from));
+            addBatch(sums, batches[from / ROWS], Math.min(ROWS, count - from));
         }
     }
 
-    private void addBatch(double[] sums, int from, int count) {
-        int strip = from;
+    private void addBatch(double[] sums, float[] values, int count) {
+        int strip = 0;
         int start = 0;
         for (; start + WIDTH <= dimension(); start += WIDTH) {
             addStrip(values, strip, count, sums, start);

@@ -231,7 +231,10 @@ public record CapacityEstimate(
             double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
             live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes());
             int width = site.shape().targetWidth();
-            waiting += (double) Float.BYTES * FloatPanel.capacity(width) * width;
+            // An array for each batch.
+            waiting += (double) FloatPanel.capacity(width)
+                    / FloatPanel.ROWS
+                    * array((double) FloatPanel.ROWS * width, Float.BYTES, region);
             stored += storedPane(site, config.sampleRows());
             storedCodes += STORED_SAMPLE * config.sampleRows() * site.codes();
             ExplainerShape shape = site.shape();
