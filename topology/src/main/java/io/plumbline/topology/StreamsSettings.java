@@ -24,20 +24,15 @@ public final class StreamsSettings {
         properties.put(
                 StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG),
                 Integer.toString(Topics.LARGEST_DEAD_LETTER));
-        // Kafka Streams bounds what waits by records, not bytes: its default of 1,000 records of a megabyte each would
-        // be a
-        // gigabyte per partition after an outage.
+        // Kafka Streams bounds what waits by records, not bytes: its default of 1,000 records of a megabyte each
+        // would be a gigabyte per partition after an outage.
         properties.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, "32");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "64");
-        // The thread that sums records is the one that reads the socket. So a fetch must fit into the socket's buffer,
-        // as
-        // large as the system makes it and not Kafka's 64 KiB, and be asked for early: it is, once the one before has
-        // been
-        // handed over whole. Then it arrives while records are summed, and nobody waits for it. Its buffer stays below
-        // half
-        // of a region of G1's as the launcher sets it: above that, every fetch would be a piece of the old generation,
-        // and
-        // each of them a reason to mark all of it.
+        // The thread that sums records is the one that reads the socket. So a fetch must fit into the socket's
+        // buffer, as large as the system makes it and not Kafka's 64 KiB, and be asked for early: it is, once the
+        // one before has been handed over whole. Then it arrives while records are summed, and nobody waits for it.
+        // Its buffer stays below half of a region of G1's as the launcher sets it: above that, every fetch would be
+        // a piece of the old generation, and each of them a reason to mark all of it.
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.RECEIVE_BUFFER_CONFIG), "-1");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), "4128768");
         // No task reads two partitions whose order could matter; told so, Kafka Streams does not look for it at every
