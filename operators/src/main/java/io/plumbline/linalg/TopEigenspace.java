@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TopEigenspace {
 
-    /** Products of M with a block before it is given up: as long as a full decomposition takes. */
+    /** Products of M with a block before it is given up: at d = 768 as long as a full decomposition takes, below that several times as long. */
     private static final int MOST_BLOCKS = 120;
 
     /** Columns that a product handles together ({@link VectorRightFactor}); a block of a multiple of it wastes none. */
@@ -117,6 +117,11 @@ public final class TopEigenspace {
             double gap = iteration.values()[rank - 1] - iteration.values()[rank];
             double wanted = iteration.wanted(tolerance);
             boolean equal = gap <= rounding;
+            if (!equal && iteration.residual() <= rounding && tolerance * gap < Math.sqrt(rank) * rounding) {
+                // The vectors are as good as they get, and what rounding leaves open of them alone is more than the
+                // tolerance.
+                return Optional.empty();
+            }
             if (iteration.residual() <= wanted || (equal && iteration.residual() <= rounding)) {
                 int margin = 2 << (2 * proofs);
                 EigenspaceClaim quick = EigenspaceClaim.of(psd, iteration, rank, rounding, margin, true);
