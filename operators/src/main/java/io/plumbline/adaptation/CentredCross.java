@@ -64,28 +64,38 @@ final class CentredCross {
         double[] total = new double[width];
         double[] common = new double[width];
         for (int i = 0; i < fitted; i++) {
-            CodesByFeature.add(total, 1.0, x[i]);
-            CodesByFeature.add(common, overall - fittedMeans[i], x[i]);
+            add(total, 1.0, x[i]);
+            add(common, overall - fittedMeans[i], x[i]);
         }
         double[][] sums = new double[rows][];
         for (int i = 0; i < rows; i++) {
             sums[i] = common.clone();
-            CodesByFeature.add(sums[i], -rowMeans[i], total);
+            add(sums[i], -rowMeans[i], total);
         }
         double[] learnt = new double[width];
         for (int feature = 0; feature + 1 < byFeature.start().length; feature++) {
             int first = byFeature.start()[feature];
             int last = byFeature.start()[feature + 1];
-            if (first == last || !fittedByFeature.has(feature)) {
+            int end = fittedByFeature.start()[feature + 1];
+            if (first == last || fittedByFeature.start()[feature] == end) {
                 continue;
             }
             Arrays.fill(learnt, 0.0);
-            fittedByFeature.addTo(feature, x, learnt);
+            for (int entry = fittedByFeature.start()[feature]; entry < end; entry++) {
+                add(learnt, fittedByFeature.value()[entry], x[fittedByFeature.row()[entry]]);
+            }
             for (int entry = first; entry < last; entry++) {
-                CodesByFeature.add(sums[byFeature.row()[entry]], byFeature.value()[entry], learnt);
+                add(sums[byFeature.row()[entry]], byFeature.value()[entry], learnt);
             }
         }
         return sums;
+    }
+
+    /** Arrays read at one index: the form of this loop that the JVM turns into vector instructions. */
+    private static void add(double[] sum, double factor, double[] x) {
+        for (int j = 0; j < sum.length; j++) {
+            sum[j] += factor * x[j];
+        }
     }
 
     private static double[][] stretches(Matrix matrix, int from, int width) {

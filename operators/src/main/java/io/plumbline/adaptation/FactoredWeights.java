@@ -20,7 +20,7 @@ import io.plumbline.linalg.Weights;
  * weight = w rounded to float32
  * </pre>
  *
- * <p>The loops take several terms of a sum in one pass, as {@link CodesByFeature#addTo} does, which changes no bit.
+ * <p>The loops take several terms of a sum in one pass, as {@link LearntRows} do, which changes no bit.
  *
  * <p><b>Cost.</b> {@code 2 d nonZeros} flops, at rank r {@code 4 k d r} more, with the whole rotation {@code 2 k d^2}.
  */
@@ -117,7 +117,7 @@ final class FactoredWeights {
         int inner = 0;
         for (; inner + 4 <= b.length; inner += 4) {
             for (int row = 0; row < a.length; row++) {
-                CodesByFeature.addFour(
+                LearntRows.addFour(
                         sum[row],
                         a[row][inner],
                         b[inner],
@@ -131,7 +131,7 @@ final class FactoredWeights {
         }
         for (; inner < b.length; inner++) {
             for (int row = 0; row < a.length; row++) {
-                CodesByFeature.add(sum[row], a[row][inner], b[inner]);
+                LearntRows.add(sum[row], a[row][inner], b[inner]);
             }
         }
     }

@@ -5,6 +5,7 @@ import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Operand;
 import io.plumbline.linalg.RightFactor;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,25 +72,24 @@ final class RefitFormula {
         return all;
     }
 
-    /** How well the rotated decoder and the refit's part give back these rows. */
-    Reconstruction score(RefitRows rows, @Nullable Solutions inner, @Nullable Solutions outer) {
+    /** How well the rotated decoder and the refit's part give back these rows, each set of them. */
+    List<Reconstruction> score(RefitRows rows, @Nullable Solutions inner, @Nullable Solutions outer) {
         Matrix targets = rows.targets();
         Rows predictions = new Rows(inner, outer, rows.trained());
-        double[] errors = new double[(targets.rows() + BLOCK - 1) / BLOCK];
+        double[] errors = new double[targets.rows()];
         each(targets.rows(), (from, to) -> {
             double[] block = predictions.block(from, to).values();
-            double sum = 0.0;
-            for (int i = 0; i < block.length; i++) {
-                double error = targets.values()[from * targets.columns() + i] - block[i];
-                sum += error * error;
+            int d = targets.columns();
+            for (int row = from; row < to; row++) {
+                double sum = 0.0;
+                for (int j = 0; j < d; j++) {
+                    double error = targets.values()[row * d + j] - block[(row - from) * d + j];
+                    sum += error * error;
+                }
+                errors[row] = sum;
             }
-            errors[from / BLOCK] = sum;
         });
-        double sum = 0.0;
-        for (double error : errors) {
-            sum += error;
-        }
-        return rows.scored(sum);
+        return rows.scored(errors);
     }
 
     private interface Block {

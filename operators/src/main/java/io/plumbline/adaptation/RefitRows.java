@@ -3,7 +3,9 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Rows seen from those that are fitted on, whose means are taken out of everything: a refit {@code W = D~ + Z^T dual} with its own bias
@@ -18,14 +20,21 @@ final class RefitRows {
     private final CentredCross cross;
     private final Matrix trained;
     private final Matrix targets;
-    private final double spread;
+    private final List<Part> parts;
     private final int answered;
 
-    private RefitRows(CentredCross cross, Matrix trained, Matrix targets, double spread, int answered) {
+    /**
+     * Rows that have figures of their own.
+     *
+     * @param spread their squared distances to their own mean, summed
+     */
+    private record Part(int from, int to, double spread) {}
+
+    private RefitRows(CentredCross cross, Matrix trained, Matrix targets, List<Part> parts, int answered) {
         this.cross = cross;
         this.trained = trained;
         this.targets = targets;
-        this.spread = spread;
+        this.parts = parts;
         this.answered = answered;
     }
 
@@ -37,25 +46,37 @@ final class RefitRows {
      * @param answered how many, the first ones, have the trained decoder's own answers as targets
      */
     static RefitRows fittedOn(SparseCodes codes, Matrix targets, Matrix trained, int answered) {
-        return new RefitRows(
-                new CentredCross(codes, codes), trained, targets, squared(targets.frobeniusNorm()), answered);
+        Part all = new Part(0, targets.rows(), squared(targets.frobeniusNorm()));
+        return new RefitRows(new CentredCross(codes, codes), trained, targets, List.of(all), answered);
     }
 
     /**
-     * Other rows, seen from the ones fitted on.
+     * Other rows, seen from the ones fitted on: several sets with figures of their own, whose products are made together.
      *
      * @param fitted the codes of those
      * @param targetMean over those
      * @param productMean of {@code Z D} over those
      */
     static RefitRows seenFrom(
-            SparseCodes fitted, double[] targetMean, double[] productMean, SampleRows rows, Decoder trained) {
-        Matrix product = SparseProducts.multiply(rows.codes(), trained.weights());
+            SparseCodes fitted, double[] targetMean, double[] productMean, List<SampleRows> sets, Decoder trained) {
+        SparseCodes codes = sets.get(0).codes();
+        for (SampleRows set : sets.subList(1, sets.size())) {
+            codes = codes.and(set.codes());
+        }
+        Matrix product = SparseProducts.multiply(codes, trained.weights());
         SparseProducts.less(productMean, product);
-        Matrix targets = rows.targets().copy();
-        double spread = squared(SparseProducts.centred(targets).frobeniusNorm());
+        Matrix targets = Matrix.zeros(codes.rows(), trained.dimension());
+        List<Part> parts = new ArrayList<>();
+        int row = 0;
+        for (SampleRows set : sets) {
+            double[] own = set.targets().values();
+            System.arraycopy(own, 0, targets.values(), row * targets.columns(), own.length);
+            double spread = squared(SparseProducts.centred(set.targets()).frobeniusNorm());
+            parts.add(new Part(row, row + set.rows(), spread));
+            row += set.rows();
+        }
         SparseProducts.less(targetMean, targets);
-        return new RefitRows(new CentredCross(rows.codes(), fitted), product, targets, spread, 0);
+        return new RefitRows(new CentredCross(codes, fitted), product, targets, parts, 0);
     }
 
     /** {@code (Z_p - 1 m^T) Zc^T X}, n x m for X of N x m; for the rows fitted on {@code K X}. */
@@ -87,22 +108,32 @@ final class RefitRows {
         return residual;
     }
 
-    /** Of errors with these squares in all. */
-    Reconstruction scored(double squaredErrors) {
-        double mse = squaredErrors / targets.rows();
-        return new Reconstruction(targets.rows(), mse, mse / targets.columns(), squaredErrors / spread);
+    /** Of errors with these squares, one sum a row: a figure for each set of rows. */
+    List<Reconstruction> scored(double[] squaredErrors) {
+        List<Reconstruction> figures = new ArrayList<>();
+        for (Part part : parts) {
+            double sum = 0.0;
+            for (int i = part.from; i < part.to; i++) {
+                sum += squaredErrors[i];
+            }
+            int rows = part.to - part.from;
+            double mse = sum / rows;
+            figures.add(new Reconstruction(rows, mse, mse / targets.columns(), sum / part.spread));
+        }
+        return figures;
     }
 
     /** Of the trained decoder, with what its bias lacks to the mean of the rows fitted on. */
-    Reconstruction scored(double[] offset) {
-        double sum = 0.0;
-        for (int i = 0; i < targets.values().length; i += offset.length) {
+    List<Reconstruction> scoredTrained(double[] offset) {
+        double[] sums = new double[targets.rows()];
+        for (int row = 0; row < sums.length; row++) {
             for (int j = 0; j < offset.length; j++) {
-                double error = targets.values()[i + j] - trained.values()[i + j] + offset[j];
-                sum += error * error;
+                int i = row * offset.length + j;
+                double error = targets.values()[i] - trained.values()[i] + offset[j];
+                sums[row] += error * error;
             }
         }
-        return scored(sum);
+        return scored(sums);
     }
 
     private static double squared(double value) {

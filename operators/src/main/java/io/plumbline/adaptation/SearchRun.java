@@ -12,7 +12,6 @@ import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -34,7 +33,6 @@ final class SearchRun {
     private final double[] targetMean;
     private final double[] productMean;
     private final double[] trainedOffset;
-    private final IdentityHashMap<SampleRows, RefitRows> seen = new IdentityHashMap<>();
     private final Map<Turn, StepOne> stepOnes = new ConcurrentHashMap<>();
     private final Map<Regularisation, Regularisation> absolute = new HashMap<>();
     private final Map<Candidate, SettingsFit> made = new HashMap<>();
@@ -42,6 +40,7 @@ final class SearchRun {
     private final Map<Candidate, Weights> asAuthorsCode = new HashMap<>();
 
     private @Nullable Shared shared;
+    private @Nullable RefitRows others;
 
     /** What takes the most memory and can be made again: the rows fitted on and the solutions for them. */
     private record Shared(RefitRows own, RidgeLevels levels) {}
@@ -131,14 +130,13 @@ final class SearchRun {
     SearchReport.Figures evaluate(Candidate candidate) {
         try {
             Refit refit = refit(candidate);
-            return refit == null
-                    ? figures(candidate, decoder(candidate, DType.F64))
-                    : new SearchReport.Figures(
-                            candidate,
-                            refit.score(shared().own()),
-                            refit.score(seen(validation)),
-                            check == null ? null : refit.score(seen(check)),
-                            null);
+            if (refit == null) {
+                return figures(candidate, decoder(candidate, DType.F64));
+            }
+            Reconstruction onFit = refit.score(shared().own()).get(0);
+            List<Reconstruction> onOthers = refit.score(others());
+            return new SearchReport.Figures(
+                    candidate, onFit, onOthers.get(0), check == null ? null : onOthers.get(1), null);
         } catch (ArithmeticException e) {
             return new SearchReport.Figures(candidate, null, null, null, String.valueOf(e.getMessage()));
         }
@@ -163,35 +161,41 @@ final class SearchRun {
 
     /** The figures of a decoder that is not made of factors. */
     SearchReport.Figures figures(Candidate candidate, Decoder decoder) {
+        // Of the trained decoder the products are there.
+        List<Reconstruction> known = decoder.equals(trained) ? others().scoredTrained(trainedOffset) : List.of();
         return new SearchReport.Figures(
                 candidate,
                 onRowsFittedOn(decoder),
-                of(decoder, validation),
-                check == null ? null : of(decoder, check),
+                known.isEmpty() ? of(decoder, validation) : known.get(0),
+                check == null ? null : known.isEmpty() ? of(decoder, check) : known.get(1),
                 null);
     }
 
     /** The trained decoder on rows of the baseline; null where there are none. */
     @Nullable
     Reconstruction trainedInDistribution() {
-        return check == null ? null : of(trained, check);
+        return check == null ? null : others().scoredTrained(trainedOffset).get(1);
     }
 
     private Reconstruction onRowsFittedOn(Decoder decoder) {
         return decoder.equals(trained)
-                ? shared().own().scored(trainedOffset)
+                ? shared().own().scoredTrained(trainedOffset).get(0)
                 : Reconstruction.of(decoder, codes, targets(product()));
     }
 
-    /** Of the trained decoder the products are there. */
-    private Reconstruction of(Decoder decoder, SampleRows rows) {
-        return decoder.equals(trained)
-                ? seen(rows).scored(trainedOffset)
-                : Reconstruction.of(decoder, rows.codes(), rows.targets());
+    private static Reconstruction of(Decoder decoder, SampleRows rows) {
+        return Reconstruction.of(decoder, rows.codes(), rows.targets());
     }
 
-    private RefitRows seen(SampleRows rows) {
-        return seen.computeIfAbsent(rows, these -> RefitRows.seenFrom(codes, targetMean, productMean, these, trained));
+    /** The rows to choose by, and those of the baseline where there are any. */
+    private RefitRows others() {
+        RefitRows known = others;
+        if (known == null) {
+            List<SampleRows> sets = check == null ? List.of(validation) : List.of(validation, check);
+            known = RefitRows.seenFrom(codes, targetMean, productMean, sets, trained);
+            others = known;
+        }
+        return known;
     }
 
     /**
@@ -334,7 +338,7 @@ final class SearchRun {
     void keepFactorsOf(Candidate candidate) {
         inFactors(candidate);
         shared = null;
-        seen.clear();
+        others = null;
         images.clear();
     }
 
@@ -413,7 +417,7 @@ final class SearchRun {
                     : formula.of(within, beyond);
         }
 
-        private Reconstruction score(RefitRows rows) {
+        private List<Reconstruction> score(RefitRows rows) {
             Solutions within = inner == null ? null : inner.on(rows);
             return formula.score(rows, within, outside(within, rows));
         }
@@ -424,12 +428,12 @@ final class SearchRun {
             double[] left = stepOne.rotate(own.trained(), formula.outerShare()).values();
             double[] targets = own.targets().values();
             double[] added = image.values();
-            double sum = 0.0;
+            double[] sums = new double[own.targets().rows()];
             for (int i = 0; i < targets.length; i++) {
                 double error = targets[i] - left[i] - added[i];
-                sum += error * error;
+                sums[i / own.targets().columns()] += error * error;
             }
-            return own.scored(sum);
+            return own.scored(sums).get(0);
         }
 
         /** The same object where it is the same level: the formula is shorter then. */
