@@ -77,9 +77,11 @@ final class SwapBench {
     }
 
     private void note(String way, SwapRun.Swap[] swaps) {
-        StringBuilder text = new StringBuilder(way).append(": seconds from the verdict (from the last row)");
+        StringBuilder text =
+                new StringBuilder(way).append(": seconds from the verdict (of them the refit; from the last row)");
         for (SwapRun.Swap swap : swaps) {
-            text.append(String.format(Locale.ROOT, ", %.2f (%.2f)", swap.fromVerdict(), swap.fromRows()));
+            text.append(String.format(
+                    Locale.ROOT, ", %.2f (%.2f; %.2f)", swap.fromVerdict(), swap.refit(), swap.fromRows()));
         }
         findings.notes.add(text.append("; the first does not count").toString());
     }

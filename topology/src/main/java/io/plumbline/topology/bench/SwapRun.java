@@ -27,6 +27,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
 
 /** A monitor, its adapter and a subscriber of decoders in this process; drifted windows, one after the other, until each has its decoder. */
 final class SwapRun {
@@ -49,6 +50,10 @@ final class SwapRun {
     /** Rows that were encoded while their window was open. */
     private double encoded;
 
+    // Of the window under way.
+    private @Nullable Long verdict;
+    private @Nullable AdaptationReport published;
+
     /** @param encodedOnArrival whether a window ends only when its rows are encoded, as it does where it lasts a minute */
     SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers, boolean encodedOnArrival) {
         this.site = site;
@@ -62,8 +67,9 @@ final class SwapRun {
      *
      * @param fromRows since the record that ended the window was sent
      * @param fromVerdict since somebody who reads committed window reports had the one that says drifted
+     * @param refit from the sampled rows to what the gate said, by the adapter's own report
      */
-    record Swap(double fromRows, double fromVerdict) {}
+    record Swap(double fromRows, double fromVerdict, double refit) {}
 
     @SuppressWarnings("try") // the subscriber is held open, not used
     Swap[] swaps(int number) throws IOException, InterruptedException {
@@ -113,17 +119,16 @@ final class SwapRun {
         send(producer, window + 1, 0);
         producer.flush();
         long ended = System.nanoTime();
-        long verdict = awaitVerdict(runtime, reports);
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        verdict = null;
+        published = null;
         Long arrived = null;
-        while (arrived == null) {
+        long deadline = ended + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (arrived == null || verdict == null || published == null) {
             requireGoingOn(runtime, deadline);
-            for (ConsumerRecord<byte[], byte[]> report : reports.poll(POLL)) {
-                requirePublished(report);
-            }
-            arrived = served.poll();
+            reports.poll(POLL).forEach(this::hear);
+            arrived = arrived == null ? served.poll() : arrived;
         }
-        return new Swap((arrived - ended) / 1e9, (arrived - verdict) / 1e9);
+        return new Swap((arrived - ended) / 1e9, (arrived - verdict) / 1e9, published.seconds());
     }
 
     /** Here a window's rows come within a second; in production they are encoded in the minute that they take. */
@@ -145,31 +150,21 @@ final class SwapRun {
                 config.topics().activations(), 0, time, SwapSite.SITE, site.record(1 + window, record)));
     }
 
-    private long awaitVerdict(PlumblineRuntime runtime, KafkaConsumer<byte[], byte[]> reports)
-            throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (true) {
-            requireGoingOn(runtime, deadline);
-            for (ConsumerRecord<byte[], byte[]> record : reports.poll(POLL)) {
-                if (record.topic().equals(config.topics().windowReports())) {
-                    WindowReport report = Json.read(record.value(), WindowReport.class);
-                    if (!report.adaptationRequested()) {
-                        throw new IllegalStateException(
-                                "no refit was asked for: %s, %s".formatted(report.verdict(), report.reason()));
-                    }
-                    return System.nanoTime();
-                }
+    private void hear(ConsumerRecord<byte[], byte[]> record) {
+        if (record.topic().equals(config.topics().windowReports())) {
+            WindowReport report = Json.read(record.value(), WindowReport.class);
+            if (!report.adaptationRequested()) {
+                throw new IllegalStateException(
+                        "no refit was asked for: %s, %s".formatted(report.verdict(), report.reason()));
             }
-        }
-    }
-
-    private void requirePublished(ConsumerRecord<byte[], byte[]> record) {
-        if (record.topic().equals(config.topics().adaptationReports())) {
+            verdict = System.nanoTime();
+        } else {
             AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
             if (!report.outcome().equals(AdaptationReport.PUBLISHED)) {
                 throw new IllegalStateException(
                         "no decoder was published: %s, %s".formatted(report.outcome(), report.reason()));
             }
+            published = report;
         }
     }
 
