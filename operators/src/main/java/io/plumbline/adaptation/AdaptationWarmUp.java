@@ -85,7 +85,7 @@ public final class AdaptationWarmUp {
                 baseline.anchor(),
                 baseline.check());
         SwapGate gate = new SwapGate(GateLimits.DEFAULTS);
-        return GatedAdaptation.of(profile, gate, trained, subspace, trained, rows, RANK, travelling);
+        return GatedAdaptation.of(profile, gate, trained, subspace, ServingDecoder.of(trained), rows, RANK, travelling);
     }
 
     /** Of features, the first ones more often, whose directions moved. */

@@ -12,7 +12,6 @@ public record GatedAdaptation(SearchReport search, GateDecision decision) {
     /**
      * Searches and judges.
      *
-     * @param current the decoder in service, which may be an earlier adaptation
      * @param rank the rank the site is watched at
      * @param travelling how the decoder will be published
      * @throws IllegalArgumentException if shapes differ or a part has no rows
@@ -23,7 +22,7 @@ public record GatedAdaptation(SearchReport search, GateDecision decision) {
             SwapGate gate,
             Decoder trained,
             ExplainerSubspace trainedSubspace,
-            Decoder current,
+            ServingDecoder current,
             AdaptationRows rows,
             int rank,
             Travelling travelling) {
@@ -31,7 +30,7 @@ public record GatedAdaptation(SearchReport search, GateDecision decision) {
                 ? rows
                 : new AdaptationRows(rows.fit(), rows.choose(), rows.refit(), rows.judge(), null, rows.check());
         SearchReport search = profile.search(rank, trained.dimension())
-                .search(trained, trainedSubspace, current, used, gate, travelling);
+                .search(trained, trainedSubspace, current.decoder(), used, gate, travelling);
         return new GatedAdaptation(
                 search,
                 gate.judge(

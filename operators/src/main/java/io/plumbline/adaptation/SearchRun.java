@@ -180,7 +180,7 @@ final class SearchRun {
     private Reconstruction onRowsFittedOn(Decoder decoder) {
         return decoder.equals(trained)
                 ? shared().own().scoredTrained(trainedOffset).get(0)
-                : Reconstruction.of(decoder, codes, targets(product()));
+                : Reconstruction.of(decoder, codes, anchor == null ? fit.targets() : targets(product()));
     }
 
     private static Reconstruction of(Decoder decoder, SampleRows rows) {

@@ -43,26 +43,24 @@ public record SwapGate(GateLimits limits) {
 
     /**
      * The leading eigenspaces of two or three d x d matrices, and a few passes over the weights; {@code k d^2} flops for a decoder
-     * other than the trained one whose {@code W W^T} is not known.
+     * other than the trained one of which neither {@code W W^T} nor its leading directions are known.
      *
      * @param trained what features and cost are compared with
      * @param trainedSubspace of the trained decoder, at any rank
-     * @param current the decoder in service, which may be an earlier adaptation
      * @param idRows rows of the baseline that took no part in the fit; null where there are none
      * @param rank the rank the site is watched at
      */
     public GateDecision judge(
             Decoder trained,
             ExplainerSubspace trainedSubspace,
-            Decoder current,
+            ServingDecoder serving,
             Proposal proposal,
             SampleRows heldOut,
             @Nullable SampleRows idRows,
             int rank) {
+        Decoder current = serving.decoder();
         Decoder proposed = proposal.decoder();
-        Subspace before = current.equals(trained)
-                ? ofTrained(trained, trainedSubspace, rank)
-                : DictionarySpace.of(DictionarySpace.gram(current.weights()), rank);
+        Subspace before = current.equals(trained) ? ofTrained(trained, trainedSubspace, rank) : serving.leading(rank);
         Matrix products = proposed.equals(current) ? null : proposal.products();
         // Side by side: either is done by one core for most of its time.
         ActiveSubspace[] spaces = new ActiveSubspace[2];

@@ -8,7 +8,7 @@ package io.plumbline.linalg;
  * next solve, if there is one. <b>Size.</b> {@code 4 n^2} bytes. <b>Accuracy.</b> Backward stable: the computed solution solves a system that differs from the given one by a small
  * multiple of {@code n 2^-53 ||A||}.
  *
- * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread: 31 and 36 GFLOP/s at n = 1,024 and 2,048, 1.07 and 1.05
+ * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread: 38 and 37 GFLOP/s at n = 1,024 and 2,048, 1.16 and 0.95
  * times OpenBLAS 0.3.21's {@code dpotrf}.
  *
  * <p>Not for several threads at a time, since a solve turns the factor round; it works on all {@link Cores} by itself.

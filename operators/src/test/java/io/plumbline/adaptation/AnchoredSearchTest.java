@@ -86,7 +86,7 @@ class AnchoredSearchTest {
                 new SwapGate(limits),
                 window.trained(),
                 window.subspace(),
-                window.trained(),
+                ServingDecoder.of(window.trained()),
                 rows(anchor),
                 RANK,
                 Travelling.dense(DType.F64));

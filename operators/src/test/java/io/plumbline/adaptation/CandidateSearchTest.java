@@ -137,7 +137,7 @@ class CandidateSearchTest {
                     ANY_CHANGE,
                     fitting.trained(),
                     fitting.subspace(),
-                    fitting.trained(),
+                    ServingDecoder.of(fitting.trained()),
                     rows,
                     RANK,
                     Travelling.dense(DType.F32));

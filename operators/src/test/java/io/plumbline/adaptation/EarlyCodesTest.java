@@ -72,7 +72,7 @@ class EarlyCodesTest {
                 new SwapGate(new GateLimits(0.01, 1.0, -1.0, 1e9, 1.0, 1e9)),
                 trained,
                 ExplainerSubspace.ofWeights(weights, RANK),
-                trained,
+                ServingDecoder.of(trained),
                 rows,
                 RANK,
                 Travelling.dense(DType.F32));

@@ -2,9 +2,12 @@ package io.plumbline.adaptation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.DictionarySpace;
+import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
@@ -109,6 +112,24 @@ class SwapGateTest {
         assertFalse(new SwapGate(new GateLimits(0.05, 0.01, 0.25, 2.0, 0.66, 0.1)).allows(change));
     }
 
+    /** The monitor has measured it meanwhile, or not: the same report. */
+    @Test
+    void directionsThatWereComputedBeforeAreTakenAndChangeNoFigure() {
+        Problem problem = Problem.random(9, 200, 30, DIMENSION);
+        Decoder current = Problem.random(10, 200, 30, DIMENSION).trained();
+        Decoder proposed = Problem.random(11, 200, 30, DIMENSION).trained();
+        SampleRows heldOut = Problem.rows(problem.codes(), problem.targets());
+        GateDecision computed = judge(problem, ServingDecoder.of(current), proposed, heldOut);
+        Subspace known = DictionarySpace.of(current, RANK);
+        assertEquals(computed, judge(problem, new ServingDecoder(current, known), proposed, heldOut));
+        Subspace other = DictionarySpace.of(proposed, RANK);
+        assertNotEquals(
+                computed.figures().gapBefore(),
+                judge(problem, new ServingDecoder(current, other), proposed, heldOut)
+                        .figures()
+                        .gapBefore());
+    }
+
     @Test
     void rowsTooFewToMeasureTheGapAreARefusal() {
         Problem problem = Problem.random(9, 202, 30, DIMENSION);
@@ -124,6 +145,10 @@ class SwapGateTest {
     }
 
     private static GateDecision judge(Problem problem, Decoder current, Decoder proposed, SampleRows heldOut) {
+        return judge(problem, ServingDecoder.of(current), proposed, heldOut);
+    }
+
+    private static GateDecision judge(Problem problem, ServingDecoder current, Decoder proposed, SampleRows heldOut) {
         return GATE.judge(
                 problem.trained(),
                 problem.subspace(),

@@ -40,7 +40,6 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private final Map<String, SwapState> told = new ConcurrentHashMap<>();
     private final Map<String, Decoder> trained = new HashMap<>();
     private final Map<String, WatchedSite> sites;
-    private final boolean measures;
 
     /** It takes a second, for the widest decoders ten: no window and no newer decoder waits for it. */
     private final ExecutorService measuring = Executors.newSingleThreadExecutor(task -> {
@@ -57,23 +56,17 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     /**
      * Follows the topic from its beginning.
      *
-     * @param measures whether the subspace of each decoder is wanted
      * @param listener hears what the subscriber does; of a new decoder when it is in service
      */
     public static PublishedDecoders follow(
-            MonitorConfig config, Map<String, WatchedSite> sites, boolean measures, DecoderListener listener) {
+            MonitorConfig config, Map<String, WatchedSite> sites, DecoderListener listener) {
         Properties kafka = new Properties();
         kafka.putAll(config.subscriberProperties());
-        return new PublishedDecoders(kafka, config.topics().decoders(), sites, measures, listener);
+        return new PublishedDecoders(kafka, config.topics().decoders(), sites, listener);
     }
 
     private PublishedDecoders(
-            Properties kafka,
-            String topic,
-            Map<String, WatchedSite> sites,
-            boolean measures,
-            DecoderListener listener) {
-        this.measures = measures;
+            Properties kafka, String topic, Map<String, WatchedSite> sites, DecoderListener listener) {
         this.sites = sites;
         this.kafka = kafka;
         this.topic = topic;
@@ -123,7 +116,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
 
     private void measure(String site) {
         WatchedSite watched = sites.get(site);
-        if (measures && watched != null) {
+        if (watched != null) {
             measuring.execute(() -> measure(site, watched.settings().rank()));
         }
     }

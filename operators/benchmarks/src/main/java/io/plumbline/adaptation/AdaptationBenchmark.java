@@ -232,7 +232,7 @@ public final class AdaptationBenchmark {
                         new SwapGate(GateLimits.DEFAULTS),
                         trained,
                         subspace,
-                        current,
+                        ServingDecoder.of(current),
                         inParts(rowsOfWindow.get()),
                         rank,
                         Travelling.dense(DType.F32)));

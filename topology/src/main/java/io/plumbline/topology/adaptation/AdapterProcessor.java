@@ -1,6 +1,7 @@
 package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.AdaptationWarmUp;
+import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
@@ -221,7 +222,9 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             dropParts(site, request);
             return without;
         }
-        Decoder current = active == null ? adapter.trained() : active.decoder();
+        ServingDecoder current = active == null
+                ? ServingDecoder.of(adapter.trained())
+                : new ServingDecoder(active.decoder(), active.subspace());
         AdaptationOutcome outcome = fit(site, adapter.refit(), request, current);
         return outcome instanceof AdaptationOutcome.Publish fitted
                 ? adapter.desk().fitted(fitted, state, standing, nowMs)
@@ -263,7 +266,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                 .orElseThrow();
     }
 
-    private AdaptationOutcome fit(String site, Refit refit, AdaptationMessage.Adapt request, Decoder current) {
+    private AdaptationOutcome fit(String site, Refit refit, AdaptationMessage.Adapt request, ServingDecoder current) {
         if (attempts.begin(place()) > Attempts.MOST) {
             AdaptationReport given = refit.failed(
                     request,

@@ -7,8 +7,8 @@ import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SearchReport;
+import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SampledCodes;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -96,10 +96,8 @@ final class Refit {
     /**
      * Answers a request to adapt. Never throws for what the rows are like: what cannot be done is an outcome with its
      * reason.
-     *
-     * @param current the decoder in service
      */
-    AdaptationOutcome adapt(AdaptationMessage.Adapt request, RowSample sample, Decoder current) {
+    AdaptationOutcome adapt(AdaptationMessage.Adapt request, RowSample sample, ServingDecoder current) {
         long begin = System.nanoTime();
         try {
             return fit(request, sample, current, begin);
@@ -108,7 +106,8 @@ final class Refit {
         }
     }
 
-    private AdaptationOutcome fit(AdaptationMessage.Adapt request, RowSample sample, Decoder current, long begin) {
+    private AdaptationOutcome fit(
+            AdaptationMessage.Adapt request, RowSample sample, ServingDecoder current, long begin) {
         SampleSplit split = SampleSplit.of(sample.rows(), settings.validationShare());
         if (split.fit().size() < 2 || split.judge().size() < 2) {
             return new AdaptationOutcome.Keep(failed(

@@ -8,6 +8,7 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
+import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -104,7 +105,7 @@ record RefitProcess(int d, int features, int rank, int rows, String heap) {
                     new SwapGate(GateLimits.DEFAULTS),
                     trained,
                     subspace,
-                    trained,
+                    ServingDecoder.of(trained),
                     split,
                     rank,
                     Travelling.dense(DType.F32));

@@ -15,6 +15,7 @@ import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.SampleRows;
+import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
@@ -248,7 +249,7 @@ final class AdaptCommand implements Callable<Integer> {
                 new SwapGate(GateLimits.DEFAULTS),
                 trained.decoder(),
                 subspace,
-                trained.decoder(),
+                ServingDecoder.of(trained.decoder()),
                 rows,
                 rank,
                 Travelling.dense(written()));
@@ -291,7 +292,7 @@ final class AdaptCommand implements Callable<Integer> {
                         .judge(
                                 trained.decoder(),
                                 subspace,
-                                trained.decoder(),
+                                ServingDecoder.of(trained.decoder()),
                                 new SwapGate.Proposal(adapted, null),
                                 other,
                                 dumps.clean(),

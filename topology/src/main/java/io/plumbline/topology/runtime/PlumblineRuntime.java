@@ -158,8 +158,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                         metrics.swapMode(site, rules.mode().name().toLowerCase(Locale.ROOT)));
         sites.forEach((site, watched) -> metrics.decoderHeld(
                 site, 0, "trained", watched.explainer().decoder().sha256(), false));
-        PublishedDecoders decoders =
-                own(PublishedDecoders.follow(config, sites, role.monitors(), new DecoderMetrics(metrics, console)));
+        PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites, new DecoderMetrics(metrics, console)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
                     .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));

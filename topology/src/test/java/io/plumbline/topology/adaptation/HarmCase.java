@@ -12,6 +12,7 @@ import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.SampleRows;
+import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -101,7 +102,7 @@ record HarmCase(
                 new SwapGate(GateLimits.DEFAULTS),
                 trained,
                 ExplainerSubspace.ofWeights(trained.weights().toMatrix(), rank),
-                trained,
+                ServingDecoder.of(trained),
                 adaptationRows(rows),
                 rank,
                 Travelling.dense(DType.F32));

@@ -14,6 +14,7 @@ import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.SampleRows;
+import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
@@ -51,7 +52,8 @@ class RefitTest {
         Explainer explainer = explainer(1.0);
         RowSample sample = sample();
         AdaptationOutcome.Publish publish = assertInstanceOf(
-                AdaptationOutcome.Publish.class, refit(explainer, dtype).adapt(REQUEST, sample, explainer.decoder()));
+                AdaptationOutcome.Publish.class,
+                refit(explainer, dtype).adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder())));
         for (double weight : publish.decoder().weights().toMatrix().values()) {
             assertEquals(dtype.rounded(weight), weight, dtype.toString());
         }
@@ -67,7 +69,8 @@ class RefitTest {
         assertEquals(published, publish.report().fvuAfter());
         assertEquals(Double.toString(published), publish.lineage().get("fvu_after"));
         if (dtype == DType.BF16) {
-            AdaptationOutcome exact = refit(explainer, DType.F64).adapt(REQUEST, sample, explainer.decoder());
+            AdaptationOutcome exact =
+                    refit(explainer, DType.F64).adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()));
             assertNotEquals(exact.report().fvuAfter(), published, "rounding shows at all");
         }
     }
@@ -75,20 +78,22 @@ class RefitTest {
     @Test
     void weightsThatTheTypeCannotHoldAreAFailureAndNotInfinities() throws IOException {
         Explainer explainer = explainer(1e6);
-        AdaptationOutcome outcome = refit(explainer, DType.F16).adapt(REQUEST, sample(), explainer.decoder());
+        AdaptationOutcome outcome =
+                refit(explainer, DType.F16).adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()));
         assertInstanceOf(AdaptationOutcome.Keep.class, outcome);
         assertEquals(AdaptationReport.FAILED, outcome.report().outcome());
         String reason = outcome.report().reason();
         assertTrue(reason.contains("F16 holds at most 65504.0; nothing was published"), reason);
         assertInstanceOf(
                 AdaptationOutcome.Publish.class,
-                refit(explainer, DType.BF16).adapt(REQUEST, sample(), explainer.decoder()));
+                refit(explainer, DType.BF16).adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder())));
     }
 
     @Test
     void aSingleCandidateIsReportedWithoutFiguresItWasNotChosenBy() throws IOException {
         Explainer explainer = explainer(1.0);
-        AdaptationOutcome outcome = refit(explainer, paper(WIDTH)).adapt(REQUEST, sample(), explainer.decoder());
+        AdaptationOutcome outcome =
+                refit(explainer, paper(WIDTH)).adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()));
         AdaptationReport report =
                 assertInstanceOf(AdaptationOutcome.Publish.class, outcome).report();
         assertEquals(2, report.candidates().size());
@@ -108,7 +113,7 @@ class RefitTest {
         Explainer explainer = explainer(1.0);
         // Three directions of the decoder are equally strong: no two of them are the first two.
         AdaptationReport report = refit(explainer, paper(2))
-                .adapt(REQUEST, sample(), explainer.decoder())
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()))
                 .report();
         assertEquals(AdaptationReport.KEPT, report.outcome());
         assertTrue(report.reason().contains("could not be fitted and nothing else was tried: "), report::reason);
