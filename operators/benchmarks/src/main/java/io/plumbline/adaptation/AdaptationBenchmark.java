@@ -218,13 +218,19 @@ public final class AdaptationBenchmark {
         });
         SampleRows heldOut = rows.select(IntStream.range(0, ROWS / 4).toArray());
         time("gate", () -> new SwapGate(GateLimits.DEFAULTS)
-                .judge(trained, subspace, trained, new SwapGate.Proposal(decoder, products), heldOut, null, rank));
+                .judge(
+                        trained,
+                        subspace,
+                        ServingDecoder.of(trained),
+                        new SwapGate.Proposal(decoder, products),
+                        heldOut,
+                        null,
+                        rank));
         time("hashing and writing as float32", () -> hash(decoder));
     }
 
     /** From the sampled rows on, with the parts a window of this size is split into. */
     private void whole(String name, AdaptationProfile profile, Supplier<SampleRows> rowsOfWindow, int round) {
-        Decoder current = trained;
         GatedAdaptation adaptation = time(
                 name,
                 () -> GatedAdaptation.of(
@@ -232,7 +238,7 @@ public final class AdaptationBenchmark {
                         new SwapGate(GateLimits.DEFAULTS),
                         trained,
                         subspace,
-                        ServingDecoder.of(current),
+                        ServingDecoder.of(trained),
                         inParts(rowsOfWindow.get()),
                         rank,
                         Travelling.dense(DType.F32)));
