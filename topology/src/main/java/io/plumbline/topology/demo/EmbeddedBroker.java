@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
+import java.util.function.IntSupplier;
+import java.util.stream.IntStream;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import org.apache.kafka.common.Uuid;
@@ -39,7 +41,7 @@ public final class EmbeddedBroker implements AutoCloseable {
 
     /** Starts on {@code port} with broker settings of the caller's; formats the folder where it is new. */
     public static EmbeddedBroker start(Path dataDirectory, int port, Map<String, String> settings) {
-        int controllerPort = freePort();
+        int controllerPort = otherThan(port, EmbeddedBroker::freePort);
         try {
             format(dataDirectory);
         } catch (Exception e) {
@@ -105,6 +107,11 @@ public final class EmbeddedBroker implements AutoCloseable {
         properties.put("log.retention.ms", "-1");
         properties.putAll(settings);
         return properties;
+    }
+
+    /** The first of {@code free} that is another one: asked twice, the system may give the same port twice. */
+    static int otherThan(int port, IntSupplier free) {
+        return IntStream.generate(free).filter(one -> one != port).findFirst().orElseThrow();
     }
 
     /** A port on loopback that nobody listens on at the moment. */

@@ -33,13 +33,14 @@ final class BrokerCluster implements AutoCloseable {
 
     BrokerCluster(Path folder, int nodes) throws Exception {
         this.folder = Files.createDirectories(folder);
-        List<String> free = IntStream.range(0, nodes)
-                .mapToObj(node -> Integer.toString(EmbeddedBroker.freePort()))
+        List<String> all = IntStream.generate(EmbeddedBroker::freePort)
+                .distinct()
+                .limit(2L * nodes)
+                .mapToObj(Integer::toString)
                 .toList();
+        List<String> free = all.subList(0, nodes);
         ports = String.join(",", free);
-        controllerPorts = IntStream.range(0, nodes)
-                .mapToObj(node -> Integer.toString(EmbeddedBroker.freePort()))
-                .collect(Collectors.joining(","));
+        controllerPorts = String.join(",", all.subList(nodes, all.size()));
         bootstrapServers = free.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
         for (int node = 1; node <= nodes; node++) {
             launch(node);
