@@ -55,8 +55,6 @@ final class PlainKernel implements UpdateKernel {
 
     private static final class Floats extends FloatPanel {
 
-        private static final int ROWS_OF_PART = 48;
-
         /** A row of the moment, or more than that. */
         private static final ThreadLocal<float[]> TARGET = ThreadLocal.withInitial(() -> new float[0]);
 

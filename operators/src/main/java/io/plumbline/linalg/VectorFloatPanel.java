@@ -31,9 +31,6 @@ final class VectorFloatPanel extends FloatPanel {
     /** Columns of the moment worked on together. */
     private static final int GROUP = VectorTiles.STRIPS_IN_CACHE * WIDTH;
 
-    /** Rows of the moment that one core adds before it takes the next: some 50 microseconds' work for a batch. */
-    private static final int ROWS_OF_PART = 48;
-
     private static final ThreadLocal<float[]> TILE = ThreadLocal.withInitial(() -> new float[TILE_ROWS * WIDTH]);
 
     /** Doubles as wide as the floats, and half as many floats as that: what one conversion takes. */

@@ -14,6 +14,7 @@ import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -104,6 +105,24 @@ class CoresTest {
             work.each(7, 1 + round % 9);
             for (int part = 0; part < 7; part++) {
                 assertEquals(round + 1, calls.get(part), "part " + part);
+            }
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void helpersComeAgain() {
+        Assumptions.assumeTrue(Runtime.getRuntime().availableProcessors() > 1);
+        AtomicInteger byOthers = new AtomicInteger();
+        Thread owner = Thread.currentThread();
+        SharedWork work = new SharedWork(part -> {
+            sleep(5);
+            byOthers.addAndGet(Thread.currentThread() == owner ? 0 : 1);
+        });
+        for (int times = 0; times < 3; times++) {
+            int before = byOthers.get();
+            while (byOthers.get() == before) {
+                work.each(4, 2);
             }
         }
     }
