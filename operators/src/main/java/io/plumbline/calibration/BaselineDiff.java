@@ -3,7 +3,9 @@ package io.plumbline.calibration;
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
+import io.plumbline.geometry.Statistic;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,16 +24,10 @@ import org.jspecify.annotations.Nullable;
 public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps, List<Change> thresholds) {
 
     /** The statistics that are compared: those that measure drift, and not a bound or a constant of the site. */
-    public static final List<String> STATISTICS = List.of(
-            "faithfulness_gap",
-            "baseline_gap",
-            "reconstruction_gap",
-            "second_moment_shift_ratio",
-            "residual_energy",
-            "whitened_mean_shift",
-            "eta",
-            "explainer_dependent_share",
-            SampledReconstruction.STATISTIC);
+    public static final List<String> STATISTICS = Arrays.stream(Statistic.values())
+            .filter(Statistic::measuresDrift)
+            .map(Statistic::label)
+            .toList();
 
     /**
      * One statistic at one rank and window size.

@@ -2,6 +2,7 @@ package io.plumbline.calibration;
 
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
@@ -109,7 +110,8 @@ public final class CleanWindowPass {
             Map<String, List<Double>> series =
                     values.computeIfAbsent(List.of(geometry.rank(), size), key -> new LinkedHashMap<>());
             geometry.withBaseline(others, otherReconstructions)
-                    .assess(own, fvu)
+                    .assess(own)
+                    .with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu)
                     .statistics()
                     .forEach((name, value) -> append(series, name, value));
             append(series, NullSample.ROWS, (double) own.rows());

@@ -2,11 +2,11 @@ package io.plumbline.calibration;
 
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.Set;
 
 /**
  * Judges the windows of one site by one or several statistics: what a command judges a file by and what the monitor judges its
@@ -32,9 +32,6 @@ public record DriftJudge(
     /** The paper's own statistic. */
     public static final String DEFAULT_TRIGGER = "faithfulness_gap";
 
-    /** The statistics whose largest possible value is that of a gap. */
-    private static final Set<String> GAPS = Set.of("faithfulness_gap", "baseline_gap", "reconstruction_gap");
-
     /** Beyond the calibrated sizes by more than this factor a window is undecided, see {@link CalibratedSizes}. */
     public static final double LARGEST_SIZE_RATIO = 2.0;
 
@@ -47,7 +44,7 @@ public record DriftJudge(
 
     /** Whether a statistic is a gap between subspaces, and so has a largest possible value to take a share of. */
     public static boolean isGap(String statistic) {
-        return GAPS.contains(statistic);
+        return Statistic.find(statistic).filter(Statistic::isGap).isPresent();
     }
 
     /** Takes one window's numbers. */

@@ -1,6 +1,7 @@
 package io.plumbline.calibration;
 
 import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RequestSample;
 import io.plumbline.moments.RowSample;
@@ -10,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The trained decoder's FVU as a window of the monitor has it: on {@value #ROWS} rows drawn uniformly from the window, all of
- * them where there are fewer. What a clean window is measured by and what {@code plumbline assess} measures, so that the
+ * {@link Statistic#RECONSTRUCTION_FVU_TRAINED} as a window of the monitor has it: on {@value #ROWS} rows drawn uniformly from the window,
+ * all of them where there are fewer. What a clean window is measured by and what {@code plumbline assess} measures, so that the
  * threshold holds for the same noise.
  *
  * <p>{@code sum |y - yhat|^2 / sum |y - mean y|^2} over those rows. A row is chosen by a hash of what its request holds;
@@ -20,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Size.</b> {@value #ROWS} rows in float32. Not thread-safe.
  */
 public final class SampledReconstruction {
-
-    /** Its name among the statistics of a window. */
-    public static final String STATISTIC = "reconstruction_fvu_trained";
 
     /** Rows of a window's sample on which it is measured; FVU then has a relative error of some 5 %. */
     public static final int ROWS = 256;

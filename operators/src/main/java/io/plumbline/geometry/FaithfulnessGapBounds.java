@@ -29,9 +29,4 @@ public record FaithfulnessGapBounds(double lower, double upper, boolean vacuous)
         GapBound bound = GapBound.of(Math.sqrt(2.0 * upper), FaithfulnessGap.largest(rank, window.dimension()));
         return new FaithfulnessGapBounds(Math.sqrt(2.0 * lower), bound.value(), bound.vacuous());
     }
-
-    /** The upper one alone. */
-    public GapBound upperBound() {
-        return new GapBound(upper, vacuous);
-    }
 }

@@ -1,188 +1,173 @@
 package io.plumbline.geometry;
 
-import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every geometric number of one window. A number that does not exist here is null, and {@link #undefined()} says why.
- * Outside Java (reports, configuration, metrics, the keys of {@link #undefined()} and {@link #vacuous()}) a component goes
- * by its name in snake case, {@code faithfulness_gap}: see {@link #statisticNames()}.
+ * Every number of one window by {@link Statistic}, and for one that does not exist here the reason.
  *
- * <p>Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are
- * in the units of the moment (squared activations); angles are in radians.
+ * <p>Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are in the units of the moment (squared
+ * activations); angles are in radians. Immutable.
  *
  * @param rows rows in the window
  * @param dimension d, of the target space
  * @param rank r
- * @param secondMomentShift {@code ‖M_OOD − M_ID‖_F}
- * @param secondMomentShiftRatio the same divided by {@code ‖M_ID‖_F}
- * @param eigengapBaseline {@code λ_r − λ_{r+1}} of M_ID
- * @param eigengapWindow the same of M_OOD
- * @param faithfulnessGap {@code ‖Π_OOD − Π_dec‖_F}
- * @param baselineGap {@code ‖Π_OOD − Π_ID‖_F}, what the Davis-Kahan bounds speak about
- * @param explainerBaselineGap {@code ‖Π_dec − Π_ID‖_F}, a constant of the site
- * @param largestGap {@code √(2 min(r, d−r))}
- * @param gapShare faithfulness gap / largest gap
- * @param chanceNormalisedGap 1 = two random subspaces
- * @param subspaceOverlap {@code ‖U_decᵀ U_OOD‖_F² / r}
- * @param explainerDependentLoss {@code L(Π_dec) − L(Π_OOD)}
- * @param projectionLoss {@code L(Π_dec) = tr((I − Π_dec) M_OOD)}
- * @param irreducibleLoss {@code L(Π_OOD)}
- * @param eta explainer-dependent loss / projection loss
- * @param davisKahanAsPrinted of the baseline gap; not a bound unless certified, see {@link DavisKahanBounds}
- * @param davisKahanCertified whether the printed number is a bound in this window
- * @param davisKahanValid of the baseline gap
- * @param davisKahanBothSpectra of the baseline gap
- * @param davisKahanWaterFilling of the baseline gap
- * @param gapLowerBound of the faithfulness gap, see {@link FaithfulnessGapBounds}
- * @param gapUpperBound of the faithfulness gap
- * @param topEigenvalueShare {@code λ_1 / tr M_OOD}; near 1 one direction (often one special token) is everything
- * @param principalAngles between explainer and active subspace, ascending
- * @param reconstructionGap the faithfulness gap with the leading eigenspace of the baseline's reconstructions as the
- *     explainer's subspace
- * @param explainerDependentShare explainer-dependent loss / tr M_OOD
- * @param residualEnergy {@code tr((I − Π_ID) M_OOD) / tr M_OOD}
- * @param whitenedMeanShift {@code ‖(M_ID + ridge I)^(−1/2) (mean − mean_ID)‖}, ridge = 1e-6 of the mean eigenvalue
- * @param reconstructionFvuTrained fraction of variance the trained decoder leaves unexplained on the head of the window's row
- *     sample; measured on codes, and so handed in
- * @param subspaceSineBound proven upper bound of {@code ‖sin ∠‖_F} between the computed and the true active subspace of the window,
- *     see {@link ActiveSubspace#sineBound}; the gaps above are right within {@code √2} times it
- * @param vacuous for each bound that exists, whether it says nothing
- * @param undefined for each number that does not exist, the reason
+ * @param values by statistic; one that is absent was not known to the version that made the assessment
+ * @param davisKahanCertified whether the printed Davis-Kahan number is a bound in this window; null where it is undefined
+ * @param principalAngles between explainer and active subspace, ascending; null where the faithfulness gap is undefined
  */
 public record GapAssessment(
         long rows,
         int dimension,
         int rank,
-        @Nullable Double secondMomentShift,
-        @Nullable Double secondMomentShiftRatio,
-        @Nullable Double eigengapBaseline,
-        @Nullable Double eigengapWindow,
-        @Nullable Double faithfulnessGap,
-        @Nullable Double baselineGap,
-        @Nullable Double explainerBaselineGap,
-        double largestGap,
-        @Nullable Double gapShare,
-        @Nullable Double chanceNormalisedGap,
-        @Nullable Double subspaceOverlap,
-        @Nullable Double explainerDependentLoss,
-        @Nullable Double projectionLoss,
-        @Nullable Double irreducibleLoss,
-        @Nullable Double eta,
-        @Nullable Double davisKahanAsPrinted,
+        Map<Statistic, Value> values,
         @Nullable Boolean davisKahanCertified,
-        @Nullable Double davisKahanValid,
-        @Nullable Double davisKahanBothSpectra,
-        @Nullable Double davisKahanWaterFilling,
-        @Nullable Double gapLowerBound,
-        @Nullable Double gapUpperBound,
-        @Nullable Double topEigenvalueShare,
-        @Nullable List<Double> principalAngles,
-        @Nullable Double reconstructionGap,
-        @Nullable Double explainerDependentShare,
-        @Nullable Double residualEnergy,
-        @Nullable Double whitenedMeanShift,
-        @Nullable Double reconstructionFvuTrained,
-        @Nullable Double subspaceSineBound,
-        Map<String, Boolean> vacuous,
-        Map<String, String> undefined) {
+        @Nullable List<Double> principalAngles) {
 
-    private static final Pattern UPPER_CASE = Pattern.compile("[A-Z]");
+    /** The names, outside Java, of the two that are no real number. */
+    public static final String DAVIS_KAHAN_CERTIFIED = "davis_kahan_certified";
+
+    public static final String PRINCIPAL_ANGLES = "principal_angles";
+
     private static final double VIOLATION = 1e-6;
-    private static final RecordComponent[] COMPONENTS = GapAssessment.class.getRecordComponents();
 
     public GapAssessment {
+        Map<Statistic, Value> ordered = new EnumMap<>(Statistic.class);
+        ordered.putAll(values);
+        values = Collections.unmodifiableMap(ordered);
         principalAngles = principalAngles == null ? null : List.copyOf(principalAngles);
-        vacuous = Map.copyOf(vacuous);
-        undefined = Map.copyOf(undefined);
     }
 
-    /**
-     * Every component that is a single real number and exists, by name, in the order above: what is calibrated, exported
-     * or made a trigger.
-     */
+    /** This assessment with one value more, or another. */
+    public GapAssessment with(Statistic statistic, Value value) {
+        Map<Statistic, Value> more = new EnumMap<>(Statistic.class);
+        more.putAll(values);
+        more.put(statistic, value);
+        return new GapAssessment(rows, dimension, rank, more, davisKahanCertified, principalAngles);
+    }
+
+    /** As above; null is undefined because its source is missing. */
+    public GapAssessment with(Statistic statistic, @Nullable Double number) {
+        return with(
+                statistic,
+                number == null ? new Value.Undefined(statistic.source().missing()) : new Value.Known(number));
+    }
+
+    /** The number, empty where it is undefined in this window. */
+    public OptionalDouble value(Statistic statistic) {
+        return values.get(statistic) instanceof Value.Known known
+                ? OptionalDouble.of(known.number())
+                : OptionalDouble.empty();
+    }
+
+    /** The numbers that exist, by label, in the order of {@link Statistic}. */
     public Map<String, Double> statistics() {
         Map<String, Double> statistics = new LinkedHashMap<>();
-        for (RecordComponent component : COMPONENTS) {
-            if (valueOf(component) instanceof Double number) {
-                statistics.put(nameOf(component), number);
+        values.forEach((statistic, value) -> {
+            if (value instanceof Value.Known known) {
+                statistics.put(statistic.label(), known.number());
             }
-        }
+        });
         return statistics;
     }
 
     /**
-     * One of {@link #statistics()}, empty where it is undefined in this window.
+     * The number with this label, empty where it is undefined in this window.
      *
-     * @throws IllegalArgumentException if no real number of an assessment has this name
+     * @throws IllegalArgumentException if no statistic has this label
      */
-    public OptionalDouble statistic(String name) {
-        if (!statisticNames().contains(name)) {
-            throw new IllegalArgumentException(
-                    "\"%s\" is not a statistic of a window: expected one of %s".formatted(name, statisticNames()));
-        }
-        Double value = statistics().get(name);
-        return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
+    public OptionalDouble statistic(String label) {
+        return value(Statistic.find(label)
+                .orElseThrow(
+                        () -> new IllegalArgumentException("\"%s\" is not a statistic of a window: expected one of %s"
+                                .formatted(label, statisticNames()))));
     }
 
-    /** The names {@link #statistic} knows, in order. */
+    /** The labels {@link #statistic} knows, in order. */
     public static List<String> statisticNames() {
-        List<String> names = new ArrayList<>();
-        for (RecordComponent component : COMPONENTS) {
-            if (component.getType() == Double.class || component.getType() == double.class) {
-                names.add(nameOf(component));
+        return Arrays.stream(Statistic.values()).map(Statistic::label).toList();
+    }
+
+    /** The reasons of what does not exist, by name. */
+    public Map<String, String> undefined() {
+        Map<String, String> undefined = new LinkedHashMap<>();
+        values.forEach((statistic, value) -> {
+            if (value instanceof Value.Undefined missing) {
+                undefined.put(statistic.label(), missing.reason());
+            }
+        });
+        because(undefined, Statistic.DAVIS_KAHAN_AS_PRINTED, DAVIS_KAHAN_CERTIFIED);
+        because(undefined, Statistic.FAITHFULNESS_GAP, PRINCIPAL_ANGLES);
+        return undefined;
+    }
+
+    /** What follows from a statistic does not exist where it does not, for the same reason. */
+    private static void because(Map<String, String> undefined, Statistic statistic, String follows) {
+        String reason = undefined.get(statistic.label());
+        if (reason != null) {
+            undefined.put(follows, reason);
+        }
+    }
+
+    /** For each upper bound of a gap that exists, by label, whether it says nothing: it is not below the largest possible gap. */
+    public Map<String, Boolean> vacuous() {
+        Map<String, Boolean> vacuous = new LinkedHashMap<>();
+        for (Statistic statistic : values.keySet()) {
+            Boolean saysNothing = isVacuous(statistic);
+            if (saysNothing != null) {
+                vacuous.put(statistic.label(), saysNothing);
             }
         }
-        return names;
+        return vacuous;
+    }
+
+    /** Whether an upper bound of a gap says nothing; null where it does not exist and of what is no such bound. */
+    public @Nullable Boolean isVacuous(Statistic bound) {
+        OptionalDouble number = value(bound);
+        if (number.isEmpty() || !bound.bound().map(Statistic.Bound::upper).orElse(false)) {
+            return null;
+        }
+        return !(number.getAsDouble() < largestGap());
+    }
+
+    /** Whether a bound is a theorem in this window; null where it does not exist and of what is no bound. */
+    public @Nullable Boolean isCertified(Statistic bound) {
+        if (value(bound).isEmpty() || bound.bound().isEmpty()) {
+            return null;
+        }
+        return bound.bound().get().always() ? Boolean.TRUE : davisKahanCertified;
     }
 
     /**
-     * The valid bounds that the measured gaps break by more than 1e-6 of the largest possible gap, beyond what
-     * {@link #subspaceSineBound} leaves open: always empty, in every window, unless the arithmetic (or a faster twin of it) is wrong. The printed Davis-Kahan number counts only where it
-     * is certified.
+     * The bounds that the measured gaps break by more than 1e-6 of the largest possible gap, beyond what
+     * {@link Statistic#SUBSPACE_SINE_BOUND} leaves open: always empty, in every window, unless the arithmetic (or a faster twin
+     * of it) is wrong. The printed Davis-Kahan number counts only where it is certified.
      */
     public List<String> violatedBounds() {
+        double open = Math.sqrt(2.0) * value(Statistic.SUBSPACE_SINE_BOUND).orElse(0.0)
+                + VIOLATION * Math.max(largestGap(), 1.0);
         List<String> violated = new ArrayList<>();
-        for (String bound : List.of("davis_kahan_valid", "davis_kahan_both_spectra", "davis_kahan_water_filling")) {
-            noteIfAbove("baseline_gap", bound, bound, violated);
+        for (Statistic statistic : Statistic.values()) {
+            if (Boolean.TRUE.equals(isCertified(statistic))) {
+                Statistic.Bound bound = statistic.bound().orElseThrow();
+                double beyond =
+                        value(bound.gap()).orElse(Double.NaN) - value(statistic).orElseThrow();
+                if ((bound.upper() ? beyond : -beyond) > open) {
+                    violated.add(statistic.label());
+                }
+            }
         }
-        if (Boolean.TRUE.equals(davisKahanCertified)) {
-            noteIfAbove("baseline_gap", "davis_kahan_as_printed", "davis_kahan_as_printed", violated);
-        }
-        noteIfAbove("faithfulness_gap", "gap_upper_bound", "gap_upper_bound", violated);
-        noteIfAbove("gap_lower_bound", "faithfulness_gap", "gap_lower_bound", violated);
         return violated;
     }
 
-    private void noteIfAbove(String smaller, String larger, String bound, List<String> violated) {
-        OptionalDouble low = statistic(smaller);
-        OptionalDouble high = statistic(larger);
-        double inexact = subspaceSineBound == null ? 0.0 : Math.sqrt(2.0) * subspaceSineBound;
-        if (low.isPresent()
-                && high.isPresent()
-                && low.getAsDouble() > high.getAsDouble() + inexact + VIOLATION * Math.max(largestGap, 1.0)) {
-            violated.add(bound);
-        }
-    }
-
-    private static String nameOf(RecordComponent component) {
-        return UPPER_CASE
-                .matcher(component.getName())
-                .replaceAll(match -> "_" + match.group().toLowerCase(Locale.ROOT));
-    }
-
-    private @Nullable Object valueOf(RecordComponent component) {
-        try {
-            return component.getAccessor().invoke(this);
-        } catch (ReflectiveOperationException impossible) {
-            throw new IllegalStateException("cannot read " + component.getName(), impossible);
-        }
+    private double largestGap() {
+        return value(Statistic.LARGEST_GAP).orElseGet(() -> FaithfulnessGap.largest(rank, dimension));
     }
 }

@@ -1,5 +1,34 @@
 package io.plumbline.geometry;
 
+import static io.plumbline.geometry.AssessmentBuilder.unless;
+import static io.plumbline.geometry.Statistic.BASELINE_GAP;
+import static io.plumbline.geometry.Statistic.CHANCE_NORMALISED_GAP;
+import static io.plumbline.geometry.Statistic.DAVIS_KAHAN_AS_PRINTED;
+import static io.plumbline.geometry.Statistic.DAVIS_KAHAN_BOTH_SPECTRA;
+import static io.plumbline.geometry.Statistic.DAVIS_KAHAN_VALID;
+import static io.plumbline.geometry.Statistic.DAVIS_KAHAN_WATER_FILLING;
+import static io.plumbline.geometry.Statistic.EIGENGAP_BASELINE;
+import static io.plumbline.geometry.Statistic.EIGENGAP_WINDOW;
+import static io.plumbline.geometry.Statistic.ETA;
+import static io.plumbline.geometry.Statistic.EXPLAINER_BASELINE_GAP;
+import static io.plumbline.geometry.Statistic.EXPLAINER_DEPENDENT_LOSS;
+import static io.plumbline.geometry.Statistic.EXPLAINER_DEPENDENT_SHARE;
+import static io.plumbline.geometry.Statistic.FAITHFULNESS_GAP;
+import static io.plumbline.geometry.Statistic.GAP_LOWER_BOUND;
+import static io.plumbline.geometry.Statistic.GAP_SHARE;
+import static io.plumbline.geometry.Statistic.GAP_UPPER_BOUND;
+import static io.plumbline.geometry.Statistic.IRREDUCIBLE_LOSS;
+import static io.plumbline.geometry.Statistic.LARGEST_GAP;
+import static io.plumbline.geometry.Statistic.PROJECTION_LOSS;
+import static io.plumbline.geometry.Statistic.RECONSTRUCTION_GAP;
+import static io.plumbline.geometry.Statistic.RESIDUAL_ENERGY;
+import static io.plumbline.geometry.Statistic.SECOND_MOMENT_SHIFT;
+import static io.plumbline.geometry.Statistic.SECOND_MOMENT_SHIFT_RATIO;
+import static io.plumbline.geometry.Statistic.SUBSPACE_OVERLAP;
+import static io.plumbline.geometry.Statistic.SUBSPACE_SINE_BOUND;
+import static io.plumbline.geometry.Statistic.TOP_EIGENVALUE_SHARE;
+import static io.plumbline.geometry.Statistic.WHITENED_MEAN_SHIFT;
+
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
@@ -117,23 +146,17 @@ public final class SiteGeometry {
         return baselineMoment;
     }
 
-    /** As {@link #assess(SecondMoment, Double)}, of a window of which no row was encoded. */
-    public GapAssessment assess(SecondMoment window) {
-        return assess(window, null);
-    }
-
     /**
-     * Every geometric number of one window of target rows.
+     * Every statistic that the moment of one window's target rows gives.
      *
      * <p>A window of fewer rows than the rank is not decomposed into subspaces: its moment has rank below r, so that its
-     * rank-r eigenspace is arbitrary. Its shifts and losses are still reported.
+     * rank-r eigenspace is arbitrary. Its shifts and losses are still reported. What comes from elsewhere, such as
+     * {@link Statistic#RECONSTRUCTION_FVU_TRAINED}, is undefined until it is added ({@link GapAssessment#with}).
      *
-     * @param fvuTrained the trained decoder's FVU on rows of the window, which a moment does not give; null where it does not
-     *     exist or was not measured
      * @throws IllegalArgumentException if the window has another dimension or no rows
      */
-    public GapAssessment assess(SecondMoment window, @Nullable Double fvuTrained) {
-        return assess(window, activeSubspace(window), fvuTrained);
+    public GapAssessment assess(SecondMoment window) {
+        return assess(window, activeSubspace(window));
     }
 
     /**
@@ -150,11 +173,11 @@ public final class SiteGeometry {
     }
 
     /**
-     * As {@link #assess(SecondMoment, Double)}, for a caller that needs the subspace too.
+     * As {@link #assess(SecondMoment)}, for a caller that needs the subspace too.
      *
      * @param active {@link #activeSubspace} of this window
      */
-    public GapAssessment assess(SecondMoment window, ActiveSubspace active, @Nullable Double fvuTrained) {
+    public GapAssessment assess(SecondMoment window, ActiveSubspace active) {
         Matrix shift = active.moment().minus(baselineMatrix);
         double shiftNorm = shift.frobeniusNorm();
         double trace = window.trace();
@@ -165,66 +188,55 @@ public final class SiteGeometry {
         FaithfulnessGap gap = FaithfulnessGap.between(explainer.subspace(), active.subspace());
 
         String noEigengap = rank == dimension() ? Reasons.WHOLE_SPACE : null;
+        String noChance = noEigengap == null ? null : "rank = dimension: chance has no gap";
         String noEnergy = trace > 0.0 ? null : "every row of the window is 0";
         String noWindow = Reasons.moment("the window", window.rows(), active);
-        String noGap = Findings.first(explainerReason, noWindow);
-        String noBaselineGap = Findings.first(baselineReason, noWindow);
-        String noReconstructionGap = Findings.first(reconstructionReason, noWindow);
-        String noBound = rank == dimension()
-                ? Reasons.WHOLE_SPACE
-                : "the spectra of baseline and window overlap at the rank: this bound does not exist";
-        Findings findings = new Findings();
-        return new GapAssessment(
-                window.rows(),
-                dimension(),
-                rank,
-                shiftNorm,
-                shiftNorm / baselineNorm,
-                findings.unless(noEigengap, "eigengap_baseline", () -> eigengap(baseline)),
-                findings.unless(noEigengap, "eigengap_window", () -> eigengap(active)),
-                findings.unless(noGap, "faithfulness_gap", gap::value),
-                findings.unless(noBaselineGap, "baseline_gap", () -> gapTo(baseline.subspace(), active)),
-                findings.unless(
-                        Findings.first(explainerReason, baselineReason),
-                        "explainer_baseline_gap",
-                        () -> gapTo(explainer.subspace(), baseline)),
-                gap.largest(),
-                findings.unless(noGap, "gap_share", gap::share),
-                findings.unless(
-                        Findings.first(noGap, noEigengap == null ? null : "rank = dimension: chance has no gap"),
-                        "chance_normalised_gap",
-                        () -> gap.chanceNormalised().orElseThrow()),
-                findings.unless(noGap, "subspace_overlap", gap::overlap),
-                findings.unless(explainerReason, "explainer_dependent_loss", lostByExplainer::explainerDependent),
-                findings.unless(explainerReason, "projection_loss", lostByExplainer::total),
-                lostByExplainer.irreducible(),
-                findings.unless(explainerReason, "eta", lostByExplainer::eta),
-                findings.bound(noBaselineGap, "davis_kahan_as_printed", bounds.asPrinted(), noBound),
-                findings.unless(Findings.first(noBaselineGap, noEigengap), "davis_kahan_certified", bounds::certified),
-                findings.bound(noBaselineGap, "davis_kahan_valid", bounds.valid(), noBound),
-                findings.bound(noBaselineGap, "davis_kahan_both_spectra", bounds.bothSpectra(), noBound),
-                findings.bound(noBaselineGap, "davis_kahan_water_filling", bounds.waterFilling(), noBound),
-                findings.unless(noGap, "gap_lower_bound", gapBounds::lower),
-                findings.bound(noGap, "gap_upper_bound", gapBounds.upperBound(), noBound),
-                findings.unless(noEnergy, "top_eigenvalue_share", () -> active.largestEigenvalue() / trace),
-                findings.unless(noGap, "principal_angles", () -> anglesTo(active)),
-                findings.unless(noReconstructionGap, "reconstruction_gap", () -> reconstructionGap(active)),
-                findings.unless(
-                        Findings.first(explainerReason, noEnergy),
-                        "explainer_dependent_share",
-                        () -> lostByExplainer.explainerDependent() / trace),
-                findings.unless(
-                        Findings.first(baselineReason, noEnergy),
-                        "residual_energy",
-                        () -> lostByBaseline.total() / trace),
-                whitenedMeanShift(window.mean()),
-                findings.unless(
-                        fvuTrained == null ? "no rows were encoded, or those that were do not vary" : null,
-                        "reconstruction_fvu_trained",
-                        () -> Objects.requireNonNull(fvuTrained)),
-                findings.unless(noWindow, "subspace_sine_bound", active::sineBound),
-                findings.vacuous(),
-                findings.undefined());
+        String noGap = unless(explainerReason, noWindow);
+        String noBaselineGap = unless(baselineReason, noWindow);
+        String noBound = noEigengap == null
+                ? "the spectra of baseline and window overlap at the rank: this bound does not exist"
+                : noEigengap;
+        return new AssessmentBuilder()
+                .put(SECOND_MOMENT_SHIFT, null, () -> shiftNorm)
+                .put(SECOND_MOMENT_SHIFT_RATIO, null, () -> shiftNorm / baselineNorm)
+                .put(EIGENGAP_BASELINE, noEigengap, () -> eigengap(baseline))
+                .put(EIGENGAP_WINDOW, noEigengap, () -> eigengap(active))
+                .put(FAITHFULNESS_GAP, noGap, gap::value)
+                .put(BASELINE_GAP, noBaselineGap, () -> gapTo(baseline.subspace(), active))
+                .put(
+                        EXPLAINER_BASELINE_GAP,
+                        unless(explainerReason, baselineReason),
+                        () -> gapTo(explainer.subspace(), baseline))
+                .put(LARGEST_GAP, null, gap::largest)
+                .put(GAP_SHARE, noGap, gap::share)
+                .put(CHANCE_NORMALISED_GAP, unless(noGap, noChance), () -> gap.chanceNormalised()
+                        .orElseThrow())
+                .put(SUBSPACE_OVERLAP, noGap, gap::overlap)
+                .put(EXPLAINER_DEPENDENT_LOSS, explainerReason, lostByExplainer::explainerDependent)
+                .put(PROJECTION_LOSS, explainerReason, lostByExplainer::total)
+                .put(IRREDUCIBLE_LOSS, null, lostByExplainer::irreducible)
+                .put(ETA, explainerReason, lostByExplainer::eta)
+                .put(DAVIS_KAHAN_AS_PRINTED, noBaselineGap, bounds.asPrinted(), noBound)
+                .put(DAVIS_KAHAN_VALID, noBaselineGap, bounds.valid(), noBound)
+                .put(DAVIS_KAHAN_BOTH_SPECTRA, noBaselineGap, bounds.bothSpectra(), noBound)
+                .put(DAVIS_KAHAN_WATER_FILLING, noBaselineGap, bounds.waterFilling(), noBound)
+                .put(GAP_LOWER_BOUND, noGap, gapBounds::lower)
+                .put(GAP_UPPER_BOUND, noGap, gapBounds::upper)
+                .put(TOP_EIGENVALUE_SHARE, noEnergy, () -> active.largestEigenvalue() / trace)
+                .put(RECONSTRUCTION_GAP, unless(reconstructionReason, noWindow), () -> reconstructionGap(active))
+                .put(
+                        EXPLAINER_DEPENDENT_SHARE,
+                        unless(explainerReason, noEnergy),
+                        () -> lostByExplainer.explainerDependent() / trace)
+                .put(RESIDUAL_ENERGY, unless(baselineReason, noEnergy), () -> lostByBaseline.total() / trace)
+                .put(WHITENED_MEAN_SHIFT, null, () -> whitenedMeanShift(window.mean()))
+                .put(SUBSPACE_SINE_BOUND, noWindow, active::sineBound)
+                .build(
+                        window.rows(),
+                        dimension(),
+                        rank,
+                        unless(noBaselineGap, noEigengap) == null ? bounds.certified() : null,
+                        noGap == null ? anglesTo(active) : null);
     }
 
     private static double eigengap(ActiveSubspace subspace) {

@@ -2,7 +2,7 @@
  * How far the directions an explainer can write in have drifted from the directions the model now uses.
  *
  * <p><b>Enters:</b> the trained decoder, the baseline's and a window's {@link io.plumbline.moments.SecondMoment}.
- * <b>Leaves:</b> {@link GapAssessment}: the faithfulness gap, its bounds from both sides, the losses, and for every number
+ * <b>Leaves:</b> {@link GapAssessment}: every {@link Statistic}, the faithfulness gap, its bounds from both sides, the losses, and for every number
  * that does not exist in this window the reason why.
  *
  * <p><b>The space.</b> Everything here lives in the space the decoder writes into: for a transcoder the output of the

@@ -12,6 +12,7 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ReluEncoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.NonFiniteRowException;
 import io.plumbline.moments.SampledRow;
@@ -135,7 +136,7 @@ class BaselineTest {
         SparseCodes codes = AUTOENCODER.encoder().encode(window);
         assertEquals(
                 fvu(AUTOENCODER.decoder().reconstruct(codes), window),
-                sample.values(SampledReconstruction.STATISTIC)[0],
+                sample.values(Statistic.RECONSTRUCTION_FVU_TRAINED.label())[0],
                 1e-6);
         assertEquals(0, sample.values("no such statistic").length);
     }

@@ -8,6 +8,7 @@ import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
@@ -118,7 +119,8 @@ public final class DetectionBench {
         Matrix rows = stack(window);
         SampledReconstruction sampled = new SampledReconstruction();
         window.forEach(sampled::add);
-        GapAssessment assessment = geometry.assess(SecondMoment.of(rows), sampled.fvu(explainer));
+        GapAssessment assessment = geometry.assess(SecondMoment.of(rows))
+                .with(Statistic.RECONSTRUCTION_FVU_TRAINED, sampled.fvu(explainer));
         bounds.add(assessment);
         STATISTICS.forEach(statistic ->
                 scores.add(statistic, assessment.statistic(statistic).orElseThrow()));

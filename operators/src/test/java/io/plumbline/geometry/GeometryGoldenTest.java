@@ -114,25 +114,25 @@ class GeometryGoldenTest {
         assertEquals(golden.ambiguous(), report.undefined().containsKey("faithfulness_gap"));
         assertEquals(List.of(), report.violatedBounds());
         assertEquals((long) golden.scalar("N_ood"), report.rows());
-        golden.assertScalar("shift_fro", report.secondMomentShift());
-        golden.assertScalar("shift_fro_rel", report.secondMomentShiftRatio());
-        golden.assertScalar("gamma_id", report.eigengapBaseline());
-        golden.assertScalar("gamma_ood", report.eigengapWindow());
-        golden.assertScalar("gap_dec", report.faithfulnessGap());
-        golden.assertScalar("gap_id", report.baselineGap());
-        golden.assertScalar("gap_dec_id", report.explainerBaselineGap());
-        golden.assertScalar("gap_cap", report.largestGap());
-        golden.assertScalar("overlap_dec_ood", report.subspaceOverlap());
-        golden.assertScalar("dec_loss_dependent", report.explainerDependentLoss());
-        golden.assertScalar("dec_loss_total", report.projectionLoss());
-        golden.assertScalar("dec_loss_irreducible", report.irreducibleLoss());
-        golden.assertScalar("dec_eta", report.eta());
-        golden.assertScalar("bound_printed", report.davisKahanAsPrinted());
-        golden.assertScalar("bound_valid2", report.davisKahanValid());
-        golden.assertScalar("bound_both_spectra", report.davisKahanBothSpectra());
-        golden.assertScalar("bound_water_filling", report.davisKahanWaterFilling());
-        golden.assertScalar("gap_lower_bound", report.gapLowerBound());
-        golden.assertScalar("gap_upper_bound", report.gapUpperBound());
+        golden.assertScalar("shift_fro", number(report, Statistic.SECOND_MOMENT_SHIFT));
+        golden.assertScalar("shift_fro_rel", number(report, Statistic.SECOND_MOMENT_SHIFT_RATIO));
+        golden.assertScalar("gamma_id", number(report, Statistic.EIGENGAP_BASELINE));
+        golden.assertScalar("gamma_ood", number(report, Statistic.EIGENGAP_WINDOW));
+        golden.assertScalar("gap_dec", number(report, Statistic.FAITHFULNESS_GAP));
+        golden.assertScalar("gap_id", number(report, Statistic.BASELINE_GAP));
+        golden.assertScalar("gap_dec_id", number(report, Statistic.EXPLAINER_BASELINE_GAP));
+        golden.assertScalar("gap_cap", number(report, Statistic.LARGEST_GAP));
+        golden.assertScalar("overlap_dec_ood", number(report, Statistic.SUBSPACE_OVERLAP));
+        golden.assertScalar("dec_loss_dependent", number(report, Statistic.EXPLAINER_DEPENDENT_LOSS));
+        golden.assertScalar("dec_loss_total", number(report, Statistic.PROJECTION_LOSS));
+        golden.assertScalar("dec_loss_irreducible", number(report, Statistic.IRREDUCIBLE_LOSS));
+        golden.assertScalar("dec_eta", number(report, Statistic.ETA));
+        golden.assertScalar("bound_printed", number(report, Statistic.DAVIS_KAHAN_AS_PRINTED));
+        golden.assertScalar("bound_valid2", number(report, Statistic.DAVIS_KAHAN_VALID));
+        golden.assertScalar("bound_both_spectra", number(report, Statistic.DAVIS_KAHAN_BOTH_SPECTRA));
+        golden.assertScalar("bound_water_filling", number(report, Statistic.DAVIS_KAHAN_WATER_FILLING));
+        golden.assertScalar("gap_lower_bound", number(report, Statistic.GAP_LOWER_BOUND));
+        golden.assertScalar("gap_upper_bound", number(report, Statistic.GAP_UPPER_BOUND));
         golden.assertVector(
                 "angles_dec_ood",
                 Objects.requireNonNull(report.principalAngles()).stream()
@@ -166,6 +166,10 @@ class GeometryGoldenTest {
         golden.assertScalar(prefix + "eta", terms.eta());
         golden.assertScalar(prefix + "prop2_lower", terms.lower());
         golden.assertScalar(prefix + "prop2_upper", terms.upper());
+    }
+
+    private static @Nullable Double number(GapAssessment report, Statistic statistic) {
+        return report.statistics().get(statistic.label());
     }
 
     private static @Nullable Double value(@Nullable GapBound bound) {

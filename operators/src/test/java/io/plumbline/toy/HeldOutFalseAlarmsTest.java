@@ -6,11 +6,11 @@ import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftPolicy;
-import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.SequentialDetector;
 import io.plumbline.calibration.SequentialState;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -92,7 +92,7 @@ class HeldOutFalseAlarmsTest {
         HeldOutStream stream = new HeldOutStream(correlation, HeldOutStream.LARGE_WINDOW);
         Baseline baseline = stream.calibrated(CALIBRATION, CLEAN);
         int alarms = HeldOutStream.alarms(baseline, THRESHOLD, stream.heldOut(baseline, LATER, HELD_OUT, 0))
-                .getOrDefault(SampledReconstruction.STATISTIC, HELD_OUT);
+                .getOrDefault(Statistic.RECONSTRUCTION_FVU_TRAINED.label(), HELD_OUT);
         double chance = HeldOutStream.chanceOfAsMany(alarms, HELD_OUT, CLEAN, FROM_TOP);
         assertTrue(
                 chance >= MARGIN,

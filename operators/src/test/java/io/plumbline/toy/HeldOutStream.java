@@ -16,6 +16,7 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ReluEncoder;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
@@ -50,7 +51,7 @@ final class HeldOutStream {
             "whitened_mean_shift",
             "eta",
             "explainer_dependent_share",
-            SampledReconstruction.STATISTIC);
+            Statistic.RECONSTRUCTION_FVU_TRAINED.label());
 
     private static final int CHUNK = 4_096;
 
@@ -94,7 +95,8 @@ final class HeldOutStream {
         SiteGeometry geometry = SiteGeometry.of(
                 explainer.decoder(), baseline.moment(), baseline.reconstructionMoment(), ToyStream.RANK);
         return windows(stream, windows, severity).stream()
-                .map(rows -> geometry.assess(SecondMoment.of(rows), fvu(rows)))
+                .map(rows ->
+                        geometry.assess(SecondMoment.of(rows)).with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu(rows)))
                 .toList();
     }
 

@@ -1,6 +1,8 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -12,21 +14,18 @@ public final class EnergyWarning {
 
     private EnergyWarning() {}
 
-    /**
-     * The sentence for a window, or null.
-     *
-     * @param topEigenvalueShare {@code lambda_1 / tr M} of the window; null where undefined
-     */
-    public static @Nullable String of(@Nullable Double topEigenvalueShare, SiteGeometry geometry) {
-        if (topEigenvalueShare == null || topEigenvalueShare <= LARGEST_SHARE) {
+    /** The sentence for a window of the site, or null. */
+    public static @Nullable String of(GapAssessment window, SiteGeometry site) {
+        double share = window.value(Statistic.TOP_EIGENVALUE_SHARE).orElse(0.0);
+        if (share <= LARGEST_SHARE) {
             return null;
         }
-        double baseline = geometry.baselineSubspace().largestEigenvalue()
-                / geometry.baselineMoment().trace();
+        double baseline = site.baselineSubspace().largestEigenvalue()
+                / site.baselineMoment().trace();
         return String.format(
                 Locale.ROOT,
                 "one eigenvalue holds %.0f %% of the window's energy, %.0f %% in the baseline: %s",
-                100.0 * topEigenvalueShare,
+                100.0 * share,
                 100.0 * baseline,
                 baseline > LARGEST_SHARE
                         ? "a mean far from 0, or special tokens in both; see deploy/MASKING.md"

@@ -3,12 +3,12 @@ package io.plumbline.topology.assessment;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.ser.std.StdSerializer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +20,7 @@ public final class Json {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-            .addModule(new SimpleModule()
+            .addModule(AssessmentJson.module()
                     .addSerializer(Double.class, new FiniteOrNull())
                     .addSerializer(Double.TYPE, new FiniteOrNull()))
             .build();
@@ -56,6 +56,11 @@ public final class Json {
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("%s cannot be written as JSON".formatted(value.getClass()), e);
         }
+    }
+
+    /** What {@link #text} writes, as a tree. */
+    public static JsonNode tree(Object value) {
+        return MAPPER.valueToTree(value);
     }
 
     /** Throws {@link IllegalArgumentException} when the bytes are not the JSON of a {@code type}. */

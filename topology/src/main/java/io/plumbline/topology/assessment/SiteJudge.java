@@ -20,6 +20,7 @@ import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.LostFeature;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,7 +111,8 @@ final class SiteJudge {
         Matrix ofActive = active == null ? ofTrained : active.decoder().reconstruct(head.codes());
         Double trained = fvu(Reconstruction.between(ofTrained, head.targets()));
         ActiveSubspace subspace = site.geometry().activeSubspace(window.moment());
-        GapAssessment geometry = site.geometry().assess(window.moment(), subspace, trained);
+        GapAssessment geometry =
+                site.geometry().assess(window.moment(), subspace).with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained);
         boolean watched = site.settings().rollback() != null && isAdapted(active);
         boolean suspect = drifted || judge.readings(geometry).stream().anyMatch(SiteJudge::isAbove);
         return new Measurement(
@@ -121,7 +124,10 @@ final class SiteJudge {
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
                 suspect ? lost(geometry, subspace, head, active) : null,
-                Spectrum.of(subspace, site.geometry().baselineSubspace(), geometry.baselineGap() != null),
+                Spectrum.of(
+                        subspace,
+                        site.geometry().baselineSubspace(),
+                        geometry.value(Statistic.BASELINE_GAP).isPresent()),
                 System.nanoTime() - begin);
     }
 
@@ -190,9 +196,12 @@ final class SiteJudge {
     /** The gap of the decoder in service; null where it does not exist or its subspace is not computed yet. */
     private @Nullable Double activeGap(
             GapAssessment geometry, ActiveSubspace window, ActiveDecoders.@Nullable Active active) {
-        Double ofTrained = geometry.faithfulnessGap();
-        if (ofTrained == null || active == null || !isAdapted(active)) {
-            return ofTrained;
+        OptionalDouble ofTrained = geometry.value(Statistic.FAITHFULNESS_GAP);
+        if (ofTrained.isEmpty()) {
+            return null;
+        }
+        if (active == null || !isAdapted(active)) {
+            return ofTrained.getAsDouble();
         }
         Subspace own = active.subspace();
         return own == null
@@ -306,7 +315,7 @@ final class SiteJudge {
                 window.masked().byNorm(),
                 (double) window.masked().total()
                         / (window.masked().total() + window.moment().rows()),
-                EnergyWarning.of(geometry.topEigenvalueShare(), site.geometry()),
+                EnergyWarning.of(geometry, site.geometry()),
                 lost,
                 baseline == null ? null : baseline.created().toEpochMilli(),
                 baseline == null ? null : baseline.revision(),
@@ -317,7 +326,7 @@ final class SiteJudge {
     /** Null where one of the two subspaces is arbitrary. */
     private @Nullable List<LostFeature> lost(
             GapAssessment geometry, ActiveSubspace window, SampleRows head, ActiveDecoders.@Nullable Active active) {
-        if (geometry.baselineGap() == null) {
+        if (geometry.value(Statistic.BASELINE_GAP).isEmpty()) {
             return null;
         }
         return support.lost(

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
@@ -128,7 +129,11 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
                     swap.windows(),
                     swap.worse(),
                     orNaN(judgement.report().reconstructionFvu()),
-                    orNaN(judgement.report().geometry().reconstructionFvuTrained()));
+                    judgement
+                            .report()
+                            .geometry()
+                            .value(Statistic.RECONSTRUCTION_FVU_TRAINED)
+                            .orElse(Double.NaN));
             forward(window.site(), request.encode(), timestampMs, requests);
         }
         if (ask == Ask.ADAPT) {

@@ -1,8 +1,6 @@
 package io.plumbline.topology.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.PropertyNamingStrategies;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.Basis;
@@ -21,10 +19,12 @@ import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.LostFeature;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.assessment.EnergyWarning;
+import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.AlarmText;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -65,9 +65,6 @@ import picocli.CommandLine.Spec;
 final class AssessCommand implements Callable<Integer> {
 
     private static final double DAY_MS = 86_400_000.0;
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-            .build();
 
     @Option(names = "--explainer", required = true, paramLabel = "DIR", description = "Folder of the explainer.")
     Path explainer;
@@ -169,7 +166,8 @@ final class AssessCommand implements Callable<Integer> {
             SiteGeometry geometry =
                     SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
             ActiveSubspace window = geometry.activeSubspace(moment);
-            GapAssessment assessment = geometry.assess(moment, window, sampled.fvu(trained));
+            GapAssessment assessment =
+                    geometry.assess(moment, window).with(Statistic.RECONSTRUCTION_FVU_TRAINED, sampled.fvu(trained));
             DriftVerdict verdict = new DriftJudge(
                             normal, List.of(trigger), threshold, threshold, DriftPolicy.immediate(), 1)
                     .judge(DriftState.INITIAL, assessment)
@@ -179,13 +177,13 @@ final class AssessCommand implements Callable<Integer> {
             if (!normal.masking().rules().isEmpty()) {
                 stream.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
             }
-            String energyWarning = EnergyWarning.of(assessment.topEigenvalueShare(), geometry);
+            String energyWarning = EnergyWarning.of(assessment, geometry);
             if (energyWarning != null) {
                 answer.put("energy_warning", energyWarning);
             }
             List<LostFeature> lost = features == 0 ? List.of() : lost(trained, geometry, window, activity, inService);
             if (features > 0 && json) {
-                answer.put("lost_features", JSON.valueToTree(lost));
+                answer.put("lost_features", Json.tree(lost));
             }
             answer.print(spec.commandLine().getOut(), json);
             if (features > 0 && !json) {
@@ -327,8 +325,7 @@ final class AssessCommand implements Callable<Integer> {
         } else {
             answer.put("site", name);
         }
-        JsonNode numbers = JSON.valueToTree(assessment);
-        for (Map.Entry<String, JsonNode> entry : numbers.properties()) {
+        for (Map.Entry<String, JsonNode> entry : Json.tree(assessment).properties()) {
             String key = entry.getKey();
             if (key.equals(Answer.UNDEFINED)) {
                 continue;
@@ -339,7 +336,7 @@ final class AssessCommand implements Callable<Integer> {
             } else {
                 answer.putUndefined(key, reason);
             }
-            if (key.equals("gap_upper_bound")) {
+            if (key.equals(Statistic.GAP_UPPER_BOUND.label())) {
                 answer.put("reconstruction_fvu", fvu);
             }
         }

@@ -4,6 +4,7 @@ import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineDiff;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.Threshold;
@@ -93,7 +94,7 @@ final class Replacement {
             String of =
                     "%s_rank_%d_rows_%d_old_new".formatted(change.statistic(), change.rank(), change.rowsPerWindow());
             answer.put("threshold_" + of, Arrays.asList(change.oldLevel(), change.newLevel()));
-            if (change.statistic().equals(BaselineDiff.STATISTICS.get(0))) {
+            if (change.statistic().equals(DriftJudge.DEFAULT_TRIGGER)) {
                 answer.put(
                         "clean_windows_rank_%d_rows_%d_old_new".formatted(change.rank(), change.rowsPerWindow()),
                         Arrays.asList(change.oldWindows(), change.newWindows()));

@@ -13,6 +13,7 @@ import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
@@ -135,10 +136,11 @@ final class SiteReader {
 
     /** Clean windows have this statistic on so many rows: on fewer it scatters more than they say. */
     private void requireSample(ConfigNode node, String key, List<String> statistics) {
-        if (statistics.contains(SampledReconstruction.STATISTIC) && sampleRows < SampledReconstruction.ROWS) {
+        String onSample = Statistic.RECONSTRUCTION_FVU_TRAINED.label();
+        if (statistics.contains(onSample) && sampleRows < SampledReconstruction.ROWS) {
             node.problem(
                     key,
-                    SampledReconstruction.STATISTIC,
+                    onSample,
                     "expected sample.rows of at least %d beside it, not %d: it is calibrated on so many"
                             .formatted(SampledReconstruction.ROWS, sampleRows));
         }

@@ -1,11 +1,13 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -46,6 +48,9 @@ final class ConsoleApi {
                 model.past(),
                 model.deadLetters(),
                 Commands.deadLetters(config),
+                Arrays.stream(Statistic.values())
+                        .map(statistic -> new ConsoleViews.Named(statistic.label(), statistic.help()))
+                        .toList(),
                 sites);
     }
 

@@ -30,7 +30,11 @@ final class ConsoleViews {
             ConsoleModel.Past past,
             Map<String, Long> deadLetters,
             String deadLettersCommand,
+            List<Named> statistics,
             List<Summary> sites) {}
+
+    /** A statistic a window has a value of, and what it is. */
+    record Named(String statistic, String help) {}
 
     /** How event time is cut. */
     record Windowing(

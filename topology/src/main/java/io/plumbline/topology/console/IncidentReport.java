@@ -1,6 +1,8 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.LostFeature;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.WindowReport;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +77,7 @@ public final class IncidentReport {
         charts(page, windows);
         adaptations(page);
         features(page);
+        statistics(page);
         table(page, windows);
         page.element(
                 "p class=\"quiet\"",
@@ -97,14 +101,14 @@ public final class IncidentReport {
                 upper bound <i class="active"></i>gap of the decoder in service; tinted: not aligned; dotted: another decoder</p>
                 """);
         new SvgChart(windows, 280)
-                .line("bound", WindowPoint::gapLowerBound)
-                .line("bound", WindowPoint::gapUpperBound)
+                .line("bound", window -> window.number(Statistic.GAP_LOWER_BOUND))
+                .line("bound", window -> window.number(Statistic.GAP_UPPER_BOUND))
                 .line("threshold", WindowPoint::gapThreshold)
                 .line("active", window -> window.decoderVersion() > 0 ? window.activeFaithfulnessGap() : null)
-                .line("value", WindowPoint::faithfulnessGap)
+                .line("value", window -> window.number(Statistic.FAITHFULNESS_GAP))
                 .writeTo(page, "Faithfulness gap over event time; the table below has the numbers");
         String trigger = windows.get(windows.size() - 1).trigger();
-        if (!trigger.equals("faithfulness_gap")) {
+        if (!trigger.equals(Statistic.FAITHFULNESS_GAP.label())) {
             page.element("h2", trigger.replace('_', ' '));
             new SvgChart(windows, 200)
                     .line("threshold", WindowPoint::threshold)
@@ -114,7 +118,7 @@ public final class IncidentReport {
         page.raw(
                 "<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i class=\"active\"></i>decoder in service</p>");
         new SvgChart(windows, 150)
-                .line("value", WindowPoint::reconstructionFvuTrained)
+                .line("value", window -> window.number(Statistic.RECONSTRUCTION_FVU_TRAINED))
                 .line("active", window -> window.decoderVersion() > 0 ? window.reconstructionFvu() : null)
                 .writeTo(page, "Fraction of variance unexplained over event time");
     }
@@ -175,6 +179,23 @@ public final class IncidentReport {
         page.raw("</table>");
     }
 
+    private void statistics(Markup page) {
+        GapAssessment last =
+                Objects.requireNonNull(site.newest(), "a report has windows").geometry();
+        page.element("h2", "Every statistic of the last window");
+        page.raw("<table><tr><th>statistic<th>value<th>what it is</tr>");
+        Map<String, String> undefined = last.undefined();
+        for (Statistic statistic : Statistic.values()) {
+            OptionalDouble value = last.value(statistic);
+            row(
+                    page,
+                    statistic.label(),
+                    value.isPresent() ? number(value.getAsDouble()) : undefined.getOrDefault(statistic.label(), "–"),
+                    statistic.help());
+        }
+        page.raw("</table>");
+    }
+
     private static void table(Markup page, List<WindowPoint> windows) {
         page.element("h2", "Windows");
         page.raw(
@@ -185,11 +206,11 @@ public final class IncidentReport {
                     instant(window.windowStartMs()),
                     instant(window.windowEndMs()),
                     window.verdict(),
-                    number(window.faithfulnessGap()),
+                    number(window.number(Statistic.FAITHFULNESS_GAP)),
                     number(window.gapThreshold()),
-                    number(window.gapLowerBound()),
-                    number(window.gapUpperBound()),
-                    number(window.reconstructionFvuTrained()),
+                    number(window.number(Statistic.GAP_LOWER_BOUND)),
+                    number(window.number(Statistic.GAP_UPPER_BOUND)),
+                    number(window.number(Statistic.RECONSTRUCTION_FVU_TRAINED)),
                     number(window.reconstructionFvu()),
                     window.rows(),
                     decoder(window.decoderVersion()));

@@ -1,16 +1,24 @@
 package io.plumbline.topology.console;
 
+import com.fasterxml.jackson.annotation.JsonAnyGetter;
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One window as a chart needs it. In JSON its keys are those of {@link WindowReport} where both have them; a number that is undefined in
- * the window is null.
+ * One window as a chart needs it. In JSON its keys are those of {@link WindowReport} where both have them, every {@link Statistic} among
+ * them; a number that is undefined in the window is null.
  *
  * @param statistics those that trigger or warn, each with its threshold
+ * @param numbers the statistics that exist in the window; flat in JSON, see {@link #flat()}
  * @param reconstructionFvu of the decoder in service
  * @param gapUpperBoundVacuous whether the upper bound exceeds the largest possible gap
  */
@@ -25,20 +33,11 @@ public record WindowPoint(
         String trigger,
         @Nullable Double triggerValue,
         @Nullable Double threshold,
-        @Nullable Double faithfulnessGap,
+        @JsonIgnore Map<Statistic, Double> numbers,
         @Nullable Double gapThreshold,
-        @Nullable Double gapLowerBound,
-        @Nullable Double gapUpperBound,
         @Nullable Boolean gapUpperBoundVacuous,
-        double largestGap,
         @Nullable Double activeFaithfulnessGap,
-        @Nullable Double baselineGap,
-        @Nullable Double reconstructionFvuTrained,
         @Nullable Double reconstructionFvu,
-        @Nullable Double secondMomentShiftRatio,
-        @Nullable Double whitenedMeanShift,
-        @Nullable Double residualEnergy,
-        @Nullable Double topEigenvalueShare,
         double maskedShare,
         @Nullable String energyWarning,
         @Nullable String warning,
@@ -55,9 +54,8 @@ public record WindowPoint(
             @Nullable Double value,
             @Nullable Double threshold) {}
 
-    private static final String GAP = "faithfulness_gap";
-
     public WindowPoint {
+        numbers = Collections.unmodifiableMap(numbers);
         statistics = List.copyOf(statistics);
     }
 
@@ -74,20 +72,11 @@ public record WindowPoint(
                 report.trigger(),
                 report.triggerValue(),
                 report.threshold(),
-                geometry.faithfulnessGap(),
+                numbers(geometry),
                 gapThreshold(report),
-                geometry.gapLowerBound(),
-                geometry.gapUpperBound(),
-                geometry.vacuous().get("gap_upper_bound"),
-                geometry.largestGap(),
+                geometry.isVacuous(Statistic.GAP_UPPER_BOUND),
                 report.activeFaithfulnessGap(),
-                geometry.baselineGap(),
-                geometry.reconstructionFvuTrained(),
                 report.reconstructionFvu(),
-                geometry.secondMomentShiftRatio(),
-                geometry.whitenedMeanShift(),
-                geometry.residualEnergy(),
-                geometry.topEigenvalueShare(),
                 report.maskedShare(),
                 report.energyWarning(),
                 report.warning(),
@@ -100,9 +89,33 @@ public record WindowPoint(
                         .toList());
     }
 
+    private static Map<Statistic, Double> numbers(GapAssessment geometry) {
+        Map<Statistic, Double> numbers = new EnumMap<>(Statistic.class);
+        for (Statistic statistic : Statistic.values()) {
+            geometry.value(statistic).ifPresent(number -> numbers.put(statistic, number));
+        }
+        return numbers;
+    }
+
+    /** The number of a statistic, null where it is undefined in the window. */
+    @Nullable
+    Double number(Statistic statistic) {
+        return numbers.get(statistic);
+    }
+
+    /** Every statistic by its label. */
+    @JsonAnyGetter
+    Map<String, @Nullable Double> flat() {
+        Map<String, @Nullable Double> flat = new LinkedHashMap<>();
+        for (Statistic statistic : Statistic.values()) {
+            flat.put(statistic.label(), numbers.get(statistic));
+        }
+        return flat;
+    }
+
     private static @Nullable Double gapThreshold(WindowReport report) {
         return report.statistics().stream()
-                .filter(one -> one.statistic().equals(GAP))
+                .filter(one -> one.statistic().equals(Statistic.FAITHFULNESS_GAP.label()))
                 .map(StatisticReport::threshold)
                 .findFirst()
                 .orElse(null);

@@ -2,14 +2,13 @@ package io.plumbline.topology.demo;
 
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.toy.SweepTable;
 import io.plumbline.toy.ToyExplainer;
 import io.plumbline.toy.ToyStream;
 import java.io.PrintWriter;
 import java.util.Locale;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The paper's controlled experiment at eleven severities, our numbers beside those of a float64 NumPy reference. Windows of
@@ -41,10 +40,10 @@ public final class ToySweep {
                     SecondMoment.of(stream.rows(severity, 1, 0, ROWS).hidden());
             GapAssessment ours = site.assess(window);
             double[] mine = {
-                value(ours.secondMomentShift()),
-                value(ours.faithfulnessGap()),
-                value(ours.baselineGap()),
-                value(ours.eta())
+                ours.value(Statistic.SECOND_MOMENT_SHIFT).orElseThrow(),
+                ours.value(Statistic.FAITHFULNESS_GAP).orElseThrow(),
+                ours.value(Statistic.BASELINE_GAP).orElseThrow(),
+                ours.value(Statistic.ETA).orElseThrow()
             };
             double[] theirs = {
                 reference.get(severity, "shift_fro"),
@@ -61,9 +60,5 @@ public final class ToySweep {
         }
         out.printf(Locale.ROOT, "%nlargest difference %.1e (relative above 1), tolerance %.0e%n", worst, TOLERANCE);
         return worst <= TOLERANCE;
-    }
-
-    private static double value(@Nullable Double number) {
-        return Objects.requireNonNull(number, "defined at every severity");
     }
 }

@@ -3,7 +3,7 @@ package io.plumbline.topology.metrics;
 import io.plumbline.topology.assessment.WindowReport;
 import java.io.IOException;
 import java.math.BigDecimal;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -20,8 +20,7 @@ import java.util.TreeMap;
  */
 public final class MetricHistory {
 
-    private final Map<WindowMetric, SortedMap<String, SortedMap<Long, Double>>> families =
-            new EnumMap<>(WindowMetric.class);
+    private final Map<WindowMetric, SortedMap<String, SortedMap<Long, Double>>> families = new LinkedHashMap<>();
 
     /** Adds the values of one window; undefined ones are left out, as on the scrape. */
     public void add(WindowReport report) {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.metrics;
 
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
@@ -13,16 +14,11 @@ import io.plumbline.topology.windows.StateSize;
 import io.plumbline.topology.windows.WindowListener;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Tells {@link Metrics} what the monitor's stages report. Thread-safe; never throws, never blocks. */
 public final class PipelineMetrics implements IngestListener, WindowListener, DriftListener {
-    /** Of the two that speak of the faithfulness gap; the others go by their names. */
-    private static final Map<String, String> BOUND_LABELS =
-            Map.of("gap_lower_bound", "lower", "gap_upper_bound", "upper");
-
     private final Metrics metrics;
 
     /**
@@ -144,36 +140,14 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.BASELINE_CREATED, seconds(report.baselineCreatedMs()))
                 .set(WindowMetric.BASELINE_REVISION, report.baselineRevision())
                 .set(WindowMetric.WARNING, warning(report))
-                .set(WindowMetric.FVU, "trained", report.geometry().reconstructionFvuTrained())
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())
                 .set(WindowMetric.RANK, geometry.rank())
                 .set(WindowMetric.DIMENSION, geometry.dimension())
-                .set(WindowMetric.FAITHFULNESS_GAP, geometry.faithfulnessGap())
                 .set(WindowMetric.ACTIVE_FAITHFULNESS_GAP, report.activeFaithfulnessGap())
-                .set(WindowMetric.BASELINE_GAP, geometry.baselineGap())
-                .set(WindowMetric.EXPLAINER_BASELINE_GAP, geometry.explainerBaselineGap())
-                .set(WindowMetric.RECONSTRUCTION_GAP, geometry.reconstructionGap())
-                .set(WindowMetric.LARGEST_GAP, geometry.largestGap())
-                .set(WindowMetric.GAP_SHARE, geometry.gapShare())
-                .set(WindowMetric.CHANCE_NORMALISED_GAP, geometry.chanceNormalisedGap())
-                .set(WindowMetric.SUBSPACE_OVERLAP, geometry.subspaceOverlap())
                 .set(WindowMetric.PRINCIPAL_ANGLE, "smallest", angle(angles, 0.0))
                 .set(WindowMetric.PRINCIPAL_ANGLE, "median", angle(angles, 0.5))
                 .set(WindowMetric.PRINCIPAL_ANGLE, "largest", angle(angles, 1.0))
-                .set(WindowMetric.EIGENGAP, "baseline", geometry.eigengapBaseline())
-                .set(WindowMetric.EIGENGAP, "window", geometry.eigengapWindow())
-                .set(WindowMetric.SUBSPACE_SINE_BOUND, geometry.subspaceSineBound())
-                .set(WindowMetric.SECOND_MOMENT_SHIFT, geometry.secondMomentShift())
-                .set(WindowMetric.SECOND_MOMENT_RELATIVE_SHIFT, geometry.secondMomentShiftRatio())
-                .set(WindowMetric.WHITENED_MEAN_SHIFT, geometry.whitenedMeanShift())
-                .set(WindowMetric.RESIDUAL_ENERGY, geometry.residualEnergy())
-                .set(WindowMetric.PROJECTION_LOSS, geometry.projectionLoss())
-                .set(WindowMetric.IRREDUCIBLE_LOSS, geometry.irreducibleLoss())
-                .set(WindowMetric.EXPLAINER_DEPENDENT_LOSS, geometry.explainerDependentLoss())
-                .set(WindowMetric.EXPLAINER_DEPENDENT_SHARE, geometry.explainerDependentShare())
-                .set(WindowMetric.ETA, geometry.eta())
-                .set(WindowMetric.TOP_EIGENVALUE_SHARE, geometry.topEigenvalueShare())
                 .set(WindowMetric.MASKED, "token_id", report.maskedByToken() / rowsThatCame)
                 .set(WindowMetric.MASKED, "norm", report.maskedByNorm() / rowsThatCame)
                 .set(WindowMetric.ENERGY_CONCENTRATED, report.energyWarning() == null ? 0 : 1);
@@ -183,12 +157,14 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         for (SequentialReport sequential : report.sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
-        bound(snapshot, geometry, "davis_kahan_as_printed", geometry.davisKahanAsPrinted());
-        bound(snapshot, geometry, "davis_kahan_valid", geometry.davisKahanValid());
-        bound(snapshot, geometry, "davis_kahan_both_spectra", geometry.davisKahanBothSpectra());
-        bound(snapshot, geometry, "davis_kahan_water_filling", geometry.davisKahanWaterFilling());
-        bound(snapshot, geometry, "gap_lower_bound", geometry.gapLowerBound());
-        bound(snapshot, geometry, "gap_upper_bound", geometry.gapUpperBound());
+        for (Statistic statistic : Statistic.values()) {
+            snapshot.set(statistic, geometry.value(statistic).orElse(Double.NaN));
+            String bound = statistic.series().value();
+            if (statistic.bound().isPresent() && bound != null) {
+                snapshot.set(WindowMetric.GAP_BOUND_VACUOUS, bound, geometry.isVacuous(statistic))
+                        .set(WindowMetric.GAP_BOUND_CERTIFIED, bound, geometry.isCertified(statistic));
+            }
+        }
         return snapshot.build();
     }
 
@@ -209,18 +185,5 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         return ascending == null || ascending.isEmpty()
                 ? null
                 : ascending.get((int) Math.min(ascending.size() - 1L, Math.round(share * (ascending.size() - 1))));
-    }
-
-    /** Every bound but the printed one is a theorem in every window in which it exists. */
-    private static void bound(
-            SiteSnapshot.Builder snapshot, GapAssessment geometry, String name, @Nullable Double value) {
-        String label = BOUND_LABELS.getOrDefault(name, name);
-        Boolean certified = value == null ? null : Boolean.TRUE;
-        snapshot.set(WindowMetric.GAP_BOUND, label, value)
-                .set(WindowMetric.GAP_BOUND_VACUOUS, label, geometry.vacuous().get(name))
-                .set(
-                        WindowMetric.GAP_BOUND_CERTIFIED,
-                        label,
-                        name.equals("davis_kahan_as_printed") ? geometry.davisKahanCertified() : certified);
     }
 }

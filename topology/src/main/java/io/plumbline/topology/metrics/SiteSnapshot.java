@@ -1,5 +1,6 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.geometry.Statistic;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,11 @@ public record SiteSnapshot(String site, List<Sample> samples) {
         /** Adds a value without a label of its own; null, NaN and infinities are left out. */
         public Builder set(WindowMetric metric, @Nullable Number value) {
             return add(metric, null, value);
+        }
+
+        /** Adds the value of a statistic in its family; null, NaN and infinities are left out. */
+        public Builder set(Statistic statistic, @Nullable Number value) {
+            return add(WindowMetric.of(statistic), statistic.series().value(), value);
         }
 
         /** Adds a value under a label; null, NaN and infinities are left out. */

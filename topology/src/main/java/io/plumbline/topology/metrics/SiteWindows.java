@@ -9,11 +9,10 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * The newest window of each site, as one collector for all families.
@@ -31,7 +30,7 @@ final class SiteWindows implements MultiCollector {
     private final Clock wallClock;
     private final Duration staleness;
     private final List<MetricFamilyDescriptor> descriptors =
-            Stream.of(WindowMetric.values()).map(WindowMetric::descriptor).toList();
+            WindowMetric.all().stream().map(WindowMetric::descriptor).toList();
 
     SiteWindows(Clock wallClock, Duration staleness) {
         this.wallClock = wallClock;
@@ -49,7 +48,7 @@ final class SiteWindows implements MultiCollector {
     @Override
     public MetricSnapshots collect() {
         long oldestShown = wallClock.millis() - staleness.toMillis();
-        Map<WindowMetric, GaugeSnapshot.Builder> families = new EnumMap<>(WindowMetric.class);
+        Map<WindowMetric, GaugeSnapshot.Builder> families = new LinkedHashMap<>();
         newest.forEach((site, held) -> {
             if (held.sinceMs() < oldestShown) {
                 newest.remove(site, held); // a window that arrived meanwhile is another Held and stays

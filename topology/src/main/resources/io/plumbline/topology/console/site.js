@@ -22,7 +22,7 @@ const level = (name, part) => (w) => w.statistics.find((one) => one.statistic ==
 
 const otherSeries = (name) => [
   { label: "threshold", key: level(name, "threshold"), stroke: "--threshold", dash: [6, 4] },
-  { label: words(name), key: level(name, "value"), stroke: "--value", width: 2.2 },
+  { label: words(name), key: (w) => w[name], stroke: "--value", width: 2.2 },
 ];
 
 const fvuSeries = [
@@ -127,7 +127,8 @@ export class SitePage {
       return;
     }
     const newest = this.windows[this.windows.length - 1];
-    const names = [...new Set([GAP, ...newest.statistics.map((one) => one.statistic)])];
+    const meanings = Object.fromEntries(this.overview.statistics.map((one) => [one.statistic, one.help]));
+    const names = [...new Set([GAP, ...newest.statistics.map((one) => one.statistic), ...Object.keys(meanings)])];
     this.statistic = names.includes(this.statistic) ? this.statistic : newest.trigger;
     if (!names.includes(this.statistic)) names.push(this.statistic);
     const choose = h("select", { id: "statistic", onchange: (e) => {
@@ -135,7 +136,7 @@ export class SitePage {
       this.lay();
       document.getElementById("statistic").focus();
       document.dispatchEvent(new CustomEvent("statistic", { detail: this.statistic }));
-    } }, names.map((name) => h("option", { value: name, selected: name === this.statistic }, words(name))));
+    } }, names.map((name) => h("option", { value: name, title: meanings[name], selected: name === this.statistic }, words(name))));
     const range = h("select", { id: "range", onchange: (e) => { this.range = Number(e.target.value); this.draw(); } },
       RANGES.map((n) => h("option", { value: n, selected: n === this.range }, n === RANGES[2] ? "all windows" : `last ${n}`)));
     this.csv = h("a", { download: true }, "CSV");
@@ -199,7 +200,7 @@ export class SitePage {
   read(w, spoken = false) {
     const own = this.statistic === GAP
       ? `gap ${number(w.faithfulness_gap)}, threshold ${number(w.gap_threshold)}, bounds ${number(w.gap_lower_bound, 2)} to ${number(w.gap_upper_bound, 2)}`
-      : `${words(this.statistic)} ${number(level(this.statistic, "value")(w))}, threshold ${number(level(this.statistic, "threshold")(w))}`;
+      : `${words(this.statistic)} ${number(w[this.statistic])}, threshold ${number(level(this.statistic, "threshold")(w))}`;
     this.readout.setAttribute("aria-live", spoken ? "polite" : "off");
     this.readout.replaceChildren(h("b", null, `${moment(w.window_start_ms).replace(" UTC", "")} to ${time(w.window_end_ms)} UTC`),
       ` ${own} · FVU ${number(w.reconstruction_fvu_trained)}${w.decoder_version > 0 ? `, in service ${number(w.reconstruction_fvu)}` : ""} · ${count(w.rows)} rows · ${decoder(w.decoder_version)} · `,

@@ -11,6 +11,7 @@ import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.DictionarySpace;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
@@ -147,7 +148,7 @@ class SiteJudgeTest {
         SiteJudge judge = judge("threshold: {share: 0.6}");
         Decoder adapted = decoder(0.2, 1.0);
         WindowReport before = judge.judge(drifted(), SiteMemory.initial(), null).report();
-        assertEquals(before.geometry().faithfulnessGap(), before.activeFaithfulnessGap());
+        assertEquals(before.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow(), before.activeFaithfulnessGap());
         WindowReport soon = judge.judge(drifted(), SiteMemory.initial(), new ActiveDecoders.Active(adapted, 7))
                 .report();
         assertNull(soon.activeFaithfulnessGap(), "not computed yet");
@@ -156,7 +157,7 @@ class SiteJudgeTest {
                 judge.judge(drifted(), SiteMemory.initial(), measured).report();
         double gap = Objects.requireNonNull(after.activeFaithfulnessGap());
         assertTrue(gap < 0.3, "the adapted decoder writes where the rows are: " + gap);
-        assertTrue(Objects.requireNonNull(after.geometry().faithfulnessGap()) > 2.5, after::toString);
+        assertTrue(after.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow() > 2.5, after::toString);
     }
 
     /** Like the trained one of the folder, with these strengths in its first and in its last four directions. */

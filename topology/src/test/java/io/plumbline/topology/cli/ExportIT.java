@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
@@ -90,7 +91,10 @@ class ExportIT {
         String text = Files.readString(file);
         for (WindowReport report : reports) {
             String line = "plumbline_faithfulness_gap{site=\"%s\"} %s %d.000\n"
-                    .formatted(WatchedFolder.SITE, report.geometry().faithfulnessGap(), report.windowEndMs() / 1000);
+                    .formatted(
+                            WatchedFolder.SITE,
+                            report.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow(),
+                            report.windowEndMs() / 1000);
             assertTrue(text.contains(line), () -> line + "not in\n" + text);
         }
         assertTrue(text.endsWith("\n# EOF\n"));

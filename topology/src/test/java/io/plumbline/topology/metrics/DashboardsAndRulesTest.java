@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import io.plumbline.geometry.Statistic;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -161,13 +162,13 @@ class DashboardsAndRulesTest {
     void theDashboardShowsWhatASiteIsJudgedBy() {
         Set<String> shown = ExportedMetrics.namesIn(ExportedMetrics.read("grafana/plumbline-site.json"));
         for (WindowMetric essential : List.of(
-                WindowMetric.FAITHFULNESS_GAP,
+                WindowMetric.of(Statistic.FAITHFULNESS_GAP),
                 WindowMetric.THRESHOLD,
                 WindowMetric.GAP_BOUND,
-                WindowMetric.GAP_SHARE,
+                WindowMetric.of(Statistic.GAP_SHARE),
                 WindowMetric.VERDICT,
                 WindowMetric.FVU,
-                WindowMetric.SECOND_MOMENT_RELATIVE_SHIFT,
+                WindowMetric.of(Statistic.SECOND_MOMENT_SHIFT_RATIO),
                 WindowMetric.ROWS,
                 WindowMetric.DECODER_VERSION)) {
             assertTrue(shown.contains(essential.metricName()), essential.metricName());

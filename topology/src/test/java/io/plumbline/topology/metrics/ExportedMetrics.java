@@ -1,5 +1,6 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
@@ -8,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -93,13 +95,15 @@ final class ExportedMetrics {
     /** A snapshot with every family, all values equal to {@code value}. */
     static SiteSnapshot everything(String site, double value) {
         SiteSnapshot.Builder snapshot = SiteSnapshot.of(site).verdict("drifted");
-        for (WindowMetric metric : WindowMetric.values()) {
-            if (metric == WindowMetric.VERDICT) {
-                continue;
-            }
-            if (metric.label() == null) {
+        Set<WindowMetric> ofStatistics = new HashSet<>();
+        for (Statistic statistic : Statistic.values()) {
+            snapshot.set(statistic, value);
+            ofStatistics.add(WindowMetric.of(statistic));
+        }
+        for (WindowMetric metric : WindowMetric.all()) {
+            if (metric.label() == null && !ofStatistics.contains(metric)) {
                 snapshot.set(metric, value);
-            } else {
+            } else if (metric.label() != null && !metric.equals(WindowMetric.VERDICT)) {
                 valuesOf(metric).forEach(label -> snapshot.set(metric, label, value));
             }
         }
@@ -156,14 +160,16 @@ final class ExportedMetrics {
         return new KafkaStreams(builder.build(), properties);
     }
 
+    /** Values of the label, beside those of statistics. */
     private static List<String> valuesOf(WindowMetric metric) {
-        return switch (metric) {
-            case FVU -> List.of("trained", "active");
-            case EIGENGAP -> List.of("baseline", "window");
-            case THRESHOLD -> List.of("faithfulness_gap");
-            case PRINCIPAL_ANGLE -> List.of("smallest", "median", "largest");
-            default ->
-                List.of("davis_kahan_as_printed", "davis_kahan_valid", "davis_kahan_water_filling", "lower", "upper");
+        return switch (String.valueOf(metric.label())) {
+            case "decoder" -> List.of("active");
+            case "statistic" -> List.of(Statistic.FAITHFULNESS_GAP.label());
+            case "angle" -> List.of("smallest", "median", "largest");
+            case "reason" -> List.of("token_id", "norm");
+            case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
+            case "moment" -> List.of();
+            default -> throw new AssertionError("no values known of the label of " + metric);
         };
     }
 }

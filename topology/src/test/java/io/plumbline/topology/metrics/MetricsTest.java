@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.windows.WindowSettings;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -98,13 +99,12 @@ class MetricsTest {
 
     @Test
     void anUndefinedValueIsAbsentAndItsPredecessorGoesWithIt() {
-        metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
-                .set(WindowMetric.FAITHFULNESS_GAP, 1.0)
-                .build());
+        metrics.windowAssessed(() ->
+                SiteSnapshot.of("blocks.7").set(Statistic.FAITHFULNESS_GAP, 1.0).build());
         assertTrue(families().contains("plumbline_faithfulness_gap"));
         for (Double undefined : new Double[] {null, Double.NaN, Double.POSITIVE_INFINITY}) {
             metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
-                    .set(WindowMetric.FAITHFULNESS_GAP, undefined)
+                    .set(Statistic.FAITHFULNESS_GAP, undefined)
                     .set(WindowMetric.ROWS, 5)
                     .build());
             assertFalse(families().contains("plumbline_faithfulness_gap"), "for " + undefined);
@@ -115,10 +115,10 @@ class MetricsTest {
     @Test
     void aShareMayMissItsRangeByRoundOffOnlyAndIsLeftOutBeyond() {
         metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
-                .set(WindowMetric.ETA, -1e-12)
-                .set(WindowMetric.GAP_SHARE, 1 + 1e-12)
-                .set(WindowMetric.RESIDUAL_ENERGY, 1.5)
-                .set(WindowMetric.SECOND_MOMENT_RELATIVE_SHIFT, 1.5)
+                .set(Statistic.ETA, -1e-12)
+                .set(Statistic.GAP_SHARE, 1 + 1e-12)
+                .set(Statistic.RESIDUAL_ENERGY, 1.5)
+                .set(Statistic.SECOND_MOMENT_SHIFT_RATIO, 1.5)
                 .build());
         assertEquals(0.0, gauge("plumbline_eta_ratio"));
         assertEquals(1.0, gauge("plumbline_gap_share_ratio"));
@@ -291,7 +291,7 @@ class MetricsTest {
     }
 
     private static boolean isWindowValue(GaugeSnapshot gauge) {
-        return Set.of(WindowMetric.values()).stream().anyMatch(metric -> metric.metricName()
+        return WindowMetric.all().stream().anyMatch(metric -> metric.metricName()
                 .equals(gauge.getMetadata().getPrometheusName()));
     }
 

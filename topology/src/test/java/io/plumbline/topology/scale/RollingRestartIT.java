@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
@@ -109,7 +110,11 @@ class RollingRestartIT {
             expected.put(
                     window,
                     "%d rows, shift %s, gap %s"
-                            .formatted(assessed.rows(), assessed.secondMomentShift(), assessed.faithfulnessGap()));
+                            .formatted(
+                                    assessed.rows(),
+                                    assessed.value(Statistic.SECOND_MOMENT_SHIFT)
+                                            .orElseThrow(),
+                                    assessed.value(Statistic.FAITHFULNESS_GAP).orElseThrow()));
         });
         assertEquals(expected, found);
         assertEquals(expected.size(), reports.size(), "each window once");
