@@ -5,6 +5,7 @@ import java.util.Locale;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,12 @@ public record DeadLetter(Reason reason, String message) {
     static final int HEADROOM = 100 * 1024;
 
     private static final int LARGEST_MESSAGE = 2_000;
+
+    /**
+     * Bytes the lengths of a header's key and value take on the wire, at most: each is a varint. Without them, millions of
+     * empty headers would count as a third of what they are.
+     */
+    private static final int HEADER_LENGTHS = 10;
 
     static final String REASON = "plumbline.reason";
     static final String MESSAGE = "plumbline.message";
@@ -75,15 +82,12 @@ public record DeadLetter(Reason reason, String message) {
         int largestCopy = Math.max(0, largest - HEADROOM);
         byte[] key = refused.key();
         byte[] value = refused.value();
+        Header[] headers = refused.headers().toArray();
         long valueBytes = value == null ? 0 : value.length;
-        long otherBytes = key == null ? 0 : key.length;
-        for (Header header : refused.headers()) {
-            otherBytes += header.key().getBytes(StandardCharsets.UTF_8).length;
-            otherBytes += header.value() == null ? 0 : header.value().length;
-        }
+        long otherBytes = wireBytes(key, headers);
         boolean keepsOthers = otherBytes <= largestCopy;
         boolean keepsValue = valueBytes + (keepsOthers ? otherBytes : 0) <= largestCopy;
-        long omitted = (keepsOthers ? 0 : otherBytes) + (keepsValue ? 0 : valueBytes);
+        long omitted = (keepsOthers ? 0 : contentBytes(key, headers)) + (keepsValue ? 0 : valueBytes);
         return new Record<>(
                 keepsOthers ? key : null,
                 keepsValue ? value : null,
@@ -93,6 +97,20 @@ public record DeadLetter(Reason reason, String message) {
                         new Place(topic, partition, offset),
                         refused.timestamp(),
                         omitted));
+    }
+
+    /** Bytes of a record's key and headers on the wire, at most. */
+    private static long wireBytes(byte @Nullable [] key, Header[] headers) {
+        return contentBytes(key, headers) + (long) HEADER_LENGTHS * headers.length;
+    }
+
+    private static long contentBytes(byte @Nullable [] key, Header[] headers) {
+        long bytes = key == null ? 0 : key.length;
+        for (Header header : headers) {
+            bytes += Utils.utf8Length(header.key());
+            bytes += header.value() == null ? 0 : header.value().length;
+        }
+        return bytes;
     }
 
     private Headers headers(Headers original, Place place, long timestampMs, long omittedBytes) {

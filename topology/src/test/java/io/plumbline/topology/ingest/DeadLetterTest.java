@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.internal.AbstractRecords;
+import org.apache.kafka.common.record.internal.CompressionType;
+import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.streams.processor.api.Record;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +72,21 @@ class DeadLetterTest {
         assertEquals("wrong_width", header(onlyThePlace, "plumbline.reason"));
     }
 
+    /** A header costs the lengths of its key and value on the wire, which for empty ones is most of it. */
+    @Test
+    void manySmallHeadersAreCountedAsTheyAreSent() {
+        RecordHeaders many = new RecordHeaders();
+        for (int i = 0; i < 350_000; i++) {
+            many.add("h", null);
+        }
+        Record<byte[], byte[]> written = write(KEY, new byte[] {1, 2}, many);
+        assertNull(written.headers().lastHeader("h"));
+        assertNull(written.key());
+        assertArrayEquals(new byte[] {1, 2}, written.value());
+        assertEquals(Integer.toString(350_000 + KEY.length), header(written, "plumbline.omitted.bytes"));
+        assertEquals("99", header(written, "plumbline.offset"));
+    }
+
     @Test
     void aTopicThatTakesMoreKeepsMore() {
         byte[] value = new byte[3_000_000];
@@ -92,13 +109,14 @@ class DeadLetterTest {
         return written;
     }
 
+    /** What the producer compares with {@code max.request.size}. */
     private static long size(Record<byte[], byte[]> record) {
-        long bytes = record.key() == null ? 0 : record.key().length;
-        bytes += record.value() == null ? 0 : record.value().length;
-        for (Header header : record.headers()) {
-            bytes += header.key().length() + (header.value() == null ? 0 : header.value().length);
-        }
-        return bytes;
+        return AbstractRecords.estimateSizeInBytesUpperBound(
+                RecordBatch.CURRENT_MAGIC_VALUE,
+                CompressionType.NONE,
+                record.key(),
+                record.value(),
+                record.headers().toArray());
     }
 
     private static String header(Record<byte[], byte[]> record, String name) {
