@@ -14,16 +14,19 @@ what a long-running reader owes: deploy/DECODERS.md.
 import argparse
 import hashlib
 import json
+import re
 import struct
 import sys
 
 import numpy as np
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from safetensors import SafetensorError
 from safetensors.numpy import load, load_file
 
 CHUNK_HEADER = struct.Struct(">bqi")  # layout, version, index
 LARGEST = 2_147_483_583  # bytes of an artefact
 WEIGHTS, FACTORS = 1, 2  # schema of a manifest
+SHA256 = re.compile("[0-9a-f]{64}")
 BLOCK = 256  # features whose weights are made together
 
 
@@ -81,39 +84,119 @@ def made_of(factors, trained):
     return {"W_dec": weights.astype("<f4"), "b_dec": factors["b_dec"]}
 
 
-def newest(found, site, parent):
-    """(manifest, tensors) of the newest version whose chunks are all there and whose SHA-256 is right; None without one."""
-    version, chunks, best = None, {}, None
+def refused(site, what):
+    """Says why something of the site is not taken; the reader goes on with what else there is."""
+    print(f"{site} {what}", file=sys.stderr)
+
+
+def manifest_of(value):
+    """The manifest in a record's value, every field it is used by checked; ValueError says what is wrong with it."""
+    try:
+        manifest = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"no JSON: {str(error)[:80]}") from None
+    if not isinstance(manifest, dict):
+        raise ValueError("no JSON object")
+    for name, most in (("schema", 2**31), ("version", 2**53), ("chunks", LARGEST), ("bytes", LARGEST)):
+        number = manifest.get(name)
+        if type(number) is not int or not 0 < number <= most:
+            raise ValueError(f"{name} = {str(number)[:40]}, expected a whole number from 1 to {most}")
+        if name == "version" and manifest["schema"] not in (WEIGHTS, FACTORS):
+            return manifest  # of a layout to come: no more is known of it
+    names = ["sha256", "parent_sha256"] + (["artefact_sha256"] if manifest["schema"] == FACTORS else [])
+    for name in names:
+        if not (isinstance(manifest.get(name), str) and SHA256.fullmatch(manifest[name])):
+            raise ValueError(f"{name} = {str(manifest.get(name))[:80]}, expected 64 hexadecimal digits")
+    if not isinstance(manifest.get("kind"), str):
+        raise ValueError("no kind")
+    return manifest
+
+
+def checked(decoder, trained):
+    """The decoder, whose shapes and values are those of one; ValueError says what is wrong with it."""
+    for name, rank in (("W_dec", 2), ("b_dec", 1)):
+        tensor = decoder.get(name)
+        if tensor is None or tensor.ndim != rank or tensor.dtype.kind != "f":
+            found = "is missing" if tensor is None else f"is {tensor.dtype} {list(tensor.shape)}"
+            raise ValueError(f"{name} {found}, expected floating point of {rank} dimension{'s' * (rank > 1)}")
+        if trained is not None and tensor.shape != trained[name].shape:
+            raise ValueError(f"{name} is {list(tensor.shape)}, the trained decoder's {list(trained[name].shape)}")
+        if not np.isfinite(tensor).all():
+            raise ValueError(f"{name} holds a value that is not finite")
+    if decoder["W_dec"].shape[1] != decoder["b_dec"].shape[0]:
+        raise ValueError(f"W_dec {list(decoder['W_dec'].shape)} and b_dec {list(decoder['b_dec'].shape)} do not fit")
+    return decoder
+
+
+def decoder_of(manifest, blob, trained):
+    """The decoder an artefact holds, or makes of the trained one; ValueError says why it is none."""
+    try:
+        tensors = load(blob)
+        if manifest["schema"] == WEIGHTS:
+            return checked(tensors, trained)
+        if trained is None:
+            raise ValueError(
+                "travels as factors of the trained decoder: name that with --parent, or have it published"
+                " with adaptation.encoding: dense"
+            )
+        decoder = checked(made_of(tensors, trained), trained)
+    except (SafetensorError, KeyError, IndexError, TypeError) as error:
+        raise ValueError(f"cannot be read: {error}") from None
+    if identity(decoder) != manifest["sha256"]:
+        raise ValueError(f"its factors make another decoder than {manifest['sha256']}")
+    return decoder
+
+
+def newest(found, site, parent, trained=None):
+    """(manifest, decoder) of the newest version that is whole and sound; None without one.
+
+    Whole: all chunks are there and their SHA-256 is right. Sound: the tensors are a decoder, of the trained one's shape where that
+    is given. Whatever else stands on the topic is passed over with a line on standard error; nothing ends the reading.
+    """
+    version, chunks, held, best = None, {}, 0, None
     for key, value in found:
         name, mark, number = (key or b"").decode("utf-8", "replace").rpartition("#")
         if value is None:
             continue
-        if mark and number.isdecimal():
-            if name != site or len(value) < CHUNK_HEADER.size:
+        if mark and number.isdecimal() and name == site:
+            if len(value) < CHUNK_HEADER.size:
                 continue
             layout, of_version, index = CHUNK_HEADER.unpack_from(value)
-            if layout == 1 and index == int(number):
+            if layout == 1 and str(index) == number:
                 if of_version != version:
-                    version, chunks = of_version, {}
-                chunks[index] = value[CHUNK_HEADER.size :]
+                    version, chunks, held = of_version, {}, 0
+                held += len(value) - len(chunks.get(index, b""))
+                chunks[index] = value
+                if held > 2 * LARGEST:
+                    version, chunks, held = None, {}, 0  # no artefact is as large
             continue
-        if key.decode("utf-8", "replace") != site:
+        if (key or b"").decode("utf-8", "replace") != site:
             continue
-        manifest = json.loads(value)
-        whole = manifest["version"] == version and sorted(chunks) == list(range(manifest["chunks"]))
-        mine = parent is None or manifest["parent_sha256"] == parent
+        try:
+            manifest = manifest_of(value)
+        except ValueError as error:
+            refused(site, f"has a record that is no manifest: {error}")
+            continue
+        called = f"version {manifest['version']}"
         if manifest["schema"] not in (WEIGHTS, FACTORS):
-            print(f"{site} version {manifest['version']} passed over: schema {manifest['schema']}", file=sys.stderr)
+            refused(site, f"{called} passed over: schema {manifest['schema']}")
             continue
+        whole = manifest["version"] == version and len(chunks) == manifest["chunks"] and max(chunks) == len(chunks) - 1
+        if not whole or (parent is not None and manifest["parent_sha256"] != parent):
+            continue
+        blob = b"".join(chunks[index][CHUNK_HEADER.size :] for index in range(len(chunks)))
+        version, chunks, held = None, {}, 0
         sha256 = manifest["sha256" if manifest["schema"] == WEIGHTS else "artefact_sha256"]
-        if not (whole and mine and manifest["bytes"] <= LARGEST):
+        if len(blob) != manifest["bytes"] or hashlib.sha256(blob).hexdigest() != sha256:
+            refused(site, f"{called} is not served: its bytes are not those of its manifest")
             continue
-        blob = b"".join(chunks[i] for i in range(manifest["chunks"]))
-        if len(blob) == manifest["bytes"] and hashlib.sha256(blob).hexdigest() == sha256:
-            if best is None or manifest["version"] > best[0]["version"]:
-                best = manifest, blob
-        version, chunks = None, {}
-    return best and (best[0], load(best[1]))
+        if best is not None and manifest["version"] <= best[0]["version"]:
+            continue
+        try:
+            best = manifest, decoder_of(manifest, blob, trained)
+        except ValueError as error:
+            refused(site, f"{called} is not served: {error}")
+    return best
 
 
 def main():
@@ -134,23 +217,13 @@ def main():
     })
     try:
         trained = load_file(options.parent) if options.parent else None
-        decoder = newest(records(consumer, options.topic), options.site, trained and identity(trained))
+        decoder = newest(records(consumer, options.topic), options.site, trained and identity(trained), trained)
     finally:
         consumer.close()
     if decoder is None:
         print(f"{options.site}: no whole decoder for this parent on {options.topic}", file=sys.stderr)
         return 3
     manifest, tensors = decoder
-    if manifest["schema"] == FACTORS:
-        name = f"{options.site} version {manifest['version']}"
-        if trained is None:
-            print(f"{name} travels as factors of the trained decoder: name that with --parent, or have it published"
-                  " with adaptation.encoding: dense", file=sys.stderr)
-            return 3
-        tensors = made_of(tensors, trained)
-        if identity(tensors) != manifest["sha256"]:
-            print(f"{name} is not served: its factors make another decoder than {manifest['sha256']}", file=sys.stderr)
-            return 3
     features, dimension = tensors["W_dec"].shape
     print(
         f"{options.site} version {manifest['version']} ({manifest['kind']}): {features} features x {dimension},"

@@ -200,6 +200,66 @@ class PythonClientIT {
         assertEquals(3, none.exitCode(), none.out());
     }
 
+    /** A producer that writes what it likes: right bytes of wrong tensors, and records that are nothing at all. */
+    private static final String ROGUE = """
+            import hashlib, json, struct, sys
+            import numpy as np
+            from confluent_kafka import Producer
+            from safetensors.numpy import save
+            producer, topic, parent = Producer({"bootstrap.servers": sys.argv[1]}), sys.argv[2], sys.argv[3]
+            def manifest_of(version, blob):
+                return {"schema": 1, "version": version, "kind": "adapted", "parent_sha256": parent, "chunks": 1,
+                        "bytes": len(blob), "sha256": hashlib.sha256(blob).hexdigest()}
+            def chunk(version, blob, key="layer.b#0"):
+                producer.produce(topic, key=key, value=struct.pack(">bqi", 1, version, 0) + blob)
+            def manifest(value, key="layer.b"):
+                producer.produce(topic, key=key, value=value)
+            weights, bias = np.ones((300, 512), dtype="float32"), np.zeros(512, dtype="float32")
+            nan, infinite = weights.copy(), bias.copy()
+            nan[7, 3], infinite[5] = np.nan, np.inf
+            wrong = [
+                {"W_dec": nan, "b_dec": bias}, {"W_dec": weights, "b_dec": infinite},
+                {"W_dec": weights[:200], "b_dec": bias}, {"W_dec": weights.T.copy(), "b_dec": bias},
+                {"W_dec": weights.astype("int32"), "b_dec": bias}, {"W_dec": weights}, {"b_dec": bias},
+                {"W_dec": weights, "b_dec": np.zeros(300, dtype="float32")}, {"W_dec": weights[0], "b_dec": bias},
+            ]
+            for version, tensors in enumerate(wrong, start=10):
+                blob = save(tensors)
+                chunk(version, blob)
+                manifest(json.dumps(manifest_of(version, blob)))
+            chunk(100, b"no safetensors")
+            manifest(json.dumps(manifest_of(100, b"no safetensors")))
+            whole = manifest_of(200, b"x")
+            for value in [b"", b"{", b"[]", b"null", b"7", b"\\xff\\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"{}",
+                          *(json.dumps({k: v for k, v in whole.items() if k != gone}) for gone in whole),
+                          *(json.dumps(whole | {"chunks": n}) for n in (0, -1, 1.5, "1", True, None, 1_000_000_000)),
+                          *(json.dumps(whole | {"version": n}) for n in (21.5, "3", -1, 10**400)),
+                          json.dumps(whole | {"sha256": 5}), json.dumps(whole | {"bytes": 10**30})]:
+                chunk(200, b"x")
+                manifest(value)
+            for key in (None, b"", b"#", b"layer.b#", b"layer.b#-1", b"layer.b#99999999999999999999", b"\\xff"):
+                producer.produce(topic, key=key, value=b"short")
+                producer.produce(topic, key=key, value=None)
+            assert producer.flush(60) == 0
+            """;
+
+    @Test
+    void whatIsNoDecoderIsPassedOverAndTheReaderGoesOn() throws Exception {
+        client.createTopic("rogue", 1, Map.of());
+        Decoder trained = decoder(1);
+        client.send(DecoderRecords.of("rogue", "layer.b", 2, trained.sha256(), decoder(3)));
+        assertFine(python.run("-c", ROGUE, broker.bootstrapServers(), "rogue", trained.sha256()));
+        Python.Run read = read("--topic", "rogue", "--parent", written(trained, "trained-rogue"));
+        assertFine(read);
+        assertTrue(read.out().startsWith("layer.b version 2 (adapted): 300 features x 512, float32"), read.out());
+        for (int version = 10; version <= 18; version++) {
+            assertTrue(read.err().contains("layer.b version " + version + " is not served: "), read.err());
+        }
+        assertTrue(read.err().contains("W_dec holds a value that is not finite"), read.err());
+        assertTrue(read.err().contains("W_dec is [512, 300], the trained decoder's [300, 512]"), read.err());
+        assertTrue(read.err().contains("b_dec is missing"), read.err());
+    }
+
     /** Made by numpy, to the last bit of what was made here. */
     @ParameterizedTest
     @EnumSource(Form.class)
