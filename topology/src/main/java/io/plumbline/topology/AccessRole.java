@@ -64,7 +64,7 @@ public enum AccessRole {
 
     /** The page tells what happened before the process started, and elsewhere; an application starts without these rights. */
     private static List<Grant> withConsole(MonitorConfig config, List<Grant> grants) {
-        if (!config.console()) {
+        if (!config.http().console()) {
             return grants;
         }
         List<Grant> all = new ArrayList<>(grants);

@@ -108,7 +108,7 @@ final class CheckCommand implements Callable<Integer> {
             err.println(problem);
             problems++;
         }
-        Path web = monitor.webConfig();
+        Path web = monitor.http().webConfig();
         if (web != null) {
             WebConfig unused = WebConfig.read(web);
         }

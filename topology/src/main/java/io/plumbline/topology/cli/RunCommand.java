@@ -70,11 +70,11 @@ final class RunCommand implements Callable<Integer> {
                 .println("watching %d sites; %s at %s://%s:%d%s"
                         .formatted(
                                 monitor.sites().size(),
-                                monitor.console() ? "console and /metrics" : "metrics",
+                                monitor.http().console() ? "console and /metrics" : "metrics",
                                 isTls(monitor) ? "https" : "http",
                                 runtime.httpAddress().getHostString(),
                                 runtime.httpAddress().getPort(),
-                                monitor.console() ? "/" : "/metrics"));
+                                monitor.http().console() ? "/" : "/metrics"));
         spec.commandLine().getOut().flush();
         String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
         if (runtime.isBrokenByError()) {
@@ -102,7 +102,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private static boolean isTls(MonitorConfig monitor) {
-        Path file = monitor.webConfig();
+        Path file = monitor.http().webConfig();
         return file != null && WebConfig.read(file).tls() != null;
     }
 

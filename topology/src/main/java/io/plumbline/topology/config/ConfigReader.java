@@ -112,13 +112,7 @@ final class ConfigReader {
         StoreKind store = state.choice("store", StoreKind.MEMORY, StoreKind.class);
         Path directory = path(state, "directory", state.text("directory", "plumbline-state"));
         state.refuseUnknownKeys();
-        ConfigNode http = root.child("http");
-        String bind = http.text("bind", "127.0.0.1");
-        int port = http.parsed("port", DEFAULT_PORT, text -> (int) ConfigNode.inRange(text, 0, LARGEST_PORT));
-        String webConfig = http.textOrNull("web_config");
-        Path webConfigFile = webConfig == null ? null : path(http, "web_config", webConfig);
-        boolean console = http.parsed("console", true, ConfigReader::onOrOff);
-        http.refuseUnknownKeys();
+        HttpSettings http = http(root.child("http"));
         Limits limits = limits(root.child("limits"));
 
         SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, problems);
@@ -162,14 +156,31 @@ final class ConfigReader {
                 sampleRows,
                 store,
                 directory,
-                bind,
-                port,
-                webConfigFile,
-                console,
+                http,
                 limits,
                 settings,
                 adaptations,
                 swapRules);
+    }
+
+    private HttpSettings http(ConfigNode node) {
+        String bind = node.text("bind", "127.0.0.1");
+        int port = node.parsed("port", DEFAULT_PORT, ConfigReader::port);
+        String own = node.textOrNull("probe_port");
+        Integer probePort = own == null ? null : node.parsed("probe_port", 0, ConfigReader::port);
+        if (probePort != null && probePort != 0 && probePort == port) {
+            node.problem("probe_port", "is %d, as http.port: expected another, or none".formatted(port));
+        }
+        List<String> hosts = node.texts("hosts");
+        String webConfig = node.textOrNull("web_config");
+        Path file = webConfig == null ? null : path(node, "web_config", webConfig);
+        boolean console = node.parsed("console", true, ConfigReader::onOrOff);
+        node.refuseUnknownKeys();
+        return new HttpSettings(bind, port, probePort, hosts, file, console);
+    }
+
+    private static int port(String text) {
+        return (int) ConfigNode.inRange(text, 0, LARGEST_PORT);
     }
 
     /** YAML takes on and off for true and false. */

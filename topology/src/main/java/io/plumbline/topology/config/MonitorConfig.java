@@ -22,7 +22,6 @@ import java.util.Map;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.streams.StreamsConfig;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,10 +37,7 @@ import org.slf4j.LoggerFactory;
  * @param sampleRows rows kept of each window for a refit
  * @param store what keeps the state between commits
  * @param stateDirectory folder of the state
- * @param httpBind address /metrics and the health checks listen on
- * @param httpPort their port; 0: any free one
- * @param webConfig file that asks for TLS and passwords there; null: neither
- * @param console whether the page is served there too
+ * @param http where metrics, health checks and the page are served
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
  * @param adaptations how the sites that adapt do it, by site
@@ -56,10 +52,7 @@ public record MonitorConfig(
         int sampleRows,
         StoreKind store,
         Path stateDirectory,
-        String httpBind,
-        int httpPort,
-        @Nullable Path webConfig,
-        boolean console,
+        HttpSettings http,
         Limits limits,
         Map<String, SiteSettings> sites,
         Map<String, AdaptationSettings> adaptations,

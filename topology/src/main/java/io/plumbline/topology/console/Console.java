@@ -1,21 +1,23 @@
 package io.plumbline.topology.console;
 
-import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpExchange;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderManifest;
+import io.plumbline.topology.metrics.WebAnswer;
 import io.plumbline.topology.metrics.WebPages;
 import io.plumbline.topology.windows.RowAccount;
-import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,14 +55,12 @@ public final class Console implements WebPages, AutoCloseable {
     private static final String SITES = "/api/sites";
     private static final String EVENTS = "/api/events";
 
-    private record Answer(int status, String contentType, byte[] body) {
-        static Answer json(int status, Object value) {
-            return new Answer(status, JSON, Json.bytes(value));
-        }
+    private static WebAnswer json(int status, Object value) {
+        return new WebAnswer(status, JSON, Json.bytes(value));
+    }
 
-        static Answer problem(int status, String sentence) {
-            return json(status, new ConsoleViews.Problem(ConsoleViews.SCHEMA, sentence));
-        }
+    private static WebAnswer problem(int status, String sentence) {
+        return json(status, new ConsoleViews.Problem(ConsoleViews.SCHEMA, sentence));
     }
 
     private final MonitorConfig config;
@@ -134,72 +134,69 @@ public final class Console implements WebPages, AutoCloseable {
     }
 
     @Override
-    public void answer(HttpExchange exchange) throws IOException {
-        String path = exchange.getRequestURI().getRawPath();
-        Headers headers = exchange.getResponseHeaders();
-        HEADERS.forEach(headers::set);
-        if (path.equals(EVENTS) && exchange.getRequestMethod().equals("GET")) {
-            String place = exchange.getRequestHeaders().getFirst("Last-Event-ID");
-            if (!streams.follow(exchange, place == null ? query(exchange).get("after") : place)) {
-                headers.set("Retry-After", "5");
-                send(
-                        exchange,
-                        Answer.problem(503, "%d browsers follow already; close one".formatted(ConsoleLimits.CLIENTS)));
+    public void answer(Request request, Response response, Callback callback) {
+        String path = request.getHttpURI().getPath();
+        HEADERS.forEach(response.getHeaders()::put);
+        if (path.equals(EVENTS) && request.getMethod().equals("GET")) {
+            String place = request.getHeaders().get("Last-Event-ID");
+            if (!streams.follow(
+                    response, callback, place == null ? query(request).get("after") : place)) {
+                response.getHeaders().put(HttpHeader.RETRY_AFTER, "5");
+                problem(503, "%d browsers follow already; close one".formatted(ConsoleLimits.CLIENTS))
+                        .send(response, callback);
             }
             return;
         }
-        Answer answer;
+        WebAnswer answer;
         try {
-            answer = path.startsWith(API) ? api(exchange, path) : page(path);
+            answer = path.startsWith(API) ? api(request, response, path) : page(path);
         } catch (IllegalArgumentException refused) {
-            answer = Answer.problem(400, String.valueOf(refused.getMessage()));
+            answer = problem(400, String.valueOf(refused.getMessage()));
         } catch (RuntimeException e) {
             LOG.warn("{} failed, answered 500; the stream goes on", path, e);
-            answer = Answer.problem(500, "this answer could not be made; the log of the process says why");
+            answer = problem(500, "this answer could not be made; the log of the process says why");
         }
-        send(exchange, answer);
+        answer.send(response, callback);
     }
 
-    private Answer page(String path) {
+    private WebAnswer page(String path) {
         StaticFiles.File file = files.file(path);
         return file == null
-                ? Answer.problem(404, "nothing here; try /")
-                : new Answer(200, file.contentType(), file.bytes());
+                ? problem(404, "nothing here; try /")
+                : new WebAnswer(200, file.contentType(), file.bytes());
     }
 
-    private Answer api(HttpExchange exchange, String path) {
+    private WebAnswer api(Request request, Response response, String path) {
         if (path.equals(SITES)) {
-            return Answer.json(200, api.overview(streams.place()));
+            return json(200, api.overview(streams.place()));
         }
         String[] words = path.split("/", -1);
         if (!path.startsWith(SITES + "/") || words.length < 4 || words.length > 5) {
-            return Answer.problem(404, "nothing here; deploy/CONSOLE.md lists what is");
+            return problem(404, "nothing here; deploy/CONSOLE.md lists what is");
         }
         String name = URLDecoder.decode(words[3].replace("+", "%2B"), StandardCharsets.UTF_8);
         SiteHistory site = api.site(name);
         if (site == null) {
-            return Answer.problem(404, "no site of this name is configured here; /api/sites lists those that are");
+            return problem(404, "no site of this name is configured here; /api/sites lists those that are");
         }
         String what = words.length == 4 ? "" : words[4];
         return switch (what) {
-            case "" -> Answer.json(200, api.summary(site));
+            case "" -> json(200, api.summary(site));
             case "windows" ->
-                Answer.json(200, new ConsoleViews.Windows(ConsoleViews.SCHEMA, name, windows(site, query(exchange))));
-            case "windows.csv" -> csv(exchange, site);
-            case "spectrum" -> Answer.json(200, api.angles(site));
-            case "features" -> Answer.json(200, api.features(site));
-            case "decoders" -> Answer.json(200, api.decoders(site));
-            default ->
-                Answer.problem(404, "a site has windows, windows.csv, spectrum, features and decoders, nothing else");
+                json(200, new ConsoleViews.Windows(ConsoleViews.SCHEMA, name, windows(site, query(request))));
+            case "windows.csv" -> csv(request, response, site);
+            case "spectrum" -> json(200, api.angles(site));
+            case "features" -> json(200, api.features(site));
+            case "decoders" -> json(200, api.decoders(site));
+            default -> problem(404, "a site has windows, windows.csv, spectrum, features and decoders, nothing else");
         };
     }
 
-    private Answer csv(HttpExchange exchange, SiteHistory site) {
-        List<WindowPoint> windows = windows(site, query(exchange));
+    private WebAnswer csv(Request request, Response response, SiteHistory site) {
+        List<WindowPoint> windows = windows(site, query(request));
         String file = site.site().replaceAll("[^a-zA-Z0-9._-]", "_");
-        exchange.getResponseHeaders()
-                .set("Content-Disposition", "attachment; filename=\"windows-%s.csv\"".formatted(file));
-        return new Answer(200, "text/csv; charset=utf-8", Csv.of(windows).getBytes(StandardCharsets.UTF_8));
+        response.getHeaders().put("Content-Disposition", "attachment; filename=\"windows-%s.csv\"".formatted(file));
+        return new WebAnswer(200, "text/csv; charset=utf-8", Csv.of(windows).getBytes(StandardCharsets.UTF_8));
     }
 
     private List<WindowPoint> windows(SiteHistory site, Map<String, String> query) {
@@ -215,9 +212,9 @@ public final class Console implements WebPages, AutoCloseable {
         }
     }
 
-    private static Map<String, String> query(HttpExchange exchange) {
+    private static Map<String, String> query(Request request) {
         Map<String, String> query = new HashMap<>();
-        String raw = exchange.getRequestURI().getRawQuery();
+        String raw = request.getHttpURI().getQuery();
         for (String pair : raw == null ? new String[0] : raw.split("&", -1)) {
             int equals = pair.indexOf('=');
             if (equals > 0) {
@@ -227,18 +224,6 @@ public final class Console implements WebPages, AutoCloseable {
             }
         }
         return query;
-    }
-
-    private static void send(HttpExchange exchange, Answer answer) throws IOException {
-        try (exchange) {
-            exchange.getResponseHeaders().set("Content-Type", answer.contentType());
-            if (exchange.getRequestMethod().equals("HEAD")) {
-                exchange.sendResponseHeaders(answer.status(), -1);
-            } else {
-                exchange.sendResponseHeaders(answer.status(), answer.body().length == 0 ? -1 : answer.body().length);
-                exchange.getResponseBody().write(answer.body());
-            }
-        }
     }
 
     @Override

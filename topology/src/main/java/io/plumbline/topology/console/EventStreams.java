@@ -1,6 +1,5 @@
 package io.plumbline.topology.console;
 
-import com.sun.net.httpserver.HttpExchange;
 import io.plumbline.topology.assessment.Json;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -11,35 +10,34 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Server-sent events: each browser that follows has a thread of its own, of {@link ConsoleLimits#CLIENTS} at most; one more is answered 503.
  *
- * <p><b>A stream ends by itself after some seconds</b> and the browser takes up the next where it was ({@code Last-Event-ID}). The server
- * cuts off whoever has not taken its answer in time, which keeps a reader that does not read from holding a connection, and cannot tell
- * it from one that reads for ever; the end comes at a third of that time, since the server's own clock is coarse and a machine may be busy. So passwords are looked at again each time, too. A browser whose place
- * is gone is told {@code reset} and asks for everything anew.
+ * <p><b>A stream ends by itself after a minute</b> and the browser takes up the next where it was ({@code Last-Event-ID}), so that
+ * passwords are looked at again. A browser that does not read is cut off by the server when nothing moves for ten seconds. One whose
+ * place is gone is told {@code reset} and asks for everything anew.
  *
  * <p>Ids are {@code <start of the process>-<number>}: those of the process before a restart are no numbers of this one.
  */
 final class EventStreams implements AutoCloseable {
 
-    private static final String LIMIT = "sun.net.httpserver.maxRspTime";
-    private static final long WITHOUT_LIMIT_MS = 60_000;
+    private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long HEARTBEAT_MS = 2_000;
     private static final long RETRY_MS = 300;
 
     private final Events events;
     private final String process;
-    private final long longestNanos;
     private final ThreadPoolExecutor threads;
 
     EventStreams(Events events, long startMs) {
         this.events = events;
         process = Long.toString(startMs, Character.MAX_RADIX);
-        long limit = Long.getLong(LIMIT, 0);
-        longestNanos = TimeUnit.MILLISECONDS.toNanos(limit <= 0 ? WITHOUT_LIMIT_MS : 300 * limit);
         AtomicInteger number = new AtomicInteger();
         threads = new ThreadPoolExecutor(
                 0, ConsoleLimits.CLIENTS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
@@ -58,34 +56,35 @@ final class EventStreams implements AutoCloseable {
      * Answers on a thread of its own.
      *
      * @param place what {@link #place} or the last event said; null or unknown: from now on, after a {@code reset}
-     * @return whether there was room; if not, the exchange is still open
+     * @return whether there was room; if not, nothing was answered
      */
-    boolean follow(HttpExchange exchange, @Nullable String place) {
+    boolean follow(Response response, Callback callback, @Nullable String place) {
         try {
-            threads.execute(() -> stream(exchange, place));
+            threads.execute(() -> stream(response, callback, place));
             return true;
         } catch (RejectedExecutionException full) {
             return false;
         }
     }
 
-    private void stream(HttpExchange exchange, @Nullable String place) {
-        try (exchange) {
-            exchange.getResponseHeaders().set("Content-Type", "text/event-stream; charset=utf-8");
-            exchange.sendResponseHeaders(200, 0);
-            try (OutputStream out = exchange.getResponseBody()) {
-                write(out, "retry: " + RETRY_MS + "\n\n");
-                follow(out, numberOf(place));
-            }
+    private void stream(Response response, Callback callback, @Nullable String place) {
+        response.setStatus(200);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, "text/event-stream; charset=utf-8");
+        try (OutputStream out = Content.Sink.asOutputStream(response)) {
+            write(out, "retry: " + RETRY_MS + "\n\n");
+            follow(out, numberOf(place));
         } catch (IOException gone) {
             // The browser went, or did not read in time; it comes back with its place.
+            callback.failed(gone);
+            return;
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
         }
+        callback.succeeded();
     }
 
     private void follow(OutputStream out, long from) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + longestNanos;
+        long deadline = System.nanoTime() + LONGEST_NANOS;
         long number = from;
         while (System.nanoTime() < deadline && !events.isClosed()) {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()) + 1;

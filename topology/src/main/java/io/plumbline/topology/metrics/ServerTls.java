@@ -1,7 +1,5 @@
 package io.plumbline.topology.metrics;
 
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsParameters;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,9 +20,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 
 /** The server's side of TLS, made of PEM files with nothing but the JDK. */
 public final class ServerTls {
@@ -91,16 +89,13 @@ public final class ServerTls {
         }
     }
 
-    HttpsConfigurator configurator() {
-        return new HttpsConfigurator(context) {
-            @Override
-            public void configure(HttpsParameters parameters) {
-                SSLParameters own = context.getDefaultSSLParameters();
-                own.setProtocols(protocols);
-                own.setNeedClientAuth(needsClient);
-                parameters.setSSLParameters(own);
-            }
-        };
+    /** As the server takes it. */
+    SslContextFactory.Server contextFactory() {
+        SslContextFactory.Server factory = new SslContextFactory.Server();
+        factory.setSslContext(context);
+        factory.setIncludeProtocols(protocols);
+        factory.setNeedClientAuth(needsClient);
+        return factory;
     }
 
     private static TrustManager[] trust(Collection<? extends Certificate> authorities)

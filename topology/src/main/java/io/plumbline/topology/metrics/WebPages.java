@@ -1,7 +1,8 @@
 package io.plumbline.topology.metrics;
 
-import com.sun.net.httpserver.HttpExchange;
-import java.io.IOException;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
 
 /** What {@link MonitorServer} serves besides its own, behind the same TLS and passwords. Called on its threads; read only: GET and HEAD. */
 public interface WebPages {
@@ -14,14 +15,14 @@ public interface WebPages {
         }
 
         @Override
-        public void answer(HttpExchange exchange) {
-            exchange.close();
+        public void answer(Request request, Response response, Callback callback) {
+            callback.succeeded();
         }
     };
 
     /** Whether this path, decoded, is one of them. */
     boolean has(String path);
 
-    /** Answers and closes the exchange, whatever happens: at once, or later on a thread of its own. */
-    void answer(HttpExchange exchange) throws IOException;
+    /** Answers and completes the callback, whatever happens: at once, or later on a thread of its own. */
+    void answer(Request request, Response response, Callback callback);
 }

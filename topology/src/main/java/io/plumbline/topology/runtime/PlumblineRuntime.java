@@ -28,7 +28,6 @@ import io.plumbline.topology.metrics.WebPages;
 import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -149,7 +148,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         LateProbe alive = new LateProbe(Optional::empty);
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
         Console console = own(Console.of(config));
-        server = own(listen(config, metrics, alive, ready, config.console() ? console : WebPages.NONE));
+        server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
         Watchers watchers =
                 new Watchers(new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES), console);
@@ -163,7 +162,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
                     .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));
         }
-        if (config.console()) {
+        if (config.http().console()) {
             console.readReports();
         }
         Probe allAlive = Optional::empty;
@@ -236,15 +235,13 @@ public final class PlumblineRuntime implements AutoCloseable {
     private static MonitorServer listen(
             MonitorConfig config, Metrics metrics, Probe alive, Probe ready, WebPages pages) {
         try {
-            InetAddress bind = InetAddress.getByName(config.httpBind());
-            Path file = config.webConfig();
+            Path file = config.http().webConfig();
             WebConfig web = file == null ? WebConfig.NONE : WebConfig.read(file);
-            return MonitorServer.start(
-                    new InetSocketAddress(bind, config.httpPort()), web, metrics, alive, ready, pages);
+            return MonitorServer.start(config.http(), web, metrics, alive, ready, pages);
         } catch (IOException e) {
             throw new StartException(
                     "http.bind = %s, http.port = %d: %s; expected an address of this machine and a port that is free (0: any free one); nothing was started"
-                            .formatted(config.httpBind(), config.httpPort(), e.getMessage()));
+                            .formatted(config.http().bind(), config.http().port(), e.getMessage()));
         }
     }
 

@@ -52,9 +52,7 @@ class MonitorConfigTest {
         assertEquals(smallest.sampleRows(), printed.sampleRows());
         assertEquals(smallest.store(), printed.store());
         assertEquals(smallest.stateDirectory(), printed.stateDirectory());
-        assertEquals(smallest.httpBind(), printed.httpBind());
-        assertEquals(smallest.httpPort(), printed.httpPort());
-        assertEquals(smallest.console(), printed.console());
+        assertEquals(smallest.http(), printed.http());
         assertEquals(smallest.limits(), printed.limits());
         assertEquals(smallest.applicationId(), printed.applicationId());
         assertEquals(
@@ -79,7 +77,7 @@ class MonitorConfigTest {
                 window: {size: 10m, advance: 1m, grace: 500ms, idle_close: off, max_hold: off, minimum_rows: 1000}
                 sample: {rows: 256}
                 state: {store: rocksdb, directory: /var/lib/plumbline}
-                http: {bind: 0.0.0.0, port: 0, web_config: web.yaml}
+                http: {bind: 0.0.0.0, port: 0, probe_port: 9465, hosts: [a.example], web_config: web.yaml}
                 limits: {sites: 5, width: 512, rows_per_record: 100, requests_per_window: 9, ahead: 2s}
                 sites:
                   a.b:
@@ -115,9 +113,9 @@ class MonitorConfigTest {
         assertEquals(256, config.sampleRows());
         assertEquals(StoreKind.ROCKSDB, config.store());
         assertEquals(Path.of("/var/lib/plumbline"), config.stateDirectory());
-        assertEquals("0.0.0.0", config.httpBind());
-        assertEquals(0, config.httpPort());
-        assertEquals(Path.of("/conf/web.yaml"), config.webConfig());
+        assertEquals(
+                new HttpSettings("0.0.0.0", 0, 9465, List.of("a.example"), Path.of("/conf/web.yaml"), true),
+                config.http());
         assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2)), config.limits());
 
         SiteSettings site = site(config, "a.b");

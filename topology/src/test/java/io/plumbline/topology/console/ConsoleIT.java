@@ -45,7 +45,7 @@ class ConsoleIT {
             client = new BrokerClient(server.bootstrapServers());
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
             MonitorConfig config = onPort(server.bootstrapServers(), EmbeddedBroker.freePort());
-            String address = "http://127.0.0.1:" + config.httpPort() + "/";
+            String address = "http://127.0.0.1:" + config.http().port() + "/";
 
             PlumblineRuntime first = PlumblineRuntime.start(config, Role.ALL);
             try {
@@ -77,7 +77,7 @@ class ConsoleIT {
             assertTrue(gone.stream().allMatch(line -> line.contains("ERR_")), gone::toString);
 
             try (PlumblineRuntime second = PlumblineRuntime.start(config, Role.ALL)) {
-                assertEquals(config.httpPort(), second.httpAddress().getPort());
+                assertEquals(config.http().port(), second.httpAddress().getPort());
                 browser.awaitText("#connection", "live");
                 send(WatchedFolder::drifted, WatchedFolder::quiet);
                 browser.awaitText(VERDICT, "drifted");

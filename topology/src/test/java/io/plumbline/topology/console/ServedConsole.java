@@ -1,17 +1,17 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.topology.config.HttpSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.MonitorServer;
 import io.plumbline.topology.metrics.WebConfig;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** A console behind the real server, with nothing behind the console. */
@@ -25,7 +25,7 @@ final class ServedConsole implements AutoCloseable {
     private ServedConsole(MonitorConfig config, WebConfig web) throws IOException {
         console = Console.of(config);
         server = MonitorServer.start(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true),
                 web,
                 metrics,
                 Optional::empty,

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.config.HttpSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -40,7 +41,7 @@ class MonitorServerTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = MonitorServer.onLoopback(0, metrics, Optional::empty, () -> complaint);
+        server = listening(0, metrics, Optional::empty, () -> complaint);
     }
 
     @AfterEach
@@ -189,7 +190,7 @@ class MonitorServerTest {
     @Test
     void aServerThatListensBeforeAnythingRunsSaysSoUntilItDoes() throws Exception {
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
-        try (MonitorServer early = MonitorServer.onLoopback(0, metrics, Optional::empty, ready)) {
+        try (MonitorServer early = listening(0, metrics, Optional::empty, ready)) {
             HttpResponse<String> before = get(early, "/readyz");
             assertEquals(503, before.statusCode());
             assertEquals("starting\n", before.body());
@@ -200,7 +201,7 @@ class MonitorServerTest {
 
     @Test
     void aFailingProbeIsAnswered500AndCounted() throws Exception {
-        try (MonitorServer broken = MonitorServer.onLoopback(
+        try (MonitorServer broken = listening(
                 0,
                 metrics,
                 () -> {
@@ -233,20 +234,20 @@ class MonitorServerTest {
         assertEquals(200, head.statusCode());
     }
 
+    /** More than the server has threads, and renewed, as a scanner or a broken proxy does. */
     @Test
     void clientsThatNeverFinishTheirRequestDoNotKeepTheProbesFromAnswering() throws Exception {
         List<Socket> stuck = new ArrayList<>();
         try {
-            for (int i = 0; i < 8; i++) {
-                Socket socket = new Socket(
-                        InetAddress.getLoopbackAddress(), server.address().getPort());
-                socket.getOutputStream().write("GET /healthz HT".getBytes(StandardCharsets.US_ASCII));
-                socket.getOutputStream().flush();
-                stuck.add(socket);
+            for (int round = 0; round < 3; round++) {
+                for (int i = 0; i < 60; i++) {
+                    stuck.add(halfARequest(server.address().getPort()));
+                }
+                HttpResponse<String> answer = client.send(
+                        request("/healthz").timeout(Duration.ofSeconds(5)).build(),
+                        HttpResponse.BodyHandlers.ofString());
+                assertEquals(200, answer.statusCode());
             }
-            HttpResponse<String> answer = client.send(
-                    request("/healthz").timeout(Duration.ofSeconds(60)).build(), HttpResponse.BodyHandlers.ofString());
-            assertEquals(200, answer.statusCode());
         } finally {
             for (Socket socket : stuck) {
                 socket.close();
@@ -255,11 +256,53 @@ class MonitorServerTest {
     }
 
     @Test
+    void probesOnAPortOfTheirOwnAnswerWhileTheOtherIsFull() throws Exception {
+        HttpSettings settings = new HttpSettings("127.0.0.1", 0, 0, List.of(), null, true);
+        List<Socket> stuck = new ArrayList<>();
+        try (MonitorServer two = MonitorServer.start(
+                settings, WebConfig.NONE, metrics, Optional::empty, () -> complaint, WebPages.NONE)) {
+            for (int i = 0; i < 300; i++) {
+                stuck.add(halfARequest(two.address().getPort()));
+            }
+            String own = "http://127.0.0.1:" + two.probeAddress().getPort();
+            assertEquals(200, get(own + "/healthz", 5).statusCode());
+            assertEquals(200, get(own + "/readyz", 5).statusCode());
+            assertEquals(404, get(own + "/metrics", 5).statusCode());
+        } finally {
+            for (Socket socket : stuck) {
+                socket.close();
+            }
+        }
+    }
+
+    /** A page whose name was made to point to this machine must not read sites and verdicts (DNS rebinding). */
+    @Test
+    void aRequestUnderAForeignNameIsRefusedExceptByTheProbes() throws Exception {
+        for (String path : List.of("/metrics", "/", "/api/sites")) {
+            String refused = asked(path, "evil.example");
+            assertTrue(refused.startsWith("HTTP/1.1 421 "), refused);
+            assertTrue(refused.contains("name it under http.hosts"), refused);
+            assertTrue(asked(path, "127.0.0.1.evil.example:80").startsWith("HTTP/1.1 421 "));
+        }
+        assertTrue(asked("/healthz", "10.0.0.7:9464").startsWith("HTTP/1.1 200 "));
+        for (String own : List.of("localhost", "LOCALHOST:9464", "127.0.0.1", "[::1]:9464")) {
+            assertTrue(asked("/metrics", own).startsWith("HTTP/1.1 200 "), own);
+        }
+        HttpSettings proxied = new HttpSettings("127.0.0.1", 0, null, List.of("Plumbline.example"), null, true);
+        try (MonitorServer behind = MonitorServer.start(
+                proxied, WebConfig.NONE, metrics, Optional::empty, Optional::empty, WebPages.NONE)) {
+            int port = behind.address().getPort();
+            assertTrue(asked(port, "/metrics", "plumbline.example").startsWith("HTTP/1.1 200 "));
+            assertTrue(asked(port, "/metrics", "evil.example").startsWith("HTTP/1.1 421 "));
+        }
+    }
+
+    @Test
     void listensOnLoopbackAndAPortInUseIsNamed() {
         assertTrue(server.address().getAddress().isLoopbackAddress());
         int port = server.address().getPort();
-        IOException refused = assertThrows(
-                IOException.class, () -> MonitorServer.onLoopback(port, metrics, Optional::empty, Optional::empty));
+        IOException refused =
+                assertThrows(IOException.class, () -> listening(port, metrics, Optional::empty, Optional::empty));
         assertTrue(refused.toString().contains(":" + port + ": "), refused::toString);
     }
 
@@ -268,14 +311,54 @@ class MonitorServerTest {
         get("/healthz");
         int port = server.address().getPort();
         server.close();
-        MonitorServer.onLoopback(port, metrics, Optional::empty, Optional::empty)
-                .close();
+        listening(port, metrics, Optional::empty, Optional::empty).close();
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             if (thread.getName().startsWith("monitor-http-")) {
                 thread.join(10_000);
                 assertFalse(thread.isAlive(), thread.getName());
             }
         }
+    }
+
+    private static MonitorServer listening(int port, Metrics metrics, Probe alive, Probe ready) throws IOException {
+        return MonitorServer.start(
+                new HttpSettings("127.0.0.1", port, null, List.of(), null, true),
+                WebConfig.NONE,
+                metrics,
+                alive,
+                ready,
+                WebPages.NONE);
+    }
+
+    private static Socket halfARequest(int port) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.getOutputStream().write("GET /healthz HT".getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().flush();
+        return socket;
+    }
+
+    private String asked(String path, String host) throws IOException {
+        return asked(server.address().getPort(), path, host);
+    }
+
+    /** By hand: the JDK's client writes a Host header of its own. */
+    private static String asked(int port, String path, String host) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream()
+                    .write("GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"
+                            .formatted(path, host)
+                            .getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().flush();
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private HttpResponse<String> get(String address, int seconds) throws Exception {
+        return client.send(
+                HttpRequest.newBuilder(URI.create(address))
+                        .timeout(Duration.ofSeconds(seconds))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
     }
 
     private HttpRequest.Builder request(String path) {

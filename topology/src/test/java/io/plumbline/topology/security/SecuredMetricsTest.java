@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import at.favre.lib.crypto.bcrypt.BCrypt;
 import io.plumbline.topology.config.ConfigException;
+import io.plumbline.topology.config.HttpSettings;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.MonitorServer;
 import io.plumbline.topology.metrics.WebConfig;
@@ -14,7 +15,6 @@ import io.plumbline.topology.metrics.WebPages;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -226,7 +226,7 @@ class SecuredMetricsTest {
 
     private static MonitorServer start(WebConfig web) throws IOException {
         return MonitorServer.start(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true),
                 web,
                 metrics,
                 Optional::empty,
