@@ -25,14 +25,11 @@ import java.util.TreeMap;
  */
 final class SiteProgress {
 
-    private static final byte VERSION = 3;
-
-    /** Before rows could be masked. */
-    private static final byte UNMASKED = 2;
+    private static final byte VERSION = 4;
 
     private static final List<LateReason> LATE_REASONS = List.of(LateReason.values());
     private static final int MASKED_BYTES = 2 * Long.BYTES;
-    private static final int HEADER_BYTES = 1 + Integer.BYTES + Long.BYTES * (2 + LATE_REASONS.size()) + MASKED_BYTES;
+    private static final int HEADER_BYTES = 1 + Integer.BYTES + Long.BYTES * (3 + LATE_REASONS.size()) + MASKED_BYTES;
     static final long NEVER = Long.MIN_VALUE;
 
     private final List<PartitionProgress> partitions = new ArrayList<>();
@@ -41,6 +38,9 @@ final class SiteProgress {
 
     /** Beyond {@link #windowsClosedUpToMs} while windows are worked on. No state: a successor composes them again. */
     private long windowsComposedUpToMs = NEVER;
+
+    /** Panes that began before this have left the state with the windows they were in. */
+    private long panesGoneBeforeMs = NEVER;
 
     private long rowsInWindows;
     private MaskedRows masked = MaskedRows.NONE;
@@ -186,6 +186,25 @@ final class SiteProgress {
         windowsClosedUpToMs = Math.max(windowsClosedUpToMs, timeMs);
     }
 
+    /** Takes note that the panes that began before {@code timeMs} have left the state. */
+    void forgetPanesBefore(long timeMs) {
+        panesGoneBeforeMs = Math.max(panesGoneBeforeMs, timeMs);
+    }
+
+    /**
+     * Start of the first window that may still close and holds the pane at {@code paneStartMs}. No window begins before panes that are
+     * gone: after a restart with longer windows of the same panes, the first would lack what the shorter ones took with them.
+     *
+     * @param windowsUpToMs the end up to which windows are closed or being composed
+     */
+    long firstOpenWindow(WindowSettings settings, long windowsUpToMs, long paneStartMs) {
+        long first = settings.firstWindowStart(paneStartMs);
+        if (windowsUpToMs != NEVER) {
+            first = Math.max(first, windowsUpToMs - settings.sizeMs() + settings.advanceMs());
+        }
+        return panesGoneBeforeMs == NEVER ? first : Math.max(first, settings.windowStartFrom(panesGoneBeforeMs));
+    }
+
     static final SiteStateCodec<SiteProgress> CODEC = new SiteStateCodec<>() {
         @Override
         public SiteProgress initial() {
@@ -199,6 +218,7 @@ final class SiteProgress {
                     .put(VERSION)
                     .putInt(partitions)
                     .putLong(progress.windowsClosedUpToMs)
+                    .putLong(progress.panesGoneBeforeMs)
                     .putLong(progress.rowsInWindows);
             LATE_REASONS.forEach(reason -> buffer.putLong(progress.late.getOrDefault(reason, 0L)));
             buffer.putLong(progress.masked.byToken()).putLong(progress.masked.byNorm());
@@ -208,20 +228,19 @@ final class SiteProgress {
 
         @Override
         public SiteProgress decode(byte[] bytes) {
-            boolean unmasked = bytes.length > 0 && bytes[0] == UNMASKED;
-            ByteBuffer buffer = StateVersion.open("site progress", unmasked ? UNMASKED : VERSION, bytes);
-            int headerBytes = unmasked ? HEADER_BYTES - MASKED_BYTES : HEADER_BYTES;
-            int partitions = Math.max(0, bytes.length - headerBytes) / PartitionProgress.BYTES;
-            StateVersion.requireLength("site progress", headerBytes + PartitionProgress.BYTES * partitions, bytes);
+            ByteBuffer buffer = StateVersion.open("site progress", VERSION, bytes);
+            int partitions = Math.max(0, bytes.length - HEADER_BYTES) / PartitionProgress.BYTES;
+            StateVersion.requireLength("site progress", HEADER_BYTES + PartitionProgress.BYTES * partitions, bytes);
             if (buffer.getInt() != partitions) {
                 throw new IllegalStateException(
                         "the state store holds a site progress that is cut short; reset the application's state");
             }
             SiteProgress progress = new SiteProgress();
             progress.windowsClosedUpToMs = buffer.getLong();
+            progress.panesGoneBeforeMs = buffer.getLong();
             progress.rowsInWindows = buffer.getLong();
             LATE_REASONS.forEach(reason -> progress.late.put(reason, buffer.getLong()));
-            progress.masked = unmasked ? MaskedRows.NONE : new MaskedRows(buffer.getLong(), buffer.getLong());
+            progress.masked = new MaskedRows(buffer.getLong(), buffer.getLong());
             for (int p = 0; p < partitions; p++) {
                 progress.partitions.add(PartitionProgress.decode(buffer));
             }

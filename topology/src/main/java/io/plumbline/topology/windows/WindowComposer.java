@@ -279,7 +279,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
         long begin = System.nanoTime();
         SortedMap<Long, Pane> open = panes().panes(site).tailMap(mark.panesBeforeMs());
         while (!open.isEmpty()) {
-            long startMs = firstOpenWindow(mark.windowsUpToMs(), open.firstKey());
+            long startMs = progress.firstOpenWindow(settings, mark.windowsUpToMs(), open.firstKey());
             long endMs = startMs + settings.sizeMs();
             if (endMs > frontierMs) {
                 break;
@@ -344,13 +344,6 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
         listener.onAccount(site, account);
     }
 
-    private long firstOpenWindow(long windowsUpToMs, long paneStartMs) {
-        long first = settings.firstWindowStart(paneStartMs);
-        return windowsUpToMs == SiteProgress.NEVER
-                ? first
-                : Math.max(first, windowsUpToMs - settings.sizeMs() + settings.advanceMs());
-    }
-
     private void write(PaneStore<SiteProgress> panes) {
         long begin = System.nanoTime();
         panes.writeDirty();
@@ -388,6 +381,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             progress.countInWindows(ended.getValue().rows(), ended.getValue().masked());
             panes().remove(site, ended.getKey());
         }
+        progress.forgetPanesBefore(timeMs);
     }
 
     /** The task leaves this instance: what it showed here must not stay. */

@@ -108,6 +108,11 @@ public record WindowSettings(
         return (Math.floorDiv(paneStartMs - sizeMs(), advanceMs()) + 1) * advanceMs();
     }
 
+    /** Start of the first window that begins at {@code timeMs} or later. */
+    long windowStartFrom(long timeMs) {
+        return -Math.floorDiv(-timeMs, advanceMs()) * advanceMs();
+    }
+
     /** The largest window end that is not after {@code timeMs}. */
     long lastWindowEnd(long timeMs) {
         return Math.floorDiv(timeMs - sizeMs(), advanceMs()) * advanceMs() + sizeMs();

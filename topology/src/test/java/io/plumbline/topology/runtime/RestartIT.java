@@ -7,6 +7,7 @@ import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.demo.EmbeddedBroker;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +52,35 @@ class RestartIT {
                 assertEquals(ROWS, read.get("rows").asLong(), read::toString);
             }
             assertEquals(List.of(T0, T0 + WINDOW_MS, T0 + 2 * WINDOW_MS, T0 + 3 * WINDOW_MS), starts);
+        }
+    }
+
+    /** Twice as long and of the same panes: the first of them must not lack what went with the shorter ones. */
+    @Test
+    void longerWindowsAfterARestartAreWhole() throws Exception {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig shorter = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            client.sendAll(windows(0, 4));
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(shorter, Role.MONITOR)) {
+                awaitRows(runtime, "in_windows", 3 * ROWS);
+            }
+            Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
+            Files.writeString(
+                    file, Files.readString(file).replace("size: 10s, advance: 10s", "size: 20s, advance: 10s"));
+            client.sendAll(windows(4, 7));
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(MonitorConfig.load(file), Role.MONITOR)) {
+                awaitRows(runtime, "in_windows", 5 * ROWS);
+            }
+            for (ConsumerRecord<byte[], byte[]> report :
+                    client.readAll(shorter.topics().windowReports())) {
+                var read = new ObjectMapper().readTree(report.value());
+                long seconds = (read.get("window_end_ms").asLong()
+                                - read.get("window_start_ms").asLong())
+                        / 1_000;
+                assertEquals(seconds / 10 * ROWS, read.get("rows").asLong(), read::toString);
+            }
         }
     }
 

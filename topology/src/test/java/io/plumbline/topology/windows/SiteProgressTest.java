@@ -98,6 +98,31 @@ class SiteProgressTest {
         return new PaneMessage.Progress(partition, 2, closedUpToMs, false, closedUpToMs, RowsRead.NONE);
     }
 
+    /** Windows of 10 s took panes of 10 s with them; windows of 20 s by 10 s share those panes. */
+    @Test
+    void noLongerWindowBeginsBeforePanesThatShorterOnesTookWithThem() {
+        WindowSettings shorter = windows(10, 10);
+        WindowSettings longer = windows(20, 10);
+        progress.closeWindowsUpTo(30_000);
+        progress.forgetPanesBefore(30_000);
+        SiteProgress restarted = SiteProgress.CODEC.decode(SiteProgress.CODEC.encode(progress));
+        assertEquals(30_000, restarted.firstOpenWindow(shorter, 30_000, 30_000));
+        assertEquals(30_000, restarted.firstOpenWindow(longer, 30_000, 30_000), "[20 s, 40 s) lacks a pane");
+    }
+
+    @Test
+    void aWindowThatSharesPanesWithTheOneBeforeStillBeginsAmongThem() {
+        progress.closeWindowsUpTo(30_000);
+        progress.forgetPanesBefore(20_000);
+        assertEquals(20_000, progress.firstOpenWindow(windows(20, 10), 30_000, 20_000));
+        assertEquals(30_000, progress.firstOpenWindow(windows(30, 15), 30_000, 20_000), "starts are multiples of 15 s");
+    }
+
+    private static WindowSettings windows(int size, int advance) {
+        return new WindowSettings(
+                Duration.ofSeconds(size), Duration.ofSeconds(advance), Duration.ZERO, null, Duration.ofMinutes(1));
+    }
+
     private void hear(int partition, int partitions, long closedUpToMs, boolean silent) {
         progress.update(
                 new PaneMessage.Progress(partition, partitions, closedUpToMs, silent, closedUpToMs, RowsRead.NONE), 0);

@@ -174,24 +174,6 @@ class WindowCodecsTest {
     }
 
     @Test
-    void progressFromBeforeRowsCouldBeMaskedIsRead() {
-        SiteProgress progress = new SiteProgress();
-        progress.update(spoke(0, 20_000, false), 0);
-        progress.countInWindows(10, MaskedRows.NONE);
-        byte[] now = SiteProgress.CODEC.encode(progress);
-        // Version 2 had all but the two counts of masked rows, which stand before the partitions.
-        int partitions = 3 * PartitionProgress.BYTES;
-        byte[] before = new byte[now.length - 16];
-        System.arraycopy(now, 0, before, 0, before.length - partitions);
-        System.arraycopy(now, now.length - partitions, before, before.length - partitions, partitions);
-        before[0] = 2;
-        SiteProgress read = SiteProgress.CODEC.decode(before);
-        assertEquals(progress.account(0), read.account(0));
-        assertArrayEquals(now, SiteProgress.CODEC.encode(read));
-        HostileBytes.check(before, SiteProgress.CODEC::decode);
-    }
-
-    @Test
     void maskedRowsOfAPaneComeBackAsTheyWere() {
         PaneMessage message = new PaneMessage.Masked(3, 20_000, 10_000, new MaskedRows(17, 4));
         assertEquals(message, PaneMessage.decode(message.encode(7), 7));
