@@ -199,8 +199,8 @@ record SaeLensConfig(
     private static int size(ObjectNode cfg, String key) {
         JsonNode value = cfg.path(key);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1) {
-            throw new ExplainerFormatException("%s = %s: expected a width of at least 1"
-                    .formatted(key, value.isMissingNode() ? "(absent)" : value));
+            throw new ExplainerFormatException("%s = %s: expected a width, a whole number from 1 to %d"
+                    .formatted(key, value.isMissingNode() ? "(absent)" : value, Integer.MAX_VALUE));
         }
         return value.intValue();
     }

@@ -65,10 +65,14 @@ class SaeLensRefusalTest {
 
     @Test
     void widthsMustBeThereAndFit() throws IOException {
-        refused(standard().without("d_in"), "d_in = (absent): expected a width");
-        refused(standard().with("d_sae", "0"), "d_sae = 0: expected a width");
-        refused(standard().with("d_sae", "99999999999"), "d_sae = 99999999999: expected a width");
-        refused(SaeLensFolder.transcoder(4).without("d_out"), "d_out = (absent): expected a width");
+        refused(standard().without("d_in"), "d_in = (absent): expected a width, a whole number from 1 to 2147483647");
+        refused(standard().with("d_sae", "0"), "d_sae = 0: expected a width, a whole number from 1 to 2147483647");
+        refused(
+                standard().with("d_sae", "99999999999"),
+                "d_sae = 99999999999: expected a width, a whole number from 1 to 2147483647");
+        refused(
+                SaeLensFolder.transcoder(4).without("d_out"),
+                "d_out = (absent): expected a width, a whole number from 1 to 2147483647");
         refused(standard().with("d_out", "4"), "d_out = 4 and d_in = 3 differ; expected architecture \"transcoder\"");
     }
 

@@ -32,7 +32,7 @@ final class Brokers {
     /**
      * Names of the cluster's topics.
      *
-     * @throws UsageException when no broker answers within {@link #PATIENCE}
+     * @throws NoBrokerException when no broker answers within {@link #PATIENCE}
      */
     static Set<String> topics(Map<String, String> kafkaProperties) {
         try (Admin admin = connect(kafkaProperties)) {
@@ -127,11 +127,11 @@ final class Brokers {
         return Admin.create(properties);
     }
 
-    private static UsageException unreachable(Map<String, String> kafkaProperties, Exception cause) {
-        UsageException unreachable = new UsageException("no Kafka broker answered at %s within %d s (%s)"
-                .formatted(kafkaProperties.get("bootstrap.servers"), PATIENCE.toSeconds(), reason(cause)));
-        unreachable.initCause(cause);
-        return unreachable;
+    private static NoBrokerException unreachable(Map<String, String> kafkaProperties, Exception cause) {
+        return new NoBrokerException(
+                "no Kafka broker answered at %s within %d s (%s)"
+                        .formatted(kafkaProperties.get("bootstrap.servers"), PATIENCE.toSeconds(), reason(cause)),
+                cause);
     }
 
     private static @Nullable String reason(Throwable failure) {

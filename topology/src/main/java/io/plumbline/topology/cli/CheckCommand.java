@@ -162,7 +162,7 @@ final class CheckCommand implements Callable<Integer> {
     private static int checkBroker(MonitorConfig monitor, PrintWriter out, PrintWriter err) {
         try {
             return checkTopics(monitor, Brokers.topics(monitor.adminProperties()), out, err);
-        } catch (UsageException unreachable) {
+        } catch (NoBrokerException unreachable) {
             String refusal = BrokerRefusal.connection(monitor, unreachable);
             err.println(refusal == null ? unreachable.getMessage() : refusal);
             return 1;

@@ -101,6 +101,8 @@ final class Options {
         }
         JsonNode tree = JSON.readTree(config.toFile());
         JsonNode name = tree.path("metadata").path("hook_name");
-        return (name.isTextual() ? name : tree.path("hook_name")).textValue();
+        String hook = (name.isTextual() ? name : tree.path("hook_name")).textValue();
+        // The folder may be anyone's: what it calls its hook must not move a terminal's cursor or change its colours.
+        return hook == null ? null : hook.replaceAll("\\p{Cntrl}", "?");
     }
 }

@@ -125,6 +125,10 @@ final class ConfigReader {
                         "sites.\"%s\": expected a name without '#', which separates site and chunk in keys of decoders"
                                 .formatted(site));
             }
+            if (site.chars().anyMatch(Character::isISOControl)) {
+                problems.add("sites.\"%s\": expected a name without control characters, which would reach terminals"
+                        .formatted(site.replaceAll("\\p{Cntrl}", "?")));
+            }
             ConfigNode adaptationNode = adaptation(node);
             SwapRules swaps = SwapRulesReader.read(adaptationNode);
             swapRules.put(site, swaps);

@@ -229,11 +229,11 @@ public final class Secrets {
         return hasLiteral;
     }
 
-    /** What may be printed for a property. */
+    /** What may be printed for a property: a secret that was repeated under a harmless name is hidden there too. */
     String shown(String key, String value) {
         String reference = written.get(key);
         if (reference == null) {
-            return isSecret(key) ? HIDDEN : value;
+            return isSecret(key) ? HIDDEN : hideIn(value);
         }
         Matcher matcher = REFERENCE.matcher(reference);
         StringBuilder from = new StringBuilder();

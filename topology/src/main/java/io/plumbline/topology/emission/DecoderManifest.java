@@ -60,6 +60,9 @@ public record DecoderManifest(
         Objects.requireNonNull(parentSha256, "parent_sha256");
         Objects.requireNonNull(sha256, "sha256");
         lineage = new TreeMap<>(Objects.requireNonNull(lineage, "lineage"));
+        if (site.chars().anyMatch(Character::isISOControl) || kind.chars().anyMatch(Character::isISOControl)) {
+            throw new IllegalArgumentException("manifest with control characters in its site or kind");
+        }
         if (schema != WEIGHTS_SCHEMA && schema != SCHEMA) {
             throw new IllegalArgumentException("manifest of schema %d, expected %d or %d; a newer Plumbline reads it"
                     .formatted(schema, WEIGHTS_SCHEMA, SCHEMA));

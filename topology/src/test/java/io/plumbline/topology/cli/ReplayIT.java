@@ -109,7 +109,7 @@ class ReplayIT {
                 "layer.2",
                 "--bootstrap-servers",
                 "127.0.0.1:1");
-        assertEquals(2, shell.exitCode());
+        assertEquals(3, shell.exitCode(), "what was typed is right");
         assertTrue(shell.err().contains("no Kafka broker answered at 127.0.0.1:1"), shell.err());
     }
 

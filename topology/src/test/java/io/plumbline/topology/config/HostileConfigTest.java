@@ -75,6 +75,16 @@ class HostileConfigTest {
     }
 
     @Test
+    void aSiteNameThatWouldMoveATerminalsCursorIsRefused() throws IOException {
+        Path file = write("""
+                kafka: {bootstrap.servers: "localhost:9092"}
+                sites:
+                  "layer\\e[2J": {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """);
+        assertRefused(file, "sites.\"layer?[2J\": expected a name without control characters");
+    }
+
+    @Test
     void anExplainerWiderThanAllowedIsRefusedAtStart() throws IOException {
         MonitorConfig wide = WatchedFolder.create(
                 folder, "localhost:9092", WatchedFolder.WINDOW, "limits: {width: 7}", WatchedFolder.SITE);

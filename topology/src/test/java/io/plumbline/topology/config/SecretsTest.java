@@ -128,7 +128,8 @@ class SecretsTest {
         String yaml = yaml("""
                 sasl.jaas.config: 'X required username="u" password="%s";'
                   producer.ssl.key.password: %s
-                  client.rack: ${file:rack}""".formatted(MARKER, MARKER));
+                  client.id: plumbline-%s
+                  client.rack: ${file:rack}""".formatted(MARKER, MARKER, MARKER));
         String printed = ConfigReader.effective(yaml, "test", folder);
         assertFalse(printed.contains(MARKER), printed);
         assertTrue(printed.contains("client.rack: \"[hidden, from ${file:rack}]\""), printed);

@@ -128,6 +128,17 @@ class UntrustedDecodersTest {
     }
 
     @Test
+    void aManifestIsReadToTheLetter() {
+        String json = new String(manifest(5, "0".repeat(64), 10), StandardCharsets.UTF_8);
+        for (String version : List.of("5.0", "21.5", "\"5\"", "true", "[5]")) {
+            Step step = assembler.accept(key(SITE), key(json.replace("\"version\":5", "\"version\":" + version)));
+            assertTrue(refusal(step).contains("not the JSON of a DecoderManifest"), version + ": " + refusal(step));
+        }
+        Step coloured = assembler.accept(key(SITE), key(json.replace("\"adapted\"", "\"\\u001b[31madapted\"")));
+        assertTrue(refusal(coloured).contains("control characters"), refusal(coloured));
+    }
+
+    @Test
     void moreThanTheTrainedDecoderCouldBeIsRefusedUnread() throws IOException {
         Decoder large = new Decoder(ActivationRecords.integerRows(1, 4 * FEATURES, WIDTH), new double[WIDTH]);
         List<ProducerRecord<byte[], byte[]>> records = DecoderRecords.of("decoders", SITE, 1, PARENT, large, DType.F64);
