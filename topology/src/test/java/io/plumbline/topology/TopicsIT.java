@@ -1,6 +1,8 @@
 package io.plumbline.topology;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.adaptation.AdaptationListener;
@@ -20,10 +22,14 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.Topology;
 import org.junit.jupiter.api.AfterAll;
@@ -85,6 +91,23 @@ class TopicsIT {
         }
         assertEquals(3, partitions(config, "small-monitor-panes-changelog"));
         assertEquals(2, partitions(config, "small-monitor-windows-changelog"));
+    }
+
+    /** What the page about limits says: the broker's own limit is on the batch as it came, unless it unpacks it. */
+    @Test
+    void onlyATopicThatIsStoredUncompressedBoundsWhatARecordUnpacksTo() throws Exception {
+        client.createTopic("packed", 1, Map.of());
+        client.createTopic("unpacked", 1, Map.of("compression.type", "uncompressed"));
+        Map<String, String> zstd = Map.of("compression.type", "zstd", "max.request.size", "100000000");
+        byte[] zeros = new byte[30_000_000];
+        try (Producer<byte[], byte[]> producer = client.producer(zstd)) {
+            producer.send(new ProducerRecord<>("packed", zeros)).get();
+            ExecutionException refused =
+                    assertThrows(ExecutionException.class, () -> producer.send(new ProducerRecord<>("unpacked", zeros))
+                            .get());
+            assertInstanceOf(RecordTooLargeException.class, refused.getCause());
+            producer.send(new ProducerRecord<>("unpacked", new byte[500_000])).get();
+        }
     }
 
     @Test
