@@ -84,7 +84,8 @@ public class AssessmentBenchmark {
     /** All of it. */
     @Benchmark
     public GapAssessment window() {
-        return site.assess(window).with(Statistic.RECONSTRUCTION_FVU_TRAINED, reconstruction().fvu());
+        return site.assess(window)
+                .with(Statistic.RECONSTRUCTION_FVU_TRAINED, reconstruction().fvu());
     }
 
     /** What follows from the moment. */

@@ -1,0 +1,155 @@
+package io.plumbline.topology.console;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** That an entry of {@link Statistic} is enough: nothing outside the mathematics has a list of its own. */
+class EveryStatisticTest {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aReportReadBackIsTheReport() {
+        WindowReport report = report();
+        assertEquals(report, Json.read(Json.bytes(report), WindowReport.class));
+        WindowReport with = read((ObjectNode) Json.tree(report).deepCopy(), Statistic.ETA);
+        assertEquals(
+                report.geometry().undefined().size() + 1,
+                with.geometry().undefined().size());
+        assertEquals(with, Json.read(Json.bytes(with), WindowReport.class));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aReportHasItAsAKeyAndWhereItIsUndefinedNullAndTheReason(Statistic statistic) {
+        WindowReport report = report();
+        assertEquals(
+                value(statistic), report.geometry().value(statistic).orElseThrow(), "read from the key of its label");
+        JsonNode written = Json.tree(report);
+        assertEquals(value(statistic), written.get(statistic.label()).asDouble());
+        JsonNode undefined = Json.tree(read((ObjectNode) written, statistic));
+        assertTrue(undefined.get(statistic.label()).isNull(), undefined.toString());
+        assertEquals(
+                "a test said so",
+                undefined.get("undefined").get(statistic.label()).asText());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aReportFromBeforeItExistedIsRead(Statistic statistic) {
+        ObjectNode before = (ObjectNode) Json.tree(report());
+        before.remove(statistic.label());
+        GapAssessment read = Json.read(before.toString().getBytes(StandardCharsets.UTF_8), WindowReport.class)
+                .geometry();
+        assertTrue(read.value(statistic).isEmpty());
+        assertNull(read.undefined().get(statistic.label()), "nobody knows a reason");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aSiteMayBeJudgedByIt(Statistic statistic) throws IOException {
+        String yaml = """
+                application_id: page
+                kafka: {bootstrap.servers: "broker:9092"}
+                window: {size: 60s}
+                sites:
+                  blocks.7: {explainer: sae, baseline: b, rank: 32, threshold: {quantile: 0.9}, trigger: %s}
+                """.formatted(statistic.label());
+        assertEquals(
+                List.of(statistic.label()),
+                Objects.requireNonNull(MonitorConfig.parse(yaml, "x.yaml", folder)
+                                .sites()
+                                .get("blocks.7"))
+                        .triggers());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theConsoleHasItInEveryWindowInItsListAndInTheTable(Statistic statistic) throws Exception {
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            served.console().onReport(report());
+            served.console().onReport(read((ObjectNode) Json.tree(ConsoleReports.window("blocks.7", 1, 3)), statistic));
+            JsonNode windows = JSON.readTree(
+                            served.get("/api/sites/blocks.7/windows").body())
+                    .get("windows");
+            assertEquals(value(statistic), windows.get(0).get(statistic.label()).asDouble());
+            assertTrue(windows.get(1).get(statistic.label()).isNull(), windows::toString);
+            String listed = "{\"statistic\":\"%s\",\"help\":%s}"
+                    .formatted(statistic.label(), JSON.writeValueAsString(statistic.help()));
+            assertTrue(served.get("/api/sites").body().contains(listed), listed);
+            List<String> lines =
+                    served.get("/api/sites/blocks.7/windows.csv").body().lines().toList();
+            int column = List.of(lines.get(0).split(",")).indexOf(statistic.label());
+            assertTrue(column >= 0, lines.get(0));
+            assertTrue(lines.get(1).contains("," + value(statistic)), lines.get(1));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theFileForAnIncidentHasItAndTheReasonWhereItIsUndefined(Statistic statistic) {
+        String row = "<td>%s</td><td>%s</td>";
+        String html =
+                IncidentReport.of("blocks.7", List.of(report()), List.of()).html();
+        assertTrue(
+                html.contains(row.formatted(statistic.label(), String.format(Locale.ROOT, "%.4f", value(statistic)))),
+                html);
+        WindowReport undefined = read((ObjectNode) Json.tree(report()), statistic);
+        html = IncidentReport.of("blocks.7", List.of(undefined), List.of()).html();
+        assertTrue(html.contains(row.formatted(statistic.label(), "a test said so")), html);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theTableOfMetricsHasItsFamily(Statistic statistic) throws IOException {
+        String table = Files.readString(Path.of("..", "deploy", "METRICS.md"));
+        Statistic.Series series = statistic.series();
+        String row = series.label() == null
+                ? "| `%s` | gauge | `site` | %s |".formatted(series.metric(), statistic.help())
+                : "| `%s` | gauge | `".formatted(series.metric());
+        assertTrue(table.contains(row), () -> "deploy/METRICS.md: expected a row that begins\n" + row);
+    }
+
+    /** A window in which every statistic has a value of its own. */
+    private static WindowReport report() {
+        ObjectNode window = (ObjectNode) Json.tree(ConsoleReports.window("blocks.7", 0, 3));
+        for (Statistic statistic : Statistic.values()) {
+            window.put(statistic.label(), value(statistic));
+        }
+        return Json.read(window.toString().getBytes(StandardCharsets.UTF_8), WindowReport.class);
+    }
+
+    private static WindowReport read(ObjectNode window, Statistic undefined) {
+        window.putNull(undefined.label());
+        ((ObjectNode) window.get("undefined")).put(undefined.label(), "a test said so");
+        return Json.read(window.toString().getBytes(StandardCharsets.UTF_8), WindowReport.class);
+    }
+
+    private static double value(Statistic statistic) {
+        return 0.5 + GapAssessment.statisticNames().indexOf(statistic.label()) / 128.0;
+    }
+}
