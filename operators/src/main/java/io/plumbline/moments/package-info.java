@@ -1,5 +1,5 @@
 /**
- * What a window remembers of its rows: their second moment, and a small sample of the rows themselves.
+ * What a window remembers of its rows: their second moment, a small sample of the rows themselves, and totals of their requests.
  *
  * <p><b>Enters:</b> activation rows of the target space. <b>Leaves:</b> {@link SecondMoment}, an immutable value from
  * which the mean, the uncentred moment and the covariance are read, and the rows of a {@link RowSample}.
@@ -10,9 +10,12 @@
  * together, uncentred: merging centred moments is possible too, but the method is stated for the uncentred one, and on
  * integer-valued rows sums are exact, which lets a test compare the hash of a recovered window with the truth.
  *
+ * <p>Of each request {@link RequestTotals} keep how many rows it had and their projected sum, mergeable in the same way: so that a
+ * request can be judged as a whole wherever its rows were read. Beyond a number of requests a uniform sample of them is kept.
+ *
  * <p>A sampled row may bring the codes that an encoder gave for it ({@link io.plumbline.moments.RowCodes}); this package only carries them.
  *
- * <p>A filling thing is mutable and has one owner ({@link SecondMomentAccumulator}, {@link RowSample}); what is passed on
+ * <p>A filling thing is mutable and has one owner ({@link SecondMomentAccumulator}, {@link RowSample}, {@link RequestTotals}); what is passed on
  * is a value.
  */
 @NullMarked

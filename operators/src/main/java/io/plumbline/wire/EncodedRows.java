@@ -121,6 +121,30 @@ public final class EncodedRows {
         }
     }
 
+    /**
+     * Adds all rows, in their order, to {@code sum}, which has as many numbers as a row. The cost is {@code n d} additions in double and
+     * one row of memory.
+     */
+    public void addRowsTo(double[] sum) {
+        if (tensor.dtype() == DType.F64) {
+            double[] row = new double[columns];
+            for (int i = 0; i < rows(); i++) {
+                copy(i, row, 0);
+                for (int j = 0; j < columns; j++) {
+                    sum[j] += row[j];
+                }
+            }
+            return;
+        }
+        float[] row = new float[columns];
+        for (int i = 0; i < rows(); i++) {
+            copy(i, 0, row, 0, columns);
+            for (int j = 0; j < columns; j++) {
+                sum[j] += row[j];
+            }
+        }
+    }
+
     /** One value, exactly. */
     public double value(int row, int column) {
         return value(number(row) * columns + column);

@@ -2,6 +2,8 @@ package io.plumbline.topology.fuzz;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.EncoderId;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ActivationRecords;
@@ -32,6 +34,7 @@ final class OperatorTargets {
                         .weighing(12),
                 FuzzTarget.of("moment tile", Part.BYTES, tiles(), 8, OperatorTargets::takeTile),
                 FuzzTarget.of("row sample", Part.BYTES, samples(), 32, OperatorTargets::takeSample),
+                FuzzTarget.of("request totals", Part.BYTES, totals(), 32, OperatorTargets::takeTotals),
                 // SnakeYAML scans one unbroken word in quadratic time: most for a word as long as the largest file.
                 FuzzTarget.of("configuration", Part.YAML, configurations(), 2_200, OperatorTargets::takeConfiguration)
                         .allowing(1L << 20)
@@ -122,6 +125,21 @@ final class OperatorTargets {
         transcoder.attach(RowSample.hash(2, 3), new RowCodes(encoder, new int[0], new double[0]));
         parts.addAll(transcoder.encode(1_000));
         return parts;
+    }
+
+    private static void takeTotals(byte[] part) {
+        RequestTotals totals = RequestTotals.decode(part);
+        RequestTotals.ofCapacity(totals.projection(), 4).merge(totals).encode(RowSample.RECORD_PART_BYTES);
+    }
+
+    private static List<byte[]> totals() {
+        RequestProjection.Id projection =
+                RequestProjection.of(Matrix.identity(2)).id();
+        RequestTotals totals = RequestTotals.ofCapacity(projection, 6);
+        for (long request = 0; request < 9; request++) {
+            totals.add(request, request % 2 == 0 ? null : "Anfrage ü " + request, 3, new double[] {request, -1});
+        }
+        return totals.encode(200);
     }
 
     private static List<byte[]> configurations() {

@@ -1,0 +1,10 @@
+package io.plumbline.moments;
+
+/** The same laws when totals travel as bytes, several parts each. */
+class EncodedRequestTotalsLawsTest extends RequestTotalsLawsTest {
+
+    @Override
+    void merge(RequestTotals totals, RequestTotals other) {
+        other.encode(150).forEach(part -> totals.merge(RequestTotals.decode(part)));
+    }
+}

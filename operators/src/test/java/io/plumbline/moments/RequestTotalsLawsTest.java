@@ -1,0 +1,39 @@
+package io.plumbline.moments;
+
+import io.plumbline.linalg.Matrix;
+import java.util.List;
+
+/** Every row is a record, three neighbouring ones are a request, and there are more requests than are kept. */
+class RequestTotalsLawsTest extends MergeableLaws<RequestTotals> {
+
+    private static final RequestProjection PROJECTION = RequestProjection.of(basis());
+
+    private static Matrix basis() {
+        return new Matrix(2, DIMENSION, new double[] {1, -2, 0, 3, 1, 0, 5, 1, 1, -1});
+    }
+
+    @Override
+    RequestTotals empty() {
+        return RequestTotals.ofCapacity(PROJECTION.id(), 7);
+    }
+
+    @Override
+    void add(RequestTotals totals, Batch batch) {
+        for (int i = 0; i < batch.rows().rows(); i++) {
+            String name = "request " + (batch.firstRow() + i) / 3;
+            double[] sum = new double[PROJECTION.components()];
+            PROJECTION.add(batch.rows().rowRange(i, i + 1), sum);
+            totals.add(RowSample.requestHash(name), name, 1, sum);
+        }
+    }
+
+    @Override
+    void merge(RequestTotals totals, RequestTotals other) {
+        totals.merge(other);
+    }
+
+    @Override
+    Object snapshot(RequestTotals totals) {
+        return List.of(totals.totals(), totals.recordsNotKept(), totals.records(), totals.capacity());
+    }
+}
