@@ -1,15 +1,19 @@
 package io.plumbline.moments;
 
+import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.EncodedRows;
+import io.plumbline.linalg.Operand;
+import io.plumbline.linalg.RightFactor;
 
 /**
  * The few directions along which the rows of a request are added up: what is kept of it is {@code B sum x} with a basis {@code B} of p
  * rows.
  *
- * <p><b>Cost.</b> The rows are summed first, {@code n d} additions, and only their sum is multiplied, {@code 2 p d} flops a record: at
- * d = 768 and p = 128 some hundredth of what the second moment of 64 rows costs.
- * <p><b>Accuracy.</b> All in double; on integer-valued rows and basis every sum below {@code 2^53} is exact, in any order.
+ * <p><b>Cost.</b> The rows are summed first, {@code n d} additions, and only their sum is multiplied, {@code 2 p d} flops a request; sums of
+ * several requests together, {@link WaitingRequests}.
+ * <p><b>Accuracy.</b> Sums are in double. The basis is rounded to {@value #BITS} bits of the largest entry of each of its rows, as if it
+ * were float32: then sums over integer-valued rows are exact while they stay below {@code 2^29 / d} in size, so that the same rows over
+ * any number of partitions give the same bits, as with moments.
  * <p><b>Size.</b> {@code 8 p d} bytes. Immutable and thread-safe.
  */
 public final class RequestProjection {
@@ -20,8 +24,8 @@ public final class RequestProjection {
     /** Larger entries are refused: sums of activations times them could leave the range of double. */
     private static final double LARGEST_ENTRY = 1e100;
 
-    /** Rows of the transposed basis that are multiplied in one pass through the sums. */
-    private static final int TOGETHER = 4;
+    /** Of an entry of the basis, at most. */
+    private static final int BITS = 24;
 
     /**
      * Names a projection; sums under two of them must not be added up.
@@ -40,18 +44,16 @@ public final class RequestProjection {
 
     private final Id id;
     private final int dimension;
+    private final RightFactor transposedBasis;
 
-    /** Column after column of the basis: so that the inner loop runs over the components, which do not depend on each other. */
-    private final double[] byColumn;
-
-    private RequestProjection(Id id, int dimension, double[] byColumn) {
+    private RequestProjection(Id id, Matrix basis) {
         this.id = id;
-        this.dimension = dimension;
-        this.byColumn = byColumn;
+        this.dimension = basis.columns();
+        this.transposedBasis = Kernels.rightFactor(Operand.transposeOf(basis), WaitingRequests.REQUESTS);
     }
 
     /**
-     * The projection {@code x -> basis x}; the matrix is copied.
+     * The projection {@code x -> basis x}; the matrix is copied, and rounded as said above.
      *
      * @param basis p x d, of any rows: orthonormal or not
      */
@@ -65,8 +67,23 @@ public final class RequestProjection {
             }
             hash = SplitMix.mix(hash ^ Double.doubleToLongBits(value));
         }
-        return new RequestProjection(
-                new Id(hash, basis.rows()), basis.columns(), basis.transpose().values());
+        return new RequestProjection(new Id(hash, basis.rows()), rounded(basis));
+    }
+
+    private static Matrix rounded(Matrix basis) {
+        Matrix rounded = basis.copy();
+        double[] values = rounded.values();
+        for (int from = 0; from < values.length; from += basis.columns()) {
+            double largest = Double.MIN_NORMAL;
+            for (int j = 0; j < basis.columns(); j++) {
+                largest = Math.max(largest, Math.abs(values[from + j]));
+            }
+            int bits = BITS - 1 - Math.getExponent(largest);
+            for (int j = 0; j < basis.columns(); j++) {
+                values[from + j] = Math.scalb(Math.rint(Math.scalb(values[from + j], bits)), -bits);
+            }
+        }
+        return rounded;
     }
 
     public Id id() {
@@ -83,17 +100,13 @@ public final class RequestProjection {
         return dimension;
     }
 
-    /** Adds the projected sum of all {@code rows} to {@code sum}; nothing is allocated per row. */
-    public void add(EncodedRows rows, double[] sum) {
-        requireWidths(rows.columns(), sum);
-        double[] total = new double[dimension];
-        rows.addRowsTo(total);
-        project(total, sum);
-    }
-
     /** Adds the projected sum of all {@code rows} to {@code sum}. */
     public void add(Matrix rows, double[] sum) {
-        requireWidths(rows.columns(), sum);
+        if (rows.columns() != dimension || sum.length != id.components()) {
+            throw new IllegalArgumentException(
+                    "rows of %d values and a sum of %d: this projection takes rows of %d and gives %d; nothing was added"
+                            .formatted(rows.columns(), sum.length, dimension, id.components()));
+        }
         double[] total = new double[dimension];
         double[] values = rows.values();
         for (int from = 0; from < values.length; from += dimension) {
@@ -101,40 +114,13 @@ public final class RequestProjection {
                 total[j] += values[from + j];
             }
         }
-        project(total, sum);
+        transposedBasis.addProduct(new Operand(total, 0, 1, dimension, dimension, 1), sum);
     }
 
-    private void project(double[] row, double[] sum) {
-        int components = id.components();
-        int column = 0;
-        for (; column <= dimension - TOGETHER; column += TOGETHER) {
-            addColumns(column * components, row[column], row[column + 1], row[column + 2], row[column + 3], sum);
-        }
-        for (; column < dimension; column++) {
-            double value = row[column];
-            for (int i = 0; i < components; i++) {
-                sum[i] += value * byColumn[column * components + i];
-            }
-        }
-    }
-
-    private void addColumns(int at, double first, double second, double third, double fourth, double[] sum) {
-        int components = id.components();
-        double[] basis = byColumn;
-        int at2 = at + components;
-        int at3 = at2 + components;
-        int at4 = at3 + components;
-        for (int i = 0; i < components; i++) {
-            sum[i] +=
-                    first * basis[at + i] + second * basis[at2 + i] + third * basis[at3 + i] + fourth * basis[at4 + i];
-        }
-    }
-
-    private void requireWidths(int columns, double[] sum) {
-        if (columns != dimension || sum.length != id.components()) {
-            throw new IllegalArgumentException(
-                    "rows of %d values and a sum of %d: this projection takes rows of %d and gives %d; nothing was added"
-                            .formatted(columns, sum.length, dimension, id.components()));
-        }
+    /** The projections of the first {@code count} rows, one after the other; the basis is read once for all of them. */
+    double[] project(double[] rows, int count) {
+        double[] projected = new double[count * id.components()];
+        transposedBasis.addProduct(new Operand(rows, 0, count, dimension, dimension, 1), projected);
+        return projected;
     }
 }

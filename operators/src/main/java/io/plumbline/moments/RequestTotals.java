@@ -126,7 +126,8 @@ public final class RequestTotals {
         add(request, name, 1, rows, sum);
     }
 
-    private void add(long request, @Nullable String name, long records, long rows, double[] sum) {
+    /** Adds {@code records} records of a request at once. */
+    void add(long request, @Nullable String name, long records, long rows, double[] sum) {
         if (!keeps(request)) {
             recordsNotKept += records;
             return;

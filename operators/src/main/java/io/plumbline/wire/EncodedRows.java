@@ -25,6 +25,9 @@ public final class EncodedRows {
             MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
+    /** Rows whose sum is taken in float32. */
+    private static final int TOGETHER = 16;
+
     private final Tensor tensor;
     private final byte[] bytes;
     private final int offset;
@@ -122,26 +125,42 @@ public final class EncodedRows {
     }
 
     /**
-     * Adds all rows, in their order, to {@code sum}, which has as many numbers as a row. The cost is {@code n d} additions in double and
-     * one row of memory.
+     * Adds all rows, in their order, to {@code sum[at ..]}.
+     *
+     * <p><b>Cost.</b> {@code n d} additions and two rows of memory. <b>Accuracy.</b> Rows that {@link #fitFloatPanel} are added up in float32
+     * by {@value #TOGETHER} at most and then in double, which is several times as fast: an error of at most {@code 2^-20} of the values'
+     * mean size, and none on integers up to {@code 2^20}. Others are added in double.
      */
-    public void addRowsTo(double[] sum) {
-        if (tensor.dtype() == DType.F64) {
+    public void addRowsTo(double[] sum, int at) {
+        if (!fitFloatPanel()) {
             double[] row = new double[columns];
             for (int i = 0; i < rows(); i++) {
                 copy(i, row, 0);
                 for (int j = 0; j < columns; j++) {
-                    sum[j] += row[j];
+                    sum[at + j] += row[j];
                 }
             }
             return;
         }
         float[] row = new float[columns];
-        for (int i = 0; i < rows(); i++) {
-            copy(i, 0, row, 0, columns);
-            for (int j = 0; j < columns; j++) {
-                sum[j] += row[j];
+        float[] few = new float[columns];
+        for (int from = 0; from < rows(); from += TOGETHER) {
+            int to = Math.min(from + TOGETHER, rows());
+            copy(from, 0, few, 0, columns);
+            for (int i = from + 1; i < to; i++) {
+                copy(i, 0, row, 0, columns);
+                addTo(few, row);
             }
+            for (int j = 0; j < columns; j++) {
+                sum[at + j] += few[j];
+            }
+        }
+    }
+
+    /** A loop of its own, which the compiler turns into vector instructions. */
+    private static void addTo(float[] sum, float[] row) {
+        for (int j = 0; j < row.length; j++) {
+            sum[j] += row[j];
         }
     }
 

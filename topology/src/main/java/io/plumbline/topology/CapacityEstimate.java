@@ -4,7 +4,9 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.FloatPanel;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowCodes;
+import io.plumbline.moments.WaitingRequests;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.ConfigCheck;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.function.ToIntFunction;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD} + codes)
  * rows that wait        4 d {@link FloatPanel#capacity}, in each live pane where rows are read
  * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16 + codes where windows are composed)
+ * request totals, live  {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 192), where the baseline has p directions of requests
+ * in a store, sent       1.5 and 1 times {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 45)
+ * sums that wait        128 d, in each live pane where rows of such a site are read
  * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode_rows: on-arrival}; a active features, at most 4 w / 3
  * explainer             4 k d_in + 4 k d; 8 for weights stored as F64, and of an encoder with fewer than 2^20 of them
  * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
@@ -109,6 +115,14 @@ public record CapacityEstimate(
     /** A store holds the rows that came since the sample was last written whole, at most three times the sample. */
     static final double STORED_SAMPLE = 2.0;
 
+    /** A store holds at most twice the requests that are kept, and a few more. */
+    static final double STORED_TOTALS = 1.5;
+
+    /** A request's name, as an object; 20 characters of it, which is what it has on its way, beside its numbers. */
+    private static final int NAME_OVERHEAD = 64;
+
+    private static final int ENCODED_REQUEST = 25 + 20;
+
     /** Measured as the least heap in which a window is assessed, less what is held: 46 to 53 at d = 1,024. */
     static final int ASSESSMENT = 50;
 
@@ -132,7 +146,28 @@ public record CapacityEstimate(
     }
 
     /** Sizes of one site. */
-    private record Site(ExplainerShape shape, int rank, boolean adapts, boolean encodesOnArrival) {
+    private record Site(
+            ExplainerShape shape, int rank, boolean adapts, boolean encodesOnArrival, int requestComponents) {
+
+        /** Live, where windows are composed. */
+        double totals() {
+            return requestComponents == 0
+                    ? 0
+                    : (double) RequestTotals.DEFAULT_CAPACITY
+                            * (8.0 * requestComponents + RequestTotals.ENTRY_OVERHEAD + NAME_OVERHEAD);
+        }
+
+        /** As they are stored once and sent. */
+        double encodedTotals() {
+            return requestComponents == 0
+                    ? 0
+                    : (double) RequestTotals.DEFAULT_CAPACITY * (8.0 * requestComponents + ENCODED_REQUEST);
+        }
+
+        /** Sums that wait to be projected. */
+        double waitingRequests() {
+            return requestComponents == 0 ? 0 : WaitingRequests.bytes(shape.targetWidth());
+        }
 
         double moment() {
             return 8.0 * MomentTile.stateLength(shape.targetWidth());
@@ -160,27 +195,39 @@ public record CapacityEstimate(
         }
     }
 
+    /** As {@link #of(MonitorConfig, Deployment, long, ToIntFunction)}, of sites whose requests are not totalled. */
+    public static CapacityEstimate of(MonitorConfig config, Deployment deployment, long heapBytes) {
+        return of(config, deployment, heapBytes, site -> 0);
+    }
+
     /**
      * The estimate of a configuration. Sites whose explainers cannot be read are left out: {@link ConfigCheck} names them.
      *
      * @param heapBytes the heap it is meant for
+     * @param requestComponents directions along which requests of a site are totalled; 0: they are not
      */
-    public static CapacityEstimate of(MonitorConfig config, Deployment deployment, long heapBytes) {
+    public static CapacityEstimate of(
+            MonitorConfig config,
+            Deployment deployment,
+            long heapBytes,
+            ToIntFunction<SiteSettings> requestComponents) {
         List<Site> sites = config.sites().values().stream()
-                .map(site -> site(site, config.adaptations().get(site.site())))
+                .map(site -> site(site, config.adaptations().get(site.site()), requestComponents.applyAsInt(site)))
                 .flatMap(Optional::stream)
                 .toList();
         return of(config, sites, deployment, region(heapBytes));
     }
 
-    private static Optional<Site> site(SiteSettings settings, @Nullable AdaptationSettings adaptation) {
+    private static Optional<Site> site(
+            SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
         try {
             return Files.isDirectory(settings.explainer())
                     ? Optional.of(new Site(
                             Explainer.shape(settings.explainer()),
                             settings.rank(),
                             settings.adapts(),
-                            adaptation != null && adaptation.encodesOnArrival()))
+                            adaptation != null && adaptation.encodesOnArrival(),
+                            requestComponents))
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException unreadable) {
             return Optional.empty();
@@ -229,12 +276,15 @@ public record CapacityEstimate(
         double reading = 0;
         for (Site site : sites) {
             double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
-            live += moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes());
+            live += site.totals()
+                    + moment
+                    + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes());
             int width = site.shape().targetWidth();
             // An array for each batch.
             waiting += (double) FloatPanel.capacity(width)
                     / FloatPanel.ROWS
                     * array((double) FloatPanel.ROWS * width, Float.BYTES, region);
+            waiting += site.waitingRequests();
             stored += storedPane(site, config.sampleRows());
             storedCodes += STORED_SAMPLE * config.sampleRows() * site.codes();
             ExplainerShape shape = site.shape();
@@ -280,7 +330,9 @@ public record CapacityEstimate(
     }
 
     private static double storedPane(Site site, int sampleRows) {
-        return site.moment() + STORED_SAMPLE * sampleRows * (site.sampledRow() + SAMPLED_ROW_HEADER);
+        return site.moment()
+                + STORED_SAMPLE * sampleRows * (site.sampledRow() + SAMPLED_ROW_HEADER)
+                + STORED_TOTALS * site.encodedTotals();
     }
 
     private static List<Written> written(
@@ -297,7 +349,7 @@ public record CapacityEstimate(
         double codes = 0;
         for (Site site : sites) {
             moments += site.moment();
-            samples += config.sampleRows() * (site.sampledRow() + SAMPLED_ROW_HEADER);
+            samples += config.sampleRows() * (site.sampledRow() + SAMPLED_ROW_HEADER) + site.encodedTotals();
             // Where rows are read they are written before they are encoded.
             codes += config.sampleRows() * site.codes();
         }

@@ -1,6 +1,7 @@
 package io.plumbline.topology;
 
 import io.plumbline.explainer.Encoder;
+import io.plumbline.moments.RequestProjection;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.DriftListener;
@@ -14,6 +15,7 @@ import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.windows.EarlyEncoding;
+import io.plumbline.topology.windows.RequestTotalling;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
@@ -60,7 +62,8 @@ public final class MonitorTopology {
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
-                Runnable::run);
+                Runnable::run,
+                Map.of());
     }
 
     /**
@@ -84,7 +87,8 @@ public final class MonitorTopology {
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
-                Runnable::run);
+                Runnable::run,
+                Map.of());
     }
 
     /**
@@ -92,6 +96,7 @@ public final class MonitorTopology {
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
      * @param encoder encodes sampled rows of sites with {@code adaptation.encode_rows: on-arrival}; {@link EarlyEncoding#background}
+     * @param projections of sites whose requests are totalled, from their baselines
      */
     public static Topology build(
             MonitorConfig config,
@@ -102,8 +107,10 @@ public final class MonitorTopology {
             Repeats repeats,
             SourceWatch watch,
             Executor workers,
-            Executor encoder) {
-        return described(config, sites, prepared, activeDecoders, listeners, repeats, watch, workers, encoder);
+            Executor encoder,
+            Map<String, RequestProjection> projections) {
+        return described(
+                config, sites, prepared, activeDecoders, listeners, repeats, watch, workers, encoder, projections);
     }
 
     private static DescribedTopology described(
@@ -115,7 +122,8 @@ public final class MonitorTopology {
             Repeats repeats,
             SourceWatch watch,
             Executor workers,
-            Executor encoder) {
+            Executor encoder,
+            Map<String, RequestProjection> projections) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -123,6 +131,7 @@ public final class MonitorTopology {
                 config.store(),
                 mapValues(sites, site -> site.explainer().targetWidth()),
                 config.sampleRows(),
+                RequestTotalling.of(projections),
                 prepared.sourcePartitions(),
                 changelog,
                 listeners.windows(),

@@ -227,7 +227,8 @@ class EarlyCodesTopologyTest {
                         new Repeats(),
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.none(),
-                        encoder),
+                        encoder,
+                        Map.of()),
                 StreamsSettings.monitor(config),
                 folder.resolve(Integer.toHexString(state.hashCode())))) {
             for (int window = 0; window < 4; window++) {

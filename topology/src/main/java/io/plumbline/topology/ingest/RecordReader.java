@@ -1,5 +1,6 @@
 package io.plumbline.topology.ingest;
 
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
@@ -72,9 +73,11 @@ public final class RecordReader {
         }
         byte[] request = requestOf(headers);
         long record = RowSample.recordHash(value, timestampMs, request);
-        long group = request == null ? record : RowSample.requestHash(new String(request, StandardCharsets.UTF_8));
+        String name = request == null ? null : new String(request, StandardCharsets.UTF_8);
+        long group = name == null ? record : RowSample.requestHash(name);
+        String shortName = name == null ? null : RequestTotals.shortName(name);
         RowMask.Kept<ActivationBlob> kept = shape.mask().apply(blob);
-        return new Ingested(shape.site(), group, kept.rows(), kept.masked(), record);
+        return new Ingested(shape.site(), group, shortName, kept.rows(), kept.masked(), record);
     }
 
     private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {

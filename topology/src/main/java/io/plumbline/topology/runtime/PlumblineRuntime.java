@@ -179,7 +179,8 @@ public final class PlumblineRuntime implements AutoCloseable {
                     repeats,
                     watchSource(config, prepared, metrics),
                     WindowWorkers.of(threads(properties)),
-                    EarlyEncoding.background());
+                    EarlyEncoding.background(),
+                    Map.of());
             KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),

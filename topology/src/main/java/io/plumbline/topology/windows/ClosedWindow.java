@@ -1,8 +1,10 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A closed window of one site.
@@ -11,9 +13,11 @@ import io.plumbline.moments.SecondMoment;
  * @param sample deterministic sample of its rows
  * @param masked rows of the window that were taken out before its moment and its sample
  * @param requests records that contributed
+ * @param requestTotals what came of its requests; null where the site has no projection, or where not every record was added under it, as
+ *     while instances with two baselines run beside each other
  * @param closedBy what let it close
  * @param account what became of every row of the site so far
- * @param complete whether all tiles of every contribution arrived; false means a defect or a foreign writer
+ * @param complete whether all tiles and request totals of every contribution arrived; false means a defect or a foreign writer
  */
 public record ClosedWindow(
         String site,
@@ -23,13 +27,15 @@ public record ClosedWindow(
         RowSample sample,
         MaskedRows masked,
         long requests,
+        @Nullable RequestTotals requestTotals,
         ClosedBy closedBy,
         RowAccount account,
         boolean complete) {
 
     /** The same with a newer account. */
     ClosedWindow with(RowAccount newer) {
-        return new ClosedWindow(site, startMs, endMs, moment, sample, masked, requests, closedBy, newer, complete);
+        return new ClosedWindow(
+                site, startMs, endMs, moment, sample, masked, requests, requestTotals, closedBy, newer, complete);
     }
 
     /** What let a window close. */

@@ -13,18 +13,20 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The second moment and the row sample of one site over one pane, being filled. One stream task owns it.
+ * The second moment, the row sample and the request totals of one site over one pane, being filled. One stream task owns it.
  *
  * <p>Rows are counted per tile, so that a pane put together from tiles knows whether every sender's tiles all arrived:
  * the counts of all tiles are then equal. It also remembers what a {@link PaneStore} has not stored yet: tiles that
  * changed, and sampled rows that came.
  *
- * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of sample.
+ * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of sample; of
+ * totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored.
  */
 final class Pane {
 
     private final SecondMomentAccumulator moment;
     private final RowSample sample;
+    private final PaneRequests requestTotals;
     private final long[] tileRows;
     private final BitSet changedTiles = new BitSet();
     private long requests;
@@ -35,7 +37,13 @@ final class Pane {
 
     private int storedPartRows;
 
+    /** Of a site without request totals. */
     Pane(int dimension, int sampleCapacity) {
+        this(dimension, sampleCapacity, new PaneRequests(null, 1));
+    }
+
+    Pane(int dimension, int sampleCapacity, PaneRequests requestTotals) {
+        this.requestTotals = requestTotals;
         moment = SecondMomentAccumulator.ofDimension(dimension);
         sample = RowSample.ofCapacity(sampleCapacity);
         tileRows = new long[MomentTile.tilesOf(dimension)];
@@ -56,6 +64,7 @@ final class Pane {
         }
         changedTiles.set(0, tileRows.length);
         requests++;
+        requestTotals.add(record, kept.targetRows());
         offerToSample(record, kept, timestampMs);
     }
 
@@ -112,15 +121,15 @@ final class Pane {
         masked = masked.plus(more);
     }
 
-    /** What moment and sample hold. */
+    /** What moment, sample and request totals hold. */
     long bytes() {
         long d = moment.dimension();
-        return 4 * d * (d + 3) + sample.bytes();
+        return 4 * d * (d + 3) + sample.bytes() + requestTotals.bytes();
     }
 
-    /** Whether all tiles of every sender are in. */
+    /** Whether all tiles and request totals of every sender are in. */
     boolean isComplete() {
-        return Arrays.stream(tileRows).allMatch(rows -> rows == tileRows[0]);
+        return Arrays.stream(tileRows).allMatch(rows -> rows == tileRows[0]) && requestTotals.isComplete();
     }
 
     int tiles() {
@@ -182,6 +191,10 @@ final class Pane {
 
     RowSample sample() {
         return sample;
+    }
+
+    PaneRequests requestTotals() {
+        return requestTotals;
     }
 
     /** Rows in the moment. */

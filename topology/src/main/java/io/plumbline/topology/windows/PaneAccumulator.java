@@ -167,7 +167,13 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         for (int index = 0; index < pane.tiles(); index++) {
             forward(
                     site,
-                    new PaneMessage.Tile(partition, startMs, settings.paneMs(), pane.requests(), pane.tile(index)),
+                    new PaneMessage.Tile(
+                            partition,
+                            startMs,
+                            settings.paneMs(),
+                            pane.requests(),
+                            pane.requestTotals().sent(),
+                            pane.tile(index)),
                     startMs);
         }
         if (pane.masked().total() > 0) {
@@ -175,6 +181,9 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         }
         for (byte[] part : pane.sample().encode(RowSample.RECORD_PART_BYTES)) {
             forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);
+        }
+        for (byte[] part : pane.requestTotals().parts()) {
+            forward(site, new PaneMessage.TotalsPart(partition, startMs, settings.paneMs(), part), startMs);
         }
     }
 

@@ -12,12 +12,14 @@ import java.util.UUID;
  *
  * <pre>
  * offset  size  field
- *      0     1  version, 2
- *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked
+ *      0     1  version, 3
+ *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked, 5 part of request totals
  *      2     8  application that writes, {@link #application}
  *     10     4  source partition
- *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane   38  …  {@link MomentTile}
+ *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane
+ *              38  8  records in its request totals                  46  …  {@link MomentTile}
  *  sample part 14  8  pane start, ms     22  8  pane length, ms      30  …  a part of a {@link io.plumbline.moments.RowSample}
+ *  totals part 14  8  pane start, ms     22  8  pane length, ms      30  …  a part of {@link io.plumbline.moments.RequestTotals}
  *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  silent: 0 or 1
  *              27  8  event time, ms     35 40  {@link RowsRead}, its components
  *  masked      14  8  pane start, ms     22  8  pane length, ms      30  8  rows by token   38  8  rows by norm
@@ -28,11 +30,12 @@ import java.util.UUID;
  */
 sealed interface PaneMessage {
 
-    byte VERSION = 2;
+    byte VERSION = 3;
     byte TILE = 1;
     byte SAMPLE = 2;
     byte PROGRESS = 3;
     byte MASKED = 4;
+    byte TOTALS = 5;
 
     /** The source partition that speaks. */
     int partition();
@@ -45,14 +48,21 @@ sealed interface PaneMessage {
         return UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
     }
 
-    /** A tile of a closed pane; {@code requests} is counted once, with tile 0. */
-    record Tile(int partition, long paneStartMs, long paneMs, long requests, MomentTile tile) implements PaneMessage {
+    /**
+     * A tile of a closed pane.
+     *
+     * @param requests counted once, with tile 0, as is {@code totalled}
+     * @param totalled records that the parts of its request totals bring: so that a part which does not come is missed
+     */
+    record Tile(int partition, long paneStartMs, long paneMs, long requests, long totalled, MomentTile tile)
+            implements PaneMessage {
         @Override
         public byte[] encode(long application) {
-            return tile.encodeTo(header(TILE, application, partition, 24 + tile.encodedBytes())
+            return tile.encodeTo(header(TILE, application, partition, 32 + tile.encodedBytes())
                             .putLong(paneStartMs)
                             .putLong(paneMs)
-                            .putLong(requests))
+                            .putLong(requests)
+                            .putLong(totalled))
                     .array();
         }
     }
@@ -74,12 +84,25 @@ sealed interface PaneMessage {
     record SamplePart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
         @Override
         public byte[] encode(long application) {
-            return header(SAMPLE, application, partition, 16 + part.length)
-                    .putLong(paneStartMs)
-                    .putLong(paneMs)
-                    .put(part)
-                    .array();
+            return encodePart(SAMPLE, application, partition, paneStartMs, paneMs, part);
         }
+    }
+
+    /** A part of the request totals of a closed pane. */
+    record TotalsPart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
+        @Override
+        public byte[] encode(long application) {
+            return encodePart(TOTALS, application, partition, paneStartMs, paneMs, part);
+        }
+    }
+
+    private static byte[] encodePart(
+            byte kind, long application, int partition, long paneStartMs, long paneMs, byte[] part) {
+        return header(kind, application, partition, 16 + part.length)
+                .putLong(paneStartMs)
+                .putLong(paneMs)
+                .put(part)
+                .array();
     }
 
     /**
@@ -129,6 +152,12 @@ sealed interface PaneMessage {
         return count;
     }
 
+    private static byte[] rest(ByteBuffer buffer) {
+        byte[] rest = new byte[buffer.remaining()];
+        buffer.get(rest);
+        return rest;
+    }
+
     private static long timeOrNever(long ms) {
         return ms == SiteClock.NEVER ? ms : time(ms);
     }
@@ -161,14 +190,10 @@ sealed interface PaneMessage {
                             time(buffer.getLong()),
                             buffer.getLong(),
                             buffer.getLong(),
+                            buffer.getLong(),
                             MomentTile.decode(buffer));
-                case SAMPLE -> {
-                    long paneStartMs = time(buffer.getLong());
-                    long paneMs = buffer.getLong();
-                    byte[] part = new byte[buffer.remaining()];
-                    buffer.get(part);
-                    yield new SamplePart(partition, paneStartMs, paneMs, part);
-                }
+                case SAMPLE -> new SamplePart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
+                case TOTALS -> new TotalsPart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
                 case PROGRESS -> {
                     int partitions = buffer.getInt();
                     if (partition >= partitions || partitions > LARGEST_PARTITIONS) {

@@ -32,9 +32,10 @@ import org.slf4j.LoggerFactory;
  * restoration writes past the live objects.
  *
  * <p><b>Memory</b> per pane: {@code 4 d (d + 3)} bytes live and once more as tiles in an in-memory inner store (not with
- * RocksDB), plus the row sample, likewise.
+ * RocksDB), plus the row sample and the request totals, likewise.
  *
- * <p><b>Written</b> at a commit: of each pane that changed, the tiles that changed and the sampled rows that are new. Of a
+ * <p><b>Written</b> at a commit: of each pane that changed, the tiles that changed, the sampled rows that are new and what was added to
+ * the totals of requests. Of a
  * sample of k rows of which m rows each were offered between commits, all n commits together write {@code k (1 + ln n)}
  * rows and not {@code k n}: the i-th adds a share of 1/i of the rows seen. Stored rows that have left the sample do no harm
  * when read back; when they are most of what is stored the sample is written anew.
@@ -61,13 +62,14 @@ final class PaneStore<S> implements StateStore {
     private final int widest;
     private final long paneMs;
     private final int sampleCapacity;
+    private final RequestTotalling totalling;
     private final Map<String, S> siteStates = new HashMap<>();
     private final Map<String, TreeMap<Long, Pane>> panes = new HashMap<>();
     private final Set<String> dirtySites = new HashSet<>();
     private final Map<PaneId, Pane> dirtyPanes = new HashMap<>();
 
-    /** How many sample parts of a pane the inner store holds; no entry: the pane was never written. */
-    private final Map<PaneId, Integer> storedSampleParts = new HashMap<>();
+    /** What the inner store holds of a pane beside its tiles; no entry: the pane was never written. */
+    private final Map<PaneId, PaneParts> storedParts = new HashMap<>();
 
     /** Panes of sites that are not configured, seen by the last {@link #forgetUnknown}. */
     private final Set<PaneId> unknownBefore = new HashSet<>();
@@ -77,7 +79,8 @@ final class PaneStore<S> implements StateStore {
             SiteStateCodec<S> codec,
             Map<String, Integer> dimensions,
             long paneMs,
-            int sampleCapacity) {
+            int sampleCapacity,
+            RequestTotalling totalling) {
         this.inner = inner;
         this.codec = codec;
         this.dimensions = dimensions;
@@ -85,6 +88,7 @@ final class PaneStore<S> implements StateStore {
                 dimensions.values().stream().mapToInt(Integer::intValue).max().orElse(0);
         this.paneMs = paneMs;
         this.sampleCapacity = sampleCapacity;
+        this.totalling = totalling;
     }
 
     /** The state of a site; the caller may change it and must then {@link #touch}. */
@@ -134,6 +138,10 @@ final class PaneStore<S> implements StateStore {
         return sampleCapacity;
     }
 
+    RequestTotalling totalling() {
+        return totalling;
+    }
+
     /** Open panes of a site by start; a live view. */
     SortedMap<Long, Pane> panes(String site) {
         return panes.getOrDefault(site, new TreeMap<>());
@@ -148,7 +156,7 @@ final class PaneStore<S> implements StateStore {
         }
         PaneId id = new PaneId(site, startMs);
         dirtyPanes.remove(id);
-        Integer parts = storedSampleParts.remove(id);
+        PaneParts parts = storedParts.remove(id);
         if (parts == null) {
             return; // never written
         }
@@ -156,9 +164,7 @@ final class PaneStore<S> implements StateStore {
         for (int tile = 0; tile < MomentTile.tilesOf(pane.moment().dimension()); tile++) {
             inner.delete(PaneKeys.pane(site, startMs, PaneKeys.TILE, tile));
         }
-        for (int part = 0; part < parts; part++) {
-            inner.delete(PaneKeys.pane(site, startMs, PaneKeys.SAMPLE, part));
-        }
+        parts.delete();
     }
 
     StateSize size() {
@@ -183,11 +189,13 @@ final class PaneStore<S> implements StateStore {
                             .putLong(paneMs)
                             .putLong(pane.masked().byToken())
                             .putLong(pane.masked().byNorm())
+                            .putLong(pane.requestTotals().sent())
+                            .putLong(pane.requestTotals().arrived())
                             .array());
             for (int index : pane.changedTiles()) {
                 inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, index), pane.encodedTile(index));
             }
-            storedSampleParts.put(id, writeSample(id, pane));
+            partsOf(id).write(pane);
             pane.stored();
         }
         for (String site : dirtySites) {
@@ -197,28 +205,12 @@ final class PaneStore<S> implements StateStore {
         dirtySites.clear();
     }
 
-    /** Appends the new rows, or starts over; returns how many parts there are now. */
-    private int writeSample(PaneId id, Pane pane) {
-        int before = storedSampleParts.getOrDefault(id, 0);
-        int next = before;
-        if (pane.sampleIsScattered()) {
-            pane.rewriteSample();
-            next = 0;
-        }
-        for (byte[] part : pane.newSampleParts()) {
-            inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.SAMPLE, next++), part);
-        }
-        for (int surplus = next; surplus < before; surplus++) {
-            inner.delete(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.SAMPLE, surplus));
-        }
-        return next;
+    private PaneParts partsOf(PaneId id) {
+        return storedParts.computeIfAbsent(id, name -> new PaneParts(inner, name.site(), name.startMs()));
     }
 
-    /** Requests, length and masked rows of a pane. */
-    private static final int COUNTS_BYTES = 4 * Long.BYTES;
-
-    /** As written before rows could be masked. */
-    private static final int UNMASKED_COUNTS_BYTES = 2 * Long.BYTES;
+    /** Requests, length and masked rows of a pane, and the records that were sent in request totals and that arrived. */
+    private static final int COUNTS_BYTES = 6 * Long.BYTES;
 
     /** Replaces the live objects by what the inner store holds, of sites not configured here too. */
     void reset() {
@@ -226,7 +218,7 @@ final class PaneStore<S> implements StateStore {
         panes.clear();
         dirtySites.clear();
         dirtyPanes.clear();
-        storedSampleParts.clear();
+        storedParts.clear();
         unknownBefore.clear();
         Map<PaneId, byte[]> counts = new HashMap<>();
         Map<PaneId, Integer> partRows = new HashMap<>();
@@ -249,24 +241,21 @@ final class PaneStore<S> implements StateStore {
             ByteBuffer stored = ByteBuffer.wrap(requireCounts(counts.get(id)));
             pane.addRequests(stored.getLong());
             requireSamePaneLength(id.site(), stored.getLong());
-            if (stored.hasRemaining()) {
-                pane.addMasked(new MaskedRows(stored.getLong(), stored.getLong()));
-            }
+            pane.addMasked(new MaskedRows(stored.getLong(), stored.getLong()));
+            pane.requestTotals().loaded(stored.getLong(), stored.getLong());
         });
         dirtyPanes.clear();
     }
 
     private static byte[] requireCounts(byte @Nullable [] value) {
         byte[] counts = value == null ? new byte[0] : value;
-        if (counts.length != UNMASKED_COUNTS_BYTES) {
-            StateVersion.requireLength("request count", COUNTS_BYTES, counts);
-        }
+        StateVersion.requireLength("request count", COUNTS_BYTES, counts);
         return counts;
     }
 
-    /** Takes in a tile or a part of the sample; returns how many sampled rows it holds. */
+    /** Takes in a tile, or a part of the sample or of request totals; returns how many sampled rows it holds. */
     private int load(PaneId id, PaneKeys key, byte[] value) {
-        storedSampleParts.putIfAbsent(id, 0);
+        PaneParts parts = partsOf(id);
         switch (key.part()) {
             case PaneKeys.TILE -> {
                 MomentTile tile = MomentTile.decode(ByteBuffer.wrap(value));
@@ -282,16 +271,20 @@ final class PaneStore<S> implements StateStore {
                 pane.addTile(tile);
                 return 0;
             }
-            case PaneKeys.SAMPLE -> {
+            case PaneKeys.SAMPLE, PaneKeys.TOTALS -> {
                 // Both kinds of store hand out entries in the order of their keys: the tiles came before.
                 Pane pane = dirtyPanes.get(id);
                 if (pane == null) {
                     throw new IllegalStateException(
-                            "the state store holds a row sample of site %s without its moment; reset the application's state"
+                            "the state store holds a row sample or request totals of site %s without its moment; reset the application's state"
                                     .formatted(key.site()));
                 }
-                storedSampleParts.merge(id, key.index() + 1, Math::max);
-                return pane.addSamplePart(value);
+                parts.found(key.part(), key.index());
+                if (key.part() == PaneKeys.SAMPLE) {
+                    return pane.addSamplePart(value);
+                }
+                pane.requestTotals().load(value);
+                return 0;
             }
             default -> throw new IllegalStateException("pane part of unknown kind " + key.part());
         }
@@ -301,7 +294,12 @@ final class PaneStore<S> implements StateStore {
     private Pane openPane(PaneId id, int width) {
         int dimension = dimensions.getOrDefault(id.site(), width);
         Pane pane = panes.computeIfAbsent(id.site(), name -> new TreeMap<>())
-                .computeIfAbsent(id.startMs(), start -> new Pane(dimension, sampleCapacity));
+                .computeIfAbsent(
+                        id.startMs(),
+                        start -> new Pane(
+                                dimension,
+                                sampleCapacity,
+                                new PaneRequests(totalling.projections().get(id.site()), totalling.capacity())));
         dirtyPanes.put(id, pane);
         return pane;
     }

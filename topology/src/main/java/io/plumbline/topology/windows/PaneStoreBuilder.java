@@ -17,12 +17,14 @@ final class PaneStoreBuilder<S> implements StoreBuilder<PaneStore<S>> {
     private final Map<String, Integer> dimensions;
     private final long paneMs;
     private final int sampleCapacity;
+    private final RequestTotalling totalling;
     private Map<String, String> logConfig;
 
     /**
      * @param dimensions target width of each configured site
      * @param paneMs length of a pane
      * @param sampleCapacity rows kept per pane for a refit
+     * @param totalling which request totals are kept
      * @param logConfig topic settings of the change-log
      */
     PaneStoreBuilder(
@@ -32,6 +34,7 @@ final class PaneStoreBuilder<S> implements StoreBuilder<PaneStore<S>> {
             Map<String, Integer> dimensions,
             long paneMs,
             int sampleCapacity,
+            RequestTotalling totalling,
             Map<String, String> logConfig) {
         this.name = name;
         this.kind = kind;
@@ -39,6 +42,7 @@ final class PaneStoreBuilder<S> implements StoreBuilder<PaneStore<S>> {
         this.dimensions = Map.copyOf(dimensions);
         this.paneMs = paneMs;
         this.sampleCapacity = sampleCapacity;
+        this.totalling = totalling;
         this.logConfig = Map.copyOf(logConfig);
     }
 
@@ -50,7 +54,7 @@ final class PaneStoreBuilder<S> implements StoreBuilder<PaneStore<S>> {
                 .withLoggingEnabled(logConfig)
                 .withCachingDisabled()
                 .build();
-        return new PaneStore<>(inner, codec, dimensions, paneMs, sampleCapacity);
+        return new PaneStore<>(inner, codec, dimensions, paneMs, sampleCapacity, totalling);
     }
 
     @Override

@@ -146,6 +146,11 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             if (!isLate(progress, part.paneStartMs())) {
                 paneWithTiles(site, part.paneStartMs()).addSamplePart(part.part());
             }
+        } else if (message instanceof PaneMessage.TotalsPart part) {
+            requirePane(part.paneStartMs(), part.paneMs());
+            if (!isLate(progress, part.paneStartMs())) {
+                paneWithTiles(site, part.paneStartMs()).requestTotals().addPart(part.part());
+            }
         } else if (message instanceof PaneMessage.Progress step) {
             progress.update(step, wallMs());
             panes.touch(site);
@@ -170,6 +175,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             pane.addTile(message.tile());
             if (first) {
                 pane.addRequests(message.requests());
+                pane.requestTotals().expect(message.totalled());
             }
         } else if (first) {
             leaveOut(site, progress, message.partition(), message.tile().rows());
@@ -362,6 +368,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
                 endMs,
                 panes().dimension(site),
                 panes().sampleCapacity(),
+                panes().totalling(),
                 List.copyOf(panes().panes(site).subMap(startMs, endMs).values()),
                 closedBy,
                 account(site, progress));

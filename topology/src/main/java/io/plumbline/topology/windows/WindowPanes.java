@@ -1,10 +1,13 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The panes of a window that closed, in the order of their time, not added together yet.
@@ -16,6 +19,7 @@ import java.util.List;
  * by any thread.
  *
  * @param sampleCapacity rows of the window's sample
+ * @param totalling which request totals it has
  */
 record WindowPanes(
         String site,
@@ -23,6 +27,7 @@ record WindowPanes(
         long endMs,
         int dimension,
         int sampleCapacity,
+        RequestTotalling totalling,
         List<Pane> panes,
         ClosedBy closedBy,
         RowAccount account) {
@@ -57,8 +62,25 @@ record WindowPanes(
                 sample,
                 masked,
                 requests,
+                requestTotals(requests),
                 closedBy,
                 account,
                 complete);
+    }
+
+    /** Null unless every record is in them, under the projection that the site has here. */
+    private @Nullable RequestTotals requestTotals(long requests) {
+        RequestProjection projection = totalling.projections().get(site);
+        if (projection == null) {
+            return null;
+        }
+        RequestTotals sum = RequestTotals.ofCapacity(projection.id(), totalling.capacity());
+        for (Pane pane : panes) {
+            RequestTotals totals = pane.requestTotals().totals();
+            if (totals != null && totals.projection().equals(projection.id())) {
+                sum.merge(totals);
+            }
+        }
+        return sum.records() == requests ? sum : null;
     }
 }

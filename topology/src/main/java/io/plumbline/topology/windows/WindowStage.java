@@ -24,6 +24,7 @@ public final class WindowStage {
     private final StoreKind kind;
     private final Map<String, Integer> dimensions;
     private final int sampleRows;
+    private final RequestTotalling totalling;
     private final int sourcePartitions;
     private final Map<String, String> logConfig;
     private final WindowListener listener;
@@ -32,6 +33,7 @@ public final class WindowStage {
     /**
      * @param dimensions target width of each configured site
      * @param sampleRows rows kept per pane and window for a refit
+     * @param totalling of which sites totals of requests are kept
      * @param sourcePartitions partitions of the activations topic: a window waits for all of them
      * @param logConfig topic settings of the change-logs
      * @param watch tells silence of a site from a source that cannot be read
@@ -41,6 +43,7 @@ public final class WindowStage {
             StoreKind kind,
             Map<String, Integer> dimensions,
             int sampleRows,
+            RequestTotalling totalling,
             int sourcePartitions,
             Map<String, String> logConfig,
             WindowListener listener,
@@ -49,6 +52,7 @@ public final class WindowStage {
         this.kind = kind;
         this.dimensions = dimensions;
         this.sampleRows = sampleRows;
+        this.totalling = totalling;
         this.sourcePartitions = sourcePartitions;
         this.logConfig = logConfig;
         this.listener = listener;
@@ -101,7 +105,8 @@ public final class WindowStage {
     }
 
     private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {
-        return new PaneStoreBuilder<>(name, kind, codec, dimensions, settings.paneMs(), sampleRows, logConfig);
+        return new PaneStoreBuilder<>(
+                name, kind, codec, dimensions, settings.paneMs(), sampleRows, totalling, logConfig);
     }
 
     private record WithStores<A, B, C, D>(Maker<A, B, C, D> maker, Set<StoreBuilder<?>> stores)

@@ -4,7 +4,7 @@
  * <p>Two levels, because moments add up. Level 1 ({@link io.plumbline.topology.windows.PaneAccumulator}) runs where the
  * records are read, one instance per source partition, and adds every row once to the pane its event time falls in. A pane is
  * the greatest common divisor of window size and advance. When a pane closes it leaves as tiles and parts of its row
- * sample, keyed by site. Level 2 ({@link io.plumbline.topology.windows.WindowComposer}) adds the tiles of all partitions
+ * sample and of its request totals, keyed by site. Level 2 ({@link io.plumbline.topology.windows.WindowComposer}) adds the tiles of all partitions
  * and composes windows from panes.
  *
  * <p><b>Closing.</b> At level 1 time is kept per (site, source partition): the largest event time seen. A pane closes when
@@ -23,6 +23,11 @@
  * <p><b>Version 2</b> of the progress messages and of the state of both levels brought these sums, and the application that
  * writes into every message: under another {@code application_id} all activations are read anew, and the predecessor's panes on
  * the same topic are not added to them. State of version 1 is refused at start, messages of version 1 are skipped and counted.
+ *
+ * <p><b>Requests.</b> Where a site has a projection ({@link io.plumbline.topology.windows.RequestTotalling}), level 1 adds up, per request of
+ * a pane, its rows and their projected sum. They are stored, sent and merged as moments are: so a request whose records come through several
+ * partitions, or that lasts longer than a pane, is one request in its window. Tile 0 says how many records the totals hold; a window where
+ * they did not all come is not complete.
  *
  * <p><b>State.</b> Both levels keep their panes in memory while hot and write them as tiles to a change-logged store when
  * Kafka Streams commits, inside the same transaction ({@link io.plumbline.topology.windows.CommitHook}). Writing in

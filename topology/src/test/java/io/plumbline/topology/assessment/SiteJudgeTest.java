@@ -221,6 +221,7 @@ class SiteJudgeTest {
                 next.sample(),
                 next.masked(),
                 next.requests(),
+                next.requestTotals(),
                 next.closedBy(),
                 next.account(),
                 true);
@@ -282,6 +283,7 @@ class SiteJudgeTest {
                 sample,
                 MaskedRows.NONE,
                 RECORDS,
+                null,
                 ClosedWindow.ClosedBy.EVENT_TIME,
                 new RowAccount(128, 128, 0, Map.of(), Map.of(), 0),
                 true);

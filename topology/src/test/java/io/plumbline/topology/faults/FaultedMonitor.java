@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
@@ -72,7 +73,8 @@ final class FaultedMonitor {
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.of(2),
-                EarlyEncoding.background());
+                EarlyEncoding.background(),
+                MonitorFolder.projections(sites));
         topology.addProcessor("print", Printer::new, "compose");
         topology.addSink("prints", arguments[1], new ByteArraySerializer(), new ByteArraySerializer(), "print");
         run(topology, StreamsSettings.monitor(config));
@@ -150,7 +152,11 @@ final class FaultedMonitor {
             KillPoint.passed("print");
             ClosedWindow window = record.value().window();
             WindowPrint print = WindowPrint.of(
-                    window.startMs(), window.moment().rows(), window.moment().state(), window.complete());
+                    window.startMs(),
+                    window.moment().rows(),
+                    window.moment().state(),
+                    Objects.requireNonNull(window.requestTotals(), "a window without request totals"),
+                    window.complete());
             context()
                     .forward(new Record<>(
                             window.site().getBytes(StandardCharsets.UTF_8),

@@ -3,7 +3,9 @@ package io.plumbline.topology.faults;
 import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestProjection;
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -12,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** The files a monitor needs to start: one explainer and baseline for all sites, and a configuration for each instance. */
 final class MonitorFolder {
@@ -22,7 +26,21 @@ final class MonitorFolder {
     private static final int FEATURES = 4;
     private static final int RANK = 2;
 
+    /** Directions along which requests are totalled; of integers, so that sums are exact. */
+    private static final int COMPONENTS = 3;
+
     private MonitorFolder() {}
+
+    static RequestProjection projection(int width) {
+        return RequestProjection.of(ActivationRecords.integerRows(-2, COMPONENTS, width));
+    }
+
+    static Map<String, RequestProjection> projections(Map<String, WatchedSite> sites) {
+        Map<String, RequestProjection> projections = new TreeMap<>();
+        sites.forEach((name, site) ->
+                projections.put(name, projection(site.explainer().targetWidth())));
+        return projections;
+    }
 
     static void create(Path folder, String prefix, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers)
             throws IOException {

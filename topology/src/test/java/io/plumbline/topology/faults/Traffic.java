@@ -1,6 +1,9 @@
 package io.plumbline.topology.faults;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -8,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,6 +19,7 @@ import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Integer rows for a monitor, and the truth about them: sums of integers are exact in any order, so that a window can be
@@ -57,6 +62,8 @@ public final class Traffic implements AutoCloseable {
     private final String topic;
     private final KafkaProducer<byte[], byte[]> producer;
     private final Map<String, SecondMomentAccumulator> truth = new TreeMap<>();
+    private final Map<String, RequestTotals> requests = new TreeMap<>();
+    private final RequestProjection projection;
     private final Map<String, Integer> lateRecords = new ConcurrentHashMap<>();
     private final List<Future<RecordMetadata>> acknowledgements = new ArrayList<>();
     private int nextWindow;
@@ -67,6 +74,7 @@ public final class Traffic implements AutoCloseable {
     Traffic(Shape shape, String topic, BrokerClient client) {
         this.shape = shape;
         this.topic = topic;
+        this.projection = MonitorFolder.projection(shape.width());
         this.producer = client.producer(Map.of("max.request.size", "4000000", "linger.ms", "5"));
     }
 
@@ -90,10 +98,12 @@ public final class Traffic implements AutoCloseable {
             int turn = i / shape.sites();
             int partition = turn < shape.partitions() ? turn : random.nextInt(shape.partitions());
             Matrix rows = ActivationRecords.integerRows(window * 100_000L + i, ROWS, shape.width());
-            truth.computeIfAbsent(site + "@" + startMs, key -> SecondMomentAccumulator.ofDimension(shape.width()))
-                    .add(rows);
+            // Some records are a request of their own, the others come by threes, from any partition.
+            String request = turn % 4 == 0 ? null : "request " + turn / 4;
+            byte[] value = ActivationRecords.blob(rows);
+            add(site + "@" + startMs, rows, request, RowSample.recordHash(value, timestampMs, null));
             rowsIn += ROWS;
-            send(site, partition, timestampMs, rows, false);
+            send(site, partition, timestampMs, value, request);
         }
         for (int i = 0; window > 0 && i < shape.sites(); i++) {
             String site = shape.site(i);
@@ -104,6 +114,16 @@ public final class Traffic implements AutoCloseable {
             send(site, partition, startMs - 1, ActivationRecords.integerRows(i, rows, shape.width()), false);
         }
         sendBad(shape.site(window % shape.sites()), random.nextInt(shape.partitions()), startMs);
+    }
+
+    private void add(String window, Matrix rows, @Nullable String request, long record) {
+        truth.computeIfAbsent(window, key -> SecondMomentAccumulator.ofDimension(shape.width()))
+                .add(rows);
+        double[] sum = new double[projection.components()];
+        projection.add(rows, sum);
+        requests.computeIfAbsent(
+                        window, key -> RequestTotals.ofCapacity(projection.id(), RequestTotals.DEFAULT_CAPACITY))
+                .add(request == null ? record : RowSample.requestHash(request), request, rows.rows(), sum);
     }
 
     private void sendBad(String site, int partition, long timestampMs) {
@@ -133,13 +153,25 @@ public final class Traffic implements AutoCloseable {
     }
 
     private void send(String site, int partition, long timestampMs, Matrix rows, boolean bad) {
-        ProducerRecord<byte[], byte[]> record =
-                new ProducerRecord<>(topic, partition, timestampMs, null, ActivationRecords.blob(rows));
-        record.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+        ProducerRecord<byte[], byte[]> record = record(site, partition, timestampMs, ActivationRecords.blob(rows));
         if (bad) {
             record.headers().add(ROWS_HEADER, Integer.toString(rows.rows()).getBytes(StandardCharsets.UTF_8));
         }
         acknowledgements.add(producer.send(record));
+    }
+
+    private void send(String site, int partition, long timestampMs, byte[] value, @Nullable String request) {
+        ProducerRecord<byte[], byte[]> record = record(site, partition, timestampMs, value);
+        if (request != null) {
+            record.headers().add("request", request.getBytes(StandardCharsets.UTF_8));
+        }
+        acknowledgements.add(producer.send(record));
+    }
+
+    private ProducerRecord<byte[], byte[]> record(String site, int partition, long timestampMs, byte[] value) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, timestampMs, null, value);
+        record.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+        return record;
     }
 
     private void flush() throws Exception {
@@ -167,6 +199,7 @@ public final class Traffic implements AutoCloseable {
                         Long.parseLong(key.substring(key.indexOf('@') + 1)),
                         moment.rows(),
                         moment.snapshot().state(),
+                        Objects.requireNonNull(requests.get(key)),
                         true)));
         return expected;
     }

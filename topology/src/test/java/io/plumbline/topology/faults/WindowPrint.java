@@ -1,5 +1,7 @@
 package io.plumbline.topology.faults;
 
+import io.plumbline.moments.RequestTotal;
+import io.plumbline.moments.RequestTotals;
 import java.nio.ByteBuffer;
 
 /**
@@ -7,21 +9,36 @@ import java.nio.ByteBuffer;
  *
  * @param startMs where it begins
  * @param rows how many rows it holds
- * @param hash over every bit of its moment
- * @param whole whether every tile of every contribution was in it
+ * @param hash over every bit of its moment and of its request totals
+ * @param whole whether every tile and all request totals of every contribution was in it
  */
 record WindowPrint(long startMs, long rows, long hash, boolean whole) {
 
     private static final int BYTES = 3 * Long.BYTES + 1;
 
-    static WindowPrint of(long startMs, long rows, double[] state, boolean whole) {
-        long hash = 1125899906842597L;
-        for (double value : state) {
-            // Small integers have only zeros in their low bits: the shift brings the high ones down.
-            hash = (hash ^ Double.doubleToLongBits(value)) * 0x9E3779B97F4A7C15L;
-            hash ^= hash >>> 32;
+    static WindowPrint of(long startMs, long rows, double[] state, RequestTotals requests, boolean whole) {
+        long hash = hash(1125899906842597L, state);
+        for (RequestTotal total : requests.totals()) {
+            hash = hash(hash, total.request());
+            hash = hash(hash, String.valueOf(total.name()).hashCode());
+            hash = hash(hash, total.rows());
+            hash = hash(hash, total.sum());
         }
-        return new WindowPrint(startMs, rows, hash, whole);
+        return new WindowPrint(startMs, rows, hash(hash, requests.recordsNotKept()), whole);
+    }
+
+    private static long hash(long before, double[] values) {
+        long hash = before;
+        for (double value : values) {
+            hash = hash(hash, Double.doubleToLongBits(value));
+        }
+        return hash;
+    }
+
+    /** Small integers have only zeros in their low bits: the shift brings the high ones down. */
+    private static long hash(long before, long bits) {
+        long hash = (before ^ bits) * 0x9E3779B97F4A7C15L;
+        return hash ^ (hash >>> 32);
     }
 
     byte[] encode() {

@@ -45,6 +45,19 @@ class RecordReaderTest {
             Limits.DEFAULT);
 
     @Test
+    void aLongNameOfARequestIsCutAndStillNamesIt() throws Exception {
+        byte[] value = ActivationRecords.blob(ActivationRecords.integerRows(1, 2, 3));
+        RecordHeaders first = new RecordHeaders();
+        first.add("request", bytes("x".repeat(64) + "first"));
+        RecordHeaders second = new RecordHeaders();
+        second.add("request", bytes("x".repeat(64) + "second"));
+        Ingested one = reader.read(SAE, value, first, TIME);
+        Ingested other = reader.read(SAE, value, second, TIME);
+        assertEquals("x".repeat(64), one.requestName());
+        assertNotEquals(one.request(), other.request());
+    }
+
+    @Test
     void theHeaderNamesTheSiteBeforeTheKeyDoes() throws Refused {
         byte[] value = ActivationRecords.blob(Matrix.zeros(2, 3));
         assertEquals("sae", reader.read(SAE, value, new RecordHeaders(), TIME).site());
@@ -61,6 +74,8 @@ class RecordReaderTest {
         RecordHeaders headers = new RecordHeaders();
         headers.add("request", bytes("chat-1"));
         long here = reader.read(SAE, value, headers, TIME).request();
+        assertEquals("chat-1", reader.read(SAE, value, headers, TIME).requestName());
+        assertNull(reader.read(SAE, value, new RecordHeaders(), TIME).requestName(), "its own request");
         long later = reader.read(SAE, value, headers, TIME + 1).request();
         assertEquals(here, later);
         long alone = reader.read(SAE, value, new RecordHeaders(), TIME).request();

@@ -15,6 +15,7 @@ import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.LateReason;
+import io.plumbline.topology.windows.RequestTotalling;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
@@ -120,6 +121,7 @@ final class MeasuredMonitor {
                 config.store(),
                 widths,
                 config.sampleRows(),
+                RequestTotalling.NONE,
                 partitions,
                 Map.of(),
                 silent,

@@ -52,7 +52,8 @@ final class MonitorInstance implements AutoCloseable {
                         new Repeats(),
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
-                        EarlyEncoding.background()),
+                        EarlyEncoding.background(),
+                        Map.of()),
                 properties);
         streams.setUncaughtExceptionHandler(error -> {
             failures.add(error);

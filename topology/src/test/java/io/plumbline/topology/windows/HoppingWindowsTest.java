@@ -92,7 +92,15 @@ class HoppingWindowsTest {
             public void onWindowClosed(String site, long rows) {}
         };
         WindowStage stage = new WindowStage(
-                settings, StoreKind.MEMORY, Map.of(SITE, WIDTH), 16, 1, Map.of(), listener, SourceWatch.ALWAYS_READ);
+                settings,
+                StoreKind.MEMORY,
+                Map.of(SITE, WIDTH),
+                16,
+                RequestTotalling.NONE,
+                1,
+                Map.of(),
+                listener,
+                SourceWatch.ALWAYS_READ);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.ingest.Ingested;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import javax.management.ObjectName;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -47,20 +49,37 @@ class HotPathTest {
     @ParameterizedTest
     @EnumSource(names = {"F32", "F16", "BF16"})
     void aRecordAllocatesTheSameFewBytesWhateverItsRows(DType type) throws Exception {
+        assertFewBytes(type, null, NO_HEADERS, BYTES_A_RECORD);
+    }
+
+    /** Of the request's total as well: one row, their sum, and that sum projected, and the name. */
+    @ParameterizedTest
+    @EnumSource(names = {"F32", "F16", "BF16"})
+    void aRecordOfATotalledRequestAllocatesTheSameFewBytesWhateverItsRows(DType type) throws Exception {
+        int components = 16;
+        RequestProjection projection = RequestProjection.of(floats(new SplittableRandom(1), components, WIDTH));
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("request", "request-17".getBytes(StandardCharsets.UTF_8));
+        assertFewBytes(type, projection, headers, BYTES_A_RECORD + 12L * WIDTH + 8L * components + 300);
+    }
+
+    private void assertFewBytes(
+            DType type, @Nullable RequestProjection projection, RecordHeaders headers, long mostBytes)
+            throws Exception {
         for (int rows : new int[] {64, 512}) {
             byte[] value = blob(floats(new SplittableRandom(rows), rows, WIDTH), type);
             // The one sampled row has the smallest hash after a while, and no other one enters.
-            Pane pane = new Pane(WIDTH, 1);
+            Pane pane = new Pane(WIDTH, 1, new PaneRequests(projection, 4));
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             long least = Long.MAX_VALUE;
             long deadline = System.nanoTime() + 60_000_000_000L;
-            for (long time = 1; least > BYTES_A_RECORD && System.nanoTime() - deadline < 0; time++) {
+            for (long time = 1; least > mostBytes && System.nanoTime() - deadline < 0; time++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
-                pane.add(reader.read(SITE, value, NO_HEADERS, time), time);
+                pane.add(reader.read(SITE, value, headers, time), time);
                 least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
             }
             assertTrue(
-                    least <= BYTES_A_RECORD,
+                    least <= mostBytes,
                     "%d bytes for a record of %d rows of %s in %d bytes".formatted(least, rows, type, value.length));
         }
     }

@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowCodes;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.CapacityEstimate;
@@ -25,7 +28,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code plumbline check} says of open panes, against the heap they take. */
 class PaneMemoryTest {
@@ -41,14 +44,14 @@ class PaneMemoryTest {
     @TempDir
     private Path folder;
 
-    /** With codes that are more than all the rest. */
+    /** Also with codes that are more than all the rest, and with as many totals of requests as are kept. */
     @ParameterizedTest
-    @ValueSource(strings = {"at-trigger", "on-arrival"})
-    void openPanesTakeTheHeapThatIsEstimated(String encode) throws Exception {
+    @CsvSource({"at-trigger, 0", "on-arrival, 0", "at-trigger, 128"})
+    void openPanesTakeTheHeapThatIsEstimated(String encode, int components) throws Exception {
         MonitorConfig config = config(encode);
         boolean coded = encode.equals("on-arrival");
         CapacityEstimate estimate = CapacityEstimate.of(
-                config, new Deployment(1, 1, false), Runtime.getRuntime().maxMemory());
+                config, new Deployment(1, 1, false), Runtime.getRuntime().maxMemory(), site -> components);
         long expected = estimate.held().stream()
                 .filter(part -> part.what().contains("panes") || part.what().contains("stored"))
                 .mapToLong(Part::bytes)
@@ -56,8 +59,8 @@ class PaneMemoryTest {
         List<PaneStore<SiteClock>> stores = new ArrayList<>();
         HeapUse before = HeapUse.now();
         // As many panes as the settings leave open at the two levels.
-        stores.add(filled(config, (int) config.window().openPanesPerPartition(), false));
-        stores.add(filled(config, (int) config.window().openPanesPerWindow(), coded));
+        stores.add(filled(config, (int) config.window().openPanesPerPartition(), false, components));
+        stores.add(filled(config, (int) config.window().openPanesPerWindow(), coded, components));
         if (coded) {
             // Where rows are read they are stored before they have codes.
             config.sites()
@@ -82,7 +85,7 @@ class PaneMemoryTest {
         }
     }
 
-    private static PaneStore<SiteClock> filled(MonitorConfig config, int panes, boolean coded) {
+    private static PaneStore<SiteClock> filled(MonitorConfig config, int panes, boolean coded, int components) {
         Map<String, Integer> dimensions = new TreeMap<>();
         config.sites().keySet().forEach(site -> dimensions.put(site, WIDTH));
         PaneStore<SiteClock> store = new PaneStore<>(
@@ -90,7 +93,8 @@ class PaneMemoryTest {
                 SiteClock.CODEC,
                 dimensions,
                 config.window().paneMs(),
-                config.sampleRows());
+                config.sampleRows(),
+                RequestTotalling.NONE);
         long number = 0;
         for (int commit = 0; commit < COMMITS; commit++) {
             for (String site : dimensions.keySet()) {
@@ -103,11 +107,26 @@ class PaneMemoryTest {
                     if (coded) {
                         encode(open);
                     }
+                    if (components > 0) {
+                        addRequests(open, commit, components);
+                    }
                 }
             }
             store.writeDirty();
         }
         return store;
+    }
+
+    /** All commits together as many requests as are kept, each in one of them. */
+    private static void addRequests(Pane pane, int commit, int components) {
+        RequestTotals totals =
+                RequestTotals.ofCapacity(new RequestProjection.Id(1, components), RequestTotals.DEFAULT_CAPACITY);
+        int share = RequestTotals.DEFAULT_CAPACITY / COMMITS + 1;
+        for (int request = commit * share; request < (commit + 1) * share; request++) {
+            String name = "request-%012d".formatted(request);
+            totals.add(RowSample.requestHash(name), name, 1, new double[components]);
+        }
+        totals.encode(RowSample.RECORD_PART_BYTES).forEach(pane.requestTotals()::addPart);
     }
 
     private MonitorConfig config(String encode) throws Exception {

@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotal;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
@@ -19,6 +22,7 @@ import io.plumbline.wire.MomentTile;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueIterator;
@@ -32,6 +36,10 @@ class PaneStoreTest {
     private static final int WIDTH = 5;
     private static final long PANE_MS = 10_000;
     private static final int CAPACITY = 16;
+
+    private static final RequestProjection PROJECTION =
+            RequestProjection.of(ActivationRecords.integerRows(77, 3, WIDTH));
+    private static final RequestTotalling TOTALLING = new RequestTotalling(Map.of(SITE, PROJECTION), 8);
 
     private final KeyValueStore<Bytes, byte[]> inner =
             Stores.inMemoryKeyValueStore("panes").get();
@@ -61,9 +69,10 @@ class PaneStoreTest {
         Matrix rows = write();
         store.reset();
         long moment = 4L * WIDTH * (WIDTH + 3);
-        assertEquals(new StateSize(1, moment + 4L * rows.rows() * WIDTH), store.size());
+        long request = 8L * PROJECTION.components() + RequestTotals.ENTRY_OVERHEAD;
+        assertEquals(new StateSize(1, moment + 4L * rows.rows() * WIDTH + request), store.size());
         var unused = store.paneToChange(SITE, PANE_MS);
-        assertEquals(new StateSize(2, 2 * moment + 4L * rows.rows() * WIDTH), store.size());
+        assertEquals(new StateSize(2, 2 * moment + 4L * rows.rows() * WIDTH + request), store.size());
         store.remove(SITE, 0);
         assertEquals(new StateSize(1, moment), store.size());
     }
@@ -165,10 +174,141 @@ class PaneStoreTest {
         assertEquals(60, first.panes(SITE).get(0L).rows());
     }
 
+    /** 120 commits of some of 30 requests, of which 8 are kept: what is stored merges to what is live, and stays small. */
+    @Test
+    void requestTotalsAreAppendedToAndWrittenAnewBeforeTheyAreMostlyHistory() {
+        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        int most = 0;
+        int times = 0;
+        int before = 0;
+        for (int commit = 0; commit < 120; commit++) {
+            for (int record = 0; record < 3; record++) {
+                add(store, "request " + (7 * commit + record) % 30, commit);
+            }
+            store.writeDirty();
+            int stored = storedParts(PaneKeys.TOTALS).values().stream()
+                    .mapToInt(part -> RequestTotals.decode(part).size())
+                    .sum();
+            most = Math.max(most, stored);
+            times += stored < before ? 1 : 0;
+            before = stored;
+            PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
+            restored.reset();
+            assertEquals(totals(store), totals(restored), "commit " + commit);
+            assertTrue(restored.panes(SITE).get(0L).isComplete());
+        }
+        assertEquals(8, store.panes(SITE).get(0L).requestTotals().totals().size());
+        assertTrue(most > 40 && most <= 64 + 2 * 8, most + " stored requests at most");
+        assertTrue(times >= 2, "written anew " + times + " times");
+        store.remove(SITE, 0);
+        assertEquals(0, inner.approximateNumEntries(), "nothing is left of a removed pane");
+    }
+
+    @Test
+    void aCommitWritesOnlyTheRequestsThatGotRows() {
+        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        for (int record = 0; record < 5; record++) {
+            add(store, "request " + record, record);
+        }
+        store.writeDirty();
+        add(store, "request 3", 9);
+        store.writeDirty();
+        store.paneToChange(SITE, 0).addRequests(1);
+        store.writeDirty();
+        assertEquals(
+                List.of(5, 1),
+                storedParts(PaneKeys.TOTALS).values().stream()
+                        .map(part -> RequestTotals.decode(part).size())
+                        .toList());
+    }
+
+    /** A restored pane goes on where the other instance stopped, and no record is totalled twice. */
+    @Test
+    void aRestoredPaneAddsToTheTotalsThatAreStored() {
+        PaneStore<SiteClock> first = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> second = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> truth = new PaneStore<>(
+                Stores.inMemoryKeyValueStore("truth").get(),
+                SiteClock.CODEC,
+                Map.of(SITE, WIDTH),
+                PANE_MS,
+                CAPACITY,
+                TOTALLING);
+        for (int commit = 0; commit < 12; commit++) {
+            PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
+            owner.reset();
+            add(owner, "request " + commit % 5, commit);
+            add(truth, "request " + commit % 5, commit);
+            owner.writeDirty();
+            // Read and not committed: whoever reads it again counts it.
+            add(owner, "request " + commit % 5, commit);
+        }
+        first.reset();
+        assertEquals(totals(truth), totals(first));
+    }
+
+    @Test
+    void totalsThatDidNotComeAreMissedAfterARestartToo() {
+        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        add(store, "request", 1);
+        store.paneToChange(SITE, 0).requestTotals().expect(2);
+        store.writeDirty();
+        PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
+        restored.reset();
+        Pane pane = restored.panes(SITE).get(0L);
+        assertFalse(pane.isComplete());
+        RequestTotals late = RequestTotals.ofCapacity(PROJECTION.id(), 8);
+        late.add(5, null, 1, new double[PROJECTION.components()]);
+        late.add(6, null, 1, new double[PROJECTION.components()]);
+        late.encode(1_000).forEach(pane.requestTotals()::addPart);
+        assertTrue(pane.isComplete());
+    }
+
+    /** An instance with a new baseline takes over: what the old one began is not mixed with other sums. */
+    @Test
+    void aPaneKeepsTheProjectionItBeganWith() {
+        PaneStore<SiteClock> old = store(WIDTH, PANE_MS);
+        add(old, "request", 1);
+        old.writeDirty();
+        RequestProjection other = RequestProjection.of(ActivationRecords.integerRows(78, 2, WIDTH));
+        PaneStore<SiteClock> next = new PaneStore<>(
+                inner,
+                SiteClock.CODEC,
+                Map.of(SITE, WIDTH),
+                PANE_MS,
+                CAPACITY,
+                new RequestTotalling(Map.of(SITE, other), 8));
+        next.reset();
+        List<RequestTotal> before = totals(next);
+        add(next, "request", 2);
+        assertEquals(before, totals(next));
+        assertEquals(2, next.panes(SITE).get(0L).requests());
+        RequestTotals theirs = RequestTotals.ofCapacity(other.id(), 8);
+        theirs.add(5, null, 1, new double[2]);
+        next.panes(SITE).get(0L).requestTotals().expect(1);
+        theirs.encode(1_000).forEach(next.panes(SITE).get(0L).requestTotals()::addPart);
+        assertEquals(before, totals(next));
+        assertTrue(next.panes(SITE).get(0L).isComplete(), "it came, though it was not added");
+    }
+
+    private static void add(PaneStore<SiteClock> store, String request, int record) {
+        ActivationBlob rows = ActivationRecords.undecoded(ActivationRecords.integerRows(record, 2, WIDTH));
+        store.paneToChange(SITE, 0)
+                .add(
+                        new Ingested(SITE, RowSample.requestHash(request), request, rows, MaskedRows.NONE, record),
+                        record);
+    }
+
+    private static List<RequestTotal> totals(PaneStore<SiteClock> store) {
+        return Objects.requireNonNull(store.panes(SITE).get(0L).requestTotals().totals())
+                .totals();
+    }
+
     @Test
     void panesOfASiteThatIsNotConfiguredOutliveARollingRestartAndNotMuchMore() {
         write();
-        PaneStore<SiteClock> other = new PaneStore<>(inner, SiteClock.CODEC, Map.of("new", WIDTH), PANE_MS, CAPACITY);
+        PaneStore<SiteClock> other =
+                new PaneStore<>(inner, SiteClock.CODEC, Map.of("new", WIDTH), PANE_MS, CAPACITY, RequestTotalling.NONE);
         other.reset();
         other.forgetUnknown();
         PaneStore<SiteClock> back = store(WIDTH, PANE_MS);
@@ -206,14 +346,14 @@ class PaneStoreTest {
     }
 
     @Test
-    void countsFromBeforeRowsCouldBeMaskedAreRead() {
+    void countsOfAnotherLengthAreRefused() {
         write();
         Bytes counts = PaneKeys.pane(SITE, 0, PaneKeys.COUNTS, 0);
-        inner.put(counts, Arrays.copyOf(inner.get(counts), 16));
-        PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-        restored.reset();
-        assertEquals(MaskedRows.NONE, restored.panes(SITE).get(0L).masked());
-        assertEquals(1, restored.panes(SITE).get(0L).requests());
+        inner.put(counts, Arrays.copyOf(inner.get(counts), 32));
+        String message = assertThrows(
+                        IllegalStateException.class, () -> store(WIDTH, PANE_MS).reset())
+                .getMessage();
+        assertTrue(message.contains("reset the application's state"), message);
     }
 
     private Map<Integer, byte[]> storedParts(byte kind) {
@@ -239,6 +379,6 @@ class PaneStoreTest {
     }
 
     private PaneStore<SiteClock> store(int dimension, long paneMs) {
-        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), paneMs, CAPACITY);
+        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), paneMs, CAPACITY, TOTALLING);
     }
 }

@@ -134,7 +134,7 @@ class RowAccountTest {
         moment.add(ActivationRecords.integerRows(9, 4, WindowPipeline.WIDTH));
         MomentTile tile =
                 MomentTile.cut(WindowPipeline.WIDTH, 4, moment.state()).get(0);
-        pipeline.compose("removed", new PaneMessage.Tile(0, T0, 10_000, 1, tile));
+        pipeline.compose("removed", new PaneMessage.Tile(0, T0, 10_000, 1, 0, tile));
         pipeline.passHours(1);
         assertEquals(Map.of(), pipeline.late, "it may come back");
         pipeline.passHours(1);

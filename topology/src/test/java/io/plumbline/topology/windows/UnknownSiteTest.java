@@ -50,7 +50,7 @@ class UnknownSiteTest {
             TestInputTopic<byte[], byte[]> moments =
                     driver.createInputTopic("moments", new ByteArraySerializer(), new ByteArraySerializer());
             byte[] site = "new".getBytes(StandardCharsets.UTF_8);
-            moments.pipeInput(site, new PaneMessage.Tile(0, 0, PANE_MS, 1, tile).encode(APPLICATION));
+            moments.pipeInput(site, new PaneMessage.Tile(0, 0, PANE_MS, 1, 0, tile).encode(APPLICATION));
             moments.pipeInput(
                     site,
                     new PaneMessage.Progress(0, 2, PANE_MS, false, PANE_MS, new RowsRead(4, 0, 0, 0, 0))
@@ -84,7 +84,15 @@ class UnknownSiteTest {
         WindowSettings settings =
                 new WindowSettings(Duration.ofMillis(PANE_MS), Duration.ofMillis(PANE_MS), Duration.ZERO, null, null);
         WindowStage stage = new WindowStage(
-                settings, StoreKind.MEMORY, Map.of("old", WIDTH), 16, 2, Map.of(), listener, SourceWatch.ALWAYS_READ);
+                settings,
+                StoreKind.MEMORY,
+                Map.of("old", WIDTH),
+                16,
+                RequestTotalling.NONE,
+                2,
+                Map.of(),
+                listener,
+                SourceWatch.ALWAYS_READ);
         Topology topology = new Topology();
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         topology.addSource("moments-source", in, in, "moments");

@@ -23,11 +23,12 @@ class WindowCodecsTest {
 
     @Test
     void aTileArrivesAsItWasSent() {
-        PaneMessage.Tile sent = new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, TILE);
+        PaneMessage.Tile sent = new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, 4, TILE);
         PaneMessage.Tile read = assertInstanceOf(PaneMessage.Tile.class, PaneMessage.decode(sent.encode(US), US));
         assertEquals(2, read.partition());
         assertEquals(1_700_000_000_000L, read.paneStartMs());
         assertEquals(5, read.requests());
+        assertEquals(4, read.totalled());
         assertEquals(7, read.tile().rows());
         assertArrayEquals(TILE.values(), read.tile().values());
         HostileBytes.check(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
@@ -45,6 +46,18 @@ class WindowCodecsTest {
     }
 
     @Test
+    void aPartOfRequestTotalsArrivesAsItWasSent() {
+        PaneMessage.TotalsPart sent = new PaneMessage.TotalsPart(1, -10_000, 10_000, new byte[] {4, 5, 6});
+        PaneMessage.TotalsPart read =
+                assertInstanceOf(PaneMessage.TotalsPart.class, PaneMessage.decode(sent.encode(US), US));
+        assertEquals(1, read.partition());
+        assertEquals(-10_000, read.paneStartMs());
+        assertEquals(10_000, read.paneMs());
+        assertArrayEquals(new byte[] {4, 5, 6}, read.part());
+        HostileBytes.mutate(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
+    }
+
+    @Test
     void progressArrivesAsItWasSentAlsoBeforeAnythingIsClosed() {
         for (long closedUpToMs : new long[] {1_700_000_000_000L, SiteClock.NEVER}) {
             PaneMessage.Progress sent =
@@ -56,14 +69,15 @@ class WindowCodecsTest {
 
     @Test
     void timesAndPartitionsThatWouldOverflowAreRefused() {
-        assertRefused(new PaneMessage.Tile(0, Long.MAX_VALUE, 10_000, 1, TILE), "time");
+        assertRefused(new PaneMessage.Tile(0, Long.MAX_VALUE, 10_000, 1, 1, TILE), "time");
         assertRefused(new PaneMessage.SamplePart(0, Long.MIN_VALUE + 1, 10_000, new byte[0]), "time");
+        assertRefused(new PaneMessage.TotalsPart(0, Long.MAX_VALUE, 10_000, new byte[0]), "time");
         assertRefused(progress(0, 1, Long.MAX_VALUE, 0), "time");
         assertRefused(progress(0, 1, 0, Long.MAX_VALUE), "time");
         assertRefused(progress(4, 4, 0, 0), "partition 4 of 4");
         assertRefused(progress(-1, 4, 0, 0), "partition -1");
         assertRefused(progress(0, Integer.MAX_VALUE, 0, 0), "partition 0 of");
-        assertRefused(new PaneMessage.Tile(Integer.MAX_VALUE, 0, 10_000, 1, TILE), "partition 2147483647");
+        assertRefused(new PaneMessage.Tile(Integer.MAX_VALUE, 0, 10_000, 1, 1, TILE), "partition 2147483647");
     }
 
     private static PaneMessage progress(int partition, int partitions, long closedUpToMs, long eventTimeMs) {
@@ -72,7 +86,7 @@ class WindowCodecsTest {
 
     @Test
     void messagesOfAnotherApplicationAreRefused() {
-        byte[] theirs = new PaneMessage.Tile(2, 0, 10_000, 5, TILE).encode(PaneMessage.application("plumbline-2"));
+        byte[] theirs = new PaneMessage.Tile(2, 0, 10_000, 5, 4, TILE).encode(PaneMessage.application("plumbline-2"));
         IllegalArgumentException refusal =
                 assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(theirs, US));
         assertTrue(refusal.getMessage().contains("another application"), refusal.getMessage());

@@ -38,6 +38,7 @@ class WindowPanesTest {
                         10,
                         WIDTH,
                         8,
+                        RequestTotalling.NONE,
                         List.of(panes),
                         ClosedWindow.ClosedBy.EVENT_TIME,
                         new SiteProgress().account(0))

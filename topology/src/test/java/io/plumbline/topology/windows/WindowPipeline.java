@@ -1,6 +1,7 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RowMask;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -32,6 +33,7 @@ import org.apache.kafka.streams.TopologyTestDriver;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Both levels of this stage for any number of source partitions: a test driver knows one, so each partition has a driver of
@@ -43,6 +45,12 @@ final class WindowPipeline implements AutoCloseable {
     static final int WIDTH = 5;
     static final long WALL_START = 1_800_000_000_000L;
     private static final int PARTITION_AT = 10;
+
+    /** Integers, so that sums are exact. */
+    static final RequestProjection PROJECTION = RequestProjection.of(ActivationRecords.integerRows(3, 2, WIDTH));
+
+    /** Of which totals are kept, of a pane and of a window. */
+    static final int REQUESTS = 6;
 
     final List<ClosedWindow> windows = new ArrayList<>();
     final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
@@ -98,6 +106,7 @@ final class WindowPipeline implements AutoCloseable {
                     StoreKind.MEMORY,
                     widths,
                     16,
+                    new RequestTotalling(Map.of(SITE, PROJECTION), REQUESTS),
                     partitions,
                     Map.of(),
                     watcher,
@@ -138,8 +147,16 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     void read(String site, int partition, byte[] value, long timestampMs) {
+        read(site, null, partition, value, timestampMs);
+    }
+
+    /** A record of a request of this name. */
+    void read(String site, @Nullable String request, int partition, byte[] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
         headers.add("site", site.getBytes(StandardCharsets.UTF_8));
+        if (request != null) {
+            headers.add("request", request.getBytes(StandardCharsets.UTF_8));
+        }
         readers.get(partition)
                 .createInputTopic("activations", new ByteArraySerializer(), new ByteArraySerializer())
                 .pipeInput(new TestRecord<>(new byte[] {7}, value, headers, Instant.ofEpochMilli(timestampMs)));

@@ -170,6 +170,7 @@ class WindowStageTest {
                         T0,
                         60_000,
                         1,
+                        0,
                         MomentTile.cut(WIDTH, 4, moment.state()).get(0))
                 .encode(PaneMessage.application("windows"));
         ByteArraySerializer out = new ByteArraySerializer();
@@ -323,7 +324,15 @@ class WindowStageTest {
             public void onWindowClosed(String site, long rows) {}
         };
         WindowStage stage = new WindowStage(
-                settings, kind, Map.of(SITE, WIDTH), 16, 1, Map.of(), windowListener, SourceWatch.ALWAYS_READ);
+                settings,
+                kind,
+                Map.of(SITE, WIDTH),
+                16,
+                RequestTotalling.NONE,
+                1,
+                Map.of(),
+                windowListener,
+                SourceWatch.ALWAYS_READ);
         Topology topology = new Topology();
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();

@@ -2,6 +2,8 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.fuzz.FuzzTarget;
@@ -47,9 +49,13 @@ public final class WindowTargets {
         if (message instanceof PaneMessage.Tile tile) {
             pane.addTile(tile.tile());
             pane.addRequests(tile.requests());
+            pane.requestTotals().expect(tile.totalled());
             pane.isComplete();
         } else if (message instanceof PaneMessage.SamplePart part) {
             pane.addSamplePart(part.part());
+        } else if (message instanceof PaneMessage.TotalsPart part) {
+            pane.requestTotals().addPart(part.part());
+            pane.isComplete();
         } else if (message instanceof PaneMessage.Masked masked) {
             pane.addMasked(masked.rows());
         } else if (message instanceof PaneMessage.Progress progress) {
@@ -68,7 +74,7 @@ public final class WindowTargets {
     private static List<byte[]> messages() {
         List<byte[]> messages = new ArrayList<>();
         for (MomentTile tile : MomentTile.cut(DIMENSION, 7, new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9})) {
-            messages.add(new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, tile).encode(US));
+            messages.add(new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, 4, tile).encode(US));
         }
         RowSample sample = RowSample.ofCapacity(CAPACITY);
         for (int row = 0; row < 4; row++) {
@@ -78,6 +84,13 @@ public final class WindowTargets {
         sample.attach(RowSample.hash(7, 2), new RowCodes(encoder, new int[] {0, 8}, new double[] {1, -2}));
         for (byte[] part : sample.encode(1_000)) {
             messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode(US));
+        }
+        RequestTotals totals = RequestTotals.ofCapacity(new RequestProjection.Id(7, 2), CAPACITY);
+        for (long request = 0; request < 12; request++) {
+            totals.add(request, "Anfrage ü " + request, 3, new double[] {request, 1});
+        }
+        for (byte[] part : totals.encode(300)) {
+            messages.add(new PaneMessage.TotalsPart(1, -10_000, 10_000, part).encode(US));
         }
         messages.add(new PaneMessage.Masked(1, -10_000, 10_000, new MaskedRows(5, 6)).encode(US));
         messages.add(spoke(3, 4, 1_700_000_000_000L, false).encode(US));

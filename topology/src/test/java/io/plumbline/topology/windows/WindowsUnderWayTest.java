@@ -81,7 +81,7 @@ class WindowsUnderWayTest {
                     .snapshot()
                     .state();
             MomentTile tile = MomentTile.cut(WindowPipeline.WIDTH, ROWS, before).get(0);
-            pipeline.compose(WindowPipeline.SITE, new PaneMessage.Tile(0, T0, SIZE_MS, 1, tile));
+            pipeline.compose(WindowPipeline.SITE, new PaneMessage.Tile(0, T0, SIZE_MS, 1, 0, tile));
             assertEquals(Map.of(LateReason.WINDOW_CLOSED, (long) ROWS), pipeline.late);
             handed.remove().run();
             pipeline.passSeconds(1);
@@ -228,6 +228,7 @@ class WindowsUnderWayTest {
                 T0 + SIZE_MS,
                 WindowPipeline.WIDTH,
                 ROWS,
+                RequestTotalling.NONE,
                 List.of(pane),
                 ClosedWindow.ClosedBy.EVENT_TIME,
                 new SiteProgress().account(0));

@@ -1,0 +1,65 @@
+package io.plumbline.topology.windows;
+
+import java.util.List;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueStore;
+
+/**
+ * The parts of one pane's row sample and of its request totals in the inner store: how many there are, so that more are appended and all
+ * are deleted.
+ */
+final class PaneParts {
+
+    private final KeyValueStore<Bytes, byte[]> inner;
+    private final String site;
+    private final long startMs;
+    private int samples;
+    private int totals;
+
+    PaneParts(KeyValueStore<Bytes, byte[]> inner, String site, long startMs) {
+        this.inner = inner;
+        this.site = site;
+        this.startMs = startMs;
+    }
+
+    /** A part of this index was found. */
+    void found(byte kind, int index) {
+        if (kind == PaneKeys.SAMPLE) {
+            samples = Math.max(samples, index + 1);
+        } else {
+            totals = Math.max(totals, index + 1);
+        }
+    }
+
+    /** Appends what is new, or starts over where most of what is stored is history. */
+    void write(Pane pane) {
+        boolean anew = pane.sampleIsScattered();
+        if (anew) {
+            pane.rewriteSample();
+        }
+        samples = write(PaneKeys.SAMPLE, samples, anew, pane.newSampleParts());
+        PaneRequests.Stored requests = pane.requestTotals().store();
+        totals = write(PaneKeys.TOTALS, totals, requests.anew(), requests.parts());
+    }
+
+    /** Returns how many there are now. */
+    private int write(byte kind, int before, boolean anew, List<byte[]> parts) {
+        int next = anew ? 0 : before;
+        for (byte[] part : parts) {
+            inner.put(PaneKeys.pane(site, startMs, kind, next++), part);
+        }
+        delete(kind, next, before);
+        return next;
+    }
+
+    void delete() {
+        delete(PaneKeys.SAMPLE, 0, samples);
+        delete(PaneKeys.TOTALS, 0, totals);
+    }
+
+    private void delete(byte kind, int from, int to) {
+        for (int part = from; part < to; part++) {
+            inner.delete(PaneKeys.pane(site, startMs, kind, part));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
+import java.util.Map;
+
+/**
+ * Of which sites totals of requests are kept, and of how many requests. A site without a projection has none and pays nothing.
+ *
+ * @param projections of those sites, to rows of the target space
+ * @param capacity requests kept of each pane and window
+ */
+public record RequestTotalling(Map<String, RequestProjection> projections, int capacity) {
+
+    /** No site. */
+    public static final RequestTotalling NONE = of(Map.of());
+
+    public RequestTotalling {
+        projections = Map.copyOf(projections);
+    }
+
+    /** With as many requests as are kept by default. */
+    public static RequestTotalling of(Map<String, RequestProjection> projections) {
+        return new RequestTotalling(projections, RequestTotals.DEFAULT_CAPACITY);
+    }
+}

@@ -1,0 +1,231 @@
+package io.plumbline.topology.windows;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotal;
+import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowMask;
+import io.plumbline.moments.RowSample;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.wire.MomentTile;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Totals of requests on their way through both levels, against one computed from the rows that were sent. */
+class RequestTotalsStageTest {
+
+    private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;
+    private static final String SITE = WindowPipeline.SITE;
+    private static final WindowSettings TUMBLING = settings(10, 10);
+
+    @TempDir
+    private Path folder;
+
+    @Nullable
+    private WindowPipeline pipeline;
+
+    private record Sent(
+            long timestampMs, long request, @Nullable String name, Matrix rows) {}
+
+    private final List<Sent> sent = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        if (pipeline != null) {
+            pipeline.close();
+        }
+    }
+
+    /** Of 12 requests 6 are kept; each has records in every partition. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5})
+    void totalsOfAWindowAreThoseOfItsRowsOverAnyNumberOfPartitions(int partitions) {
+        WindowPipeline open = start(TUMBLING, partitions, RowMask.NONE);
+        SplittableRandom random = new SplittableRandom(4);
+        for (int record = 0; record < 120; record++) {
+            String name = record % 10 == 9 ? null : "request " + record % 12;
+            send(open, random.nextInt(partitions), name, record, T0 + 250L * record);
+            if (record % 17 == 0) {
+                open.deliver(random.nextInt(partitions));
+            }
+        }
+        closeAll(open, partitions, T0 + 60_000);
+        assertEquals(3, open.windows.size());
+        open.windows.forEach(this::assertTotals);
+    }
+
+    /** A request lasts longer than a pane and is in several windows. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void aRequestThatSpansPanesOfAHoppingWindowIsJoined(int partitions) {
+        WindowPipeline open = start(settings(12, 3), partitions, RowMask.NONE);
+        for (int record = 0; record < 96; record++) {
+            send(open, record % partitions, "request " + record / 20, record, T0 + 500L * record);
+        }
+        closeAll(open, partitions, T0 + 120_000);
+        List<ClosedWindow> full = open.windows.stream()
+                .filter(window -> window.startMs() >= T0 && window.endMs() <= T0 + 48_000)
+                .toList();
+        assertTrue(full.size() >= 12, full.size() + " windows");
+        full.forEach(this::assertTotals);
+    }
+
+    @Test
+    void maskedRowsAreInNoTotal() {
+        RowMask mask = RowMask.of(new MaskRules(List.of(1L), null), null);
+        WindowPipeline open = start(TUMBLING, 1, mask);
+        Matrix rows = ActivationRecords.integerRows(5, 4, WindowPipeline.WIDTH);
+        open.read(SITE, "half", 0, ActivationRecords.blob(rows, 1, 7, 1, 8), T0);
+        open.read(SITE, "none", 0, ActivationRecords.blob(rows, 1, 1, 1, 1), T0);
+        Matrix kept = Matrix.zeros(2, WindowPipeline.WIDTH);
+        System.arraycopy(rows.values(), WindowPipeline.WIDTH, kept.values(), 0, WindowPipeline.WIDTH);
+        System.arraycopy(
+                rows.values(), 3 * WindowPipeline.WIDTH, kept.values(), WindowPipeline.WIDTH, WindowPipeline.WIDTH);
+        sent.add(new Sent(T0, RowSample.requestHash("half"), "half", kept));
+        open.read(SITE, 0, ActivationRecords.blob(rows, 7, 7, 7, 7), T0 + 10_000);
+        open.deliverAll();
+        assertTotals(open.windows.get(0));
+    }
+
+    /** Kafka loses nothing; a defect or another hand on the topic is noticed, as of tiles. */
+    @Test
+    void aWindowWhoseTotalsDidNotAllArriveIsNotComplete() {
+        WindowPipeline open = start(TUMBLING, 2, RowMask.NONE);
+        send(open, 0, "a", 1, T0);
+        send(open, 1, "b", 2, T0);
+        send(open, 0, "c", 3, T0 + 10_000);
+        send(open, 1, "d", 4, T0 + 10_000);
+        open.deliver(0);
+        List<PaneMessage> messages = open.passSecondsAtLevelOne(1, 0);
+        int totals = 0;
+        while (!(messages.get(totals) instanceof PaneMessage.TotalsPart)) {
+            totals++;
+        }
+        open.deliver(1, totals);
+        open.lose(1, 1);
+        open.deliver(1);
+        ClosedWindow window = open.windows.get(0);
+        assertFalse(window.complete());
+        assertNull(window.requestTotals());
+        assertEquals(5, window.moment().rows());
+    }
+
+    /** As long as an instance with another baseline reads some of the partitions. */
+    @Test
+    void aWindowWithRecordsUnderAnotherProjectionIsCompleteAndHasNoTotals() {
+        WindowPipeline open = start(TUMBLING, 1, RowMask.NONE);
+        RequestTotals others = RequestTotals.ofCapacity(new RequestProjection.Id(99, 2), WindowPipeline.REQUESTS);
+        others.add(1, "other", 3, new double[] {1, 2});
+        MomentTile tile =
+                MomentTile.cut(WindowPipeline.WIDTH, 3, new double[20]).get(0);
+        open.compose(SITE, new PaneMessage.Tile(0, T0, 10_000, 1, 1, tile));
+        others.encode(1_000).forEach(part -> open.compose(SITE, new PaneMessage.TotalsPart(0, T0, 10_000, part)));
+        send(open, 0, "a", 1, T0);
+        send(open, 0, "b", 2, T0 + 10_000);
+        send(open, 0, "c", 3, T0 + 20_000);
+        open.deliverAll();
+        ClosedWindow window = open.windows.get(0);
+        assertTrue(window.complete());
+        assertEquals(2, window.requests());
+        assertNull(window.requestTotals());
+        assertTotals(open.windows.get(1));
+    }
+
+    @Test
+    void totalsThatComeForAClosedWindowChangeNothing() {
+        WindowPipeline open = start(TUMBLING, 1, RowMask.NONE);
+        send(open, 0, "a", 1, T0);
+        send(open, 0, "b", 2, T0 + 10_000);
+        open.deliverAll();
+        RequestTotals late = RequestTotals.ofCapacity(WindowPipeline.PROJECTION.id(), WindowPipeline.REQUESTS);
+        late.add(1, "late", 3, new double[] {1, 2});
+        late.encode(1_000).forEach(part -> open.compose(SITE, new PaneMessage.TotalsPart(0, T0, 10_000, part)));
+        send(open, 0, "c", 3, T0 + 20_000);
+        open.deliverAll();
+        assertEquals(2, open.windows.size());
+        open.windows.forEach(this::assertTotals);
+        assertEquals(0, open.lastAccount().unaccounted());
+    }
+
+    @Test
+    void aSiteWithoutAProjectionSendsNoTotals() {
+        Pane pane = new Pane(WindowPipeline.WIDTH, 8);
+        pane.addTile(MomentTile.cut(WindowPipeline.WIDTH, 3, new double[20]).get(0));
+        assertEquals(List.of(), pane.requestTotals().parts());
+        assertEquals(0, pane.requestTotals().sent());
+        assertTrue(pane.isComplete());
+        ClosedWindow window = new WindowPanes(
+                        SITE,
+                        T0,
+                        T0 + 10_000,
+                        WindowPipeline.WIDTH,
+                        8,
+                        RequestTotalling.of(Map.of("another", WindowPipeline.PROJECTION)),
+                        List.of(pane),
+                        ClosedWindow.ClosedBy.EVENT_TIME,
+                        new SiteProgress().account(0))
+                .compose();
+        assertNull(window.requestTotals());
+    }
+
+    private WindowPipeline start(WindowSettings settings, int partitions, RowMask mask) {
+        WindowPipeline open = new WindowPipeline(settings, partitions, folder, SourceWatch.ALWAYS_READ, mask);
+        pipeline = open;
+        return open;
+    }
+
+    private static WindowSettings settings(int sizeSeconds, int advanceSeconds) {
+        return new WindowSettings(
+                Duration.ofSeconds(sizeSeconds), Duration.ofSeconds(advanceSeconds), Duration.ZERO, null, null);
+    }
+
+    private void send(WindowPipeline open, int partition, @Nullable String name, int seed, long timestampMs) {
+        Matrix rows = ActivationRecords.integerRows(seed, 1 + seed % 4, WindowPipeline.WIDTH);
+        byte[] value = ActivationRecords.blob(rows);
+        long request = name == null ? RowSample.recordHash(value, timestampMs, null) : RowSample.requestHash(name);
+        sent.add(new Sent(timestampMs, request, name, rows));
+        open.read(SITE, name, partition, value, timestampMs);
+    }
+
+    private static void closeAll(WindowPipeline open, int partitions, long timestampMs) {
+        for (int partition = 0; partition < partitions; partition++) {
+            open.read(partition, -1, 1, timestampMs);
+        }
+        open.deliverAll();
+    }
+
+    private void assertTotals(ClosedWindow window) {
+        RequestTotals expected = RequestTotals.ofCapacity(WindowPipeline.PROJECTION.id(), WindowPipeline.REQUESTS);
+        for (Sent record : sent) {
+            if (record.timestampMs() >= window.startMs() && record.timestampMs() < window.endMs()) {
+                double[] sum = new double[WindowPipeline.PROJECTION.components()];
+                WindowPipeline.PROJECTION.add(record.rows(), sum);
+                expected.add(record.request(), record.name(), record.rows().rows(), sum);
+            }
+        }
+        RequestTotals found = window.requestTotals();
+        assertNotNull(found);
+        List<RequestTotal> totals = found.totals();
+        assertEquals(expected.totals(), totals, "window from " + window.startMs());
+        assertEquals(expected.recordsNotKept(), found.recordsNotKept());
+        assertEquals(window.requests(), found.records());
+        assertTrue(window.complete());
+    }
+}
