@@ -15,6 +15,9 @@ package io.plumbline.calibration;
  */
 public record DriftPolicy(int needed, int memory) {
 
+    /** What a site is debounced by where nothing else is written: 2 of the last 3 windows. */
+    public static final DriftPolicy STANDARD = new DriftPolicy(2, 3);
+
     public DriftPolicy {
         if (needed < 1 || memory < needed || memory > DriftState.LONGEST_MEMORY) {
             throw new IllegalArgumentException(

@@ -61,7 +61,7 @@ final class BaselineCommand implements Callable<Integer> {
 
     private static final double DAY_MS = 86_400_000.0;
     private static final List<DriftPolicy> DEBOUNCES =
-            List.of(DriftPolicy.immediate(), new DriftPolicy(2, 3), new DriftPolicy(3, 3));
+            List.of(DriftPolicy.immediate(), DriftPolicy.STANDARD, new DriftPolicy(3, 3));
 
     @Option(
             names = "--explainer",

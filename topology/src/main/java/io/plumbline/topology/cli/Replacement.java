@@ -65,12 +65,12 @@ final class Replacement {
         }
     }
 
-    /** The site's own rule where it has a calibrated one, otherwise the default promise with 2 of 3. */
+    /** The site's own rule where it has a calibrated one, otherwise the default promise. */
     static Threshold rule(@Nullable SiteSettings site, Duration windowSize) {
         return site != null && site.threshold().isCalibrated()
                 ? site.threshold()
                 : new Threshold.FalseAlarms(
-                        new AlarmBudget.PerTime(1, MONTH), AlarmLaw.tumbling(new DriftPolicy(2, 3), windowSize));
+                        new AlarmBudget.PerTime(1, MONTH), AlarmLaw.tumbling(DriftPolicy.STANDARD, windowSize));
     }
 
     Provenance provenance(Instant created, String source) {

@@ -98,7 +98,7 @@ final class SiteReader {
             }
         }
         MaskRules mask = node.has("mask") ? mask(node.child("mask")) : MaskRules.NONE;
-        DriftPolicy debounce = node.parsed("debounce", DriftPolicy.immediate(), AlarmText::debounce);
+        DriftPolicy debounce = node.parsed("debounce", DriftPolicy.STANDARD, AlarmText::debounce);
         ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce, triggers));
         Threshold threshold = thresholds.threshold(node, "threshold");
         Threshold clear = thresholds.clear(node, threshold);

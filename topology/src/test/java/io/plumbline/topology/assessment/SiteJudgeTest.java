@@ -246,6 +246,7 @@ class SiteJudgeTest {
                     explainer: explainer
                     baseline: baseline.safetensors
                     rank: 4
+                    debounce: 1 of 1
                     %s
                 """.formatted(window, WatchedFolder.SITE, site), "judge.yaml", folder);
         return new SiteJudge(WatchedFolder.sites(config).get(WatchedFolder.SITE));

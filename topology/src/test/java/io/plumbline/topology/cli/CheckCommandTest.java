@@ -133,8 +133,8 @@ class CheckCommandTest {
         assertTrue(
                 shell.out()
                         .contains("the largest of 16 clean windows of 64 rows: 1 clean window in 17 above it, at most"
-                                + " 1 false alarm in 17 min; asked for 1 false alarm in 30 d, which needs 43199 clean"
-                                + " windows: collect 43183 more"),
+                                + " 1 false alarm in 1.38 h; asked for 1 false alarm in 30 d, which needs 414 clean"
+                                + " windows: collect 398 more"),
                 shell.out());
         Shell kept = check("rank: 2, threshold: {false_alarm_rate: 0.06}", "--offline");
         assertTrue(kept.out().contains("1 clean window in 17 above it\n"), kept.out());

@@ -60,6 +60,7 @@ class MonitorConfigTest {
         SiteSettings site = site(printed, "encoder.layer.2");
         SiteSettings plain = site(smallest, "layer.2");
         assertEquals(plain.cooldown(), site.cooldown());
+        assertEquals(plain.debounce(), site.debounce());
         assertEquals(MaskRules.NONE, site.mask());
         assertEquals(plain.mask(), site.mask());
         assertEquals(plain.triggers(), site.triggers());
@@ -326,9 +327,9 @@ class MonitorConfigTest {
                 kafka: {bootstrap.servers: "h:1"}
                 window: {size: 10m, advance: 5m}
                 sites:
-                  plain: {explainer: s, baseline: b, rank: 1, debounce: 2 of 3}
-                  week: {explainer: s, baseline: b, rank: 1, threshold: {false_alarms: 2 per 7d}, clear: {quantile: 0.5}}
-                  rate: {explainer: s, baseline: b, rank: 1, threshold: {false_alarm_rate: 0.01}, clear: 1.0}
+                  plain: {explainer: s, baseline: b, rank: 1}
+                  week: {explainer: s, baseline: b, rank: 1, threshold: {false_alarms: 2 per 7d}, clear: {quantile: 0.5}, debounce: 1 of 1}
+                  rate: {explainer: s, baseline: b, rank: 1, threshold: {false_alarm_rate: 0.01}, clear: 1.0, debounce: 1 of 1}
                 """);
         AlarmLaw immediate = new AlarmLaw(DriftPolicy.immediate(), Duration.ofMinutes(10), Duration.ofMinutes(5), 1);
         assertEquals(
