@@ -29,9 +29,19 @@ public final class BaselineBuilder {
     /** Rows of whole requests a baseline keeps where nothing else is asked for. */
     public static final int DEFAULT_SAMPLE_ROWS = 2_048;
 
+    /**
+     * Window sizes to calibrate for where none is asked for: a window of any number of rows from 64 on then has a threshold, see
+     * {@link CalibratedSizes}.
+     */
+    public static final List<Integer> LADDER = List.of(128, 256, 512, 1_024, 2_048, 4_096, 8_192);
+
+    /** Windows a recording must have of a size of the ladder: fewer promise less than the next smaller size does. */
+    public static final int FEWEST_WINDOWS = 8;
+
     private final Explainer explainer;
     private final List<Integer> ranks;
-    private final List<Integer> rowsPerWindow;
+    private List<Integer> rowsPerWindow;
+    private boolean ladder;
     private final RequestSums whole;
     private final GroupingSums grouping;
     private final MaskRules rules;
@@ -93,6 +103,25 @@ public final class BaselineBuilder {
         }
         sample = RequestSample.ofCapacity(sampleRows);
         return this;
+    }
+
+    /**
+     * Calibrates for those sizes of {@link #LADDER} that the recording fills {@value #FEWEST_WINDOWS} times, at least for the
+     * smallest that a rank allows, in place of the sizes asked for.
+     */
+    public BaselineBuilder onLadder() {
+        ladder = true;
+        return this;
+    }
+
+    private List<Integer> sizesOnLadder() {
+        int smallestRank = ranks.stream().min(Integer::compare).orElse(1);
+        List<Integer> possible =
+                LADDER.stream().filter(size -> size >= smallestRank).toList();
+        List<Integer> filled = possible.stream()
+                .filter(size -> rows() >= (long) FEWEST_WINDOWS * size)
+                .toList();
+        return filled.isEmpty() ? possible.subList(0, Math.min(1, possible.size())) : filled;
     }
 
     /** Whether every request must go through {@link #addNorms} before the first {@link #add}. */
@@ -165,6 +194,9 @@ public final class BaselineBuilder {
      * @throws IllegalStateException if nothing was added
      */
     public CleanWindowPass secondPass() {
+        if (ladder) {
+            rowsPerWindow = sizesOnLadder();
+        }
         return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows());
     }
 

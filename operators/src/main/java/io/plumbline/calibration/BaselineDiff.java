@@ -54,9 +54,10 @@ public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps
      * Compares two baselines of one explainer. <b>Cost:</b> two decompositions of d x d per rank.
      *
      * @param threshold the rule both are asked for a level by
+     * @param together the statistics that are judged as one; the others each by itself
      * @throws IllegalArgumentException if they are of two explainers: their statistics are not the same
      */
-    public static BaselineDiff between(Baseline old, Baseline other, Threshold threshold) {
+    public static BaselineDiff between(Baseline old, Baseline other, Threshold threshold, List<String> together) {
         if (!old.explainerSha256().equals(other.explainerSha256())) {
             throw new IllegalArgumentException(
                     "the old baseline was made with decoder %s, the new one with %s: there is nothing to compare"
@@ -73,12 +74,13 @@ public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps
                 gaps.put(size.rank(), gap(old, other, size.rank()));
             }
             for (String statistic : STATISTICS) {
+                List<String> asOne = together.contains(statistic) ? together : List.of(statistic);
                 changes.add(new Change(
                         statistic,
                         size.rank(),
                         size.rowsPerWindow(),
-                        level(old, size, statistic, threshold),
-                        level(other, size, statistic, threshold),
+                        level(old, size, statistic, asOne, threshold),
+                        level(other, size, statistic, asOne, threshold),
                         windows(old, size, statistic),
                         windows(other, size, statistic)));
             }
@@ -92,9 +94,10 @@ public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps
                 ActiveSubspace.topEigenspace(other.moment().matrix(), rank).subspace());
     }
 
-    private static @Nullable Double level(Baseline of, NullSample size, String statistic, Threshold threshold) {
+    private static @Nullable Double level(
+            Baseline of, NullSample size, String statistic, List<String> together, Threshold threshold) {
         return of.sample(size.rank(), size.rowsPerWindow())
-                                .map(sample -> threshold.level(size.rank(), of.dimension(), sample.clean(statistic)))
+                                .map(sample -> sample.level(together, statistic, threshold, of.dimension()))
                                 .orElse(null)
                         instanceof Level.Known known
                 ? known.value()

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * median_norm                             [1]             F64   of the target rows that are not masked by token, see {@link Masking}
  * mask_token_ids                          [m]             I64   this and the next are missing where nothing is masked so
  * mask_norm_cap                           [1]             F64
- * windows.RANK.ROWS.STATISTIC             [windows]       F64   the values of one statistic in clean windows
+ * windows.RANK.ROWS.STATISTIC             [windows]       F64   one statistic in clean windows, NaN: undefined
  * sample_requests                         [q]             I64   names of the requests of which rows were kept
  * sample_request_offsets                  [q + 1]         I64   rows of request i: offsets[i] .. offsets[i + 1] - 1
  * sample_activations                      [n, d_in]       see below
@@ -233,10 +233,14 @@ final class BaselineFile {
             }
             byWindow.computeIfAbsent(
                             List.of(Integer.valueOf(parts[1]), Integer.valueOf(parts[2])), key -> new LinkedHashMap<>())
-                    .put(parts[3], finite(name, values));
+                    .put(parts[3], finiteOrUndefined(name, values));
         }
         List<NullSample> samples = new ArrayList<>();
-        byWindow.forEach((key, values) -> samples.add(new NullSample(key.get(0), key.get(1), values)));
+        try {
+            byWindow.forEach((key, values) -> samples.add(new NullSample(key.get(0), key.get(1), values)));
+        } catch (IllegalArgumentException refused) {
+            throw new BaselineException("%s: %s".formatted(name, refused.getMessage()));
+        }
         return samples;
     }
 
@@ -259,6 +263,16 @@ final class BaselineFile {
                     "%s: tensor \"%s\" is %s, expected %s".formatted(name, tensor, found.dtype(), dtype));
         }
         return found;
+    }
+
+    /** The values of clean windows, NaN where a statistic was undefined. */
+    private static double[] finiteOrUndefined(String name, Tensor tensor) {
+        double[] values = tensor.toDoubles();
+        if (Arrays.stream(values).anyMatch(Double::isInfinite)) {
+            throw new BaselineException(
+                    "%s: tensor \"%s\" holds a value that is not finite".formatted(name, tensor.name()));
+        }
+        return values;
     }
 
     private static double[] finite(String name, Tensor tensor) {

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
  * @param cleanWindows K, the fewest where two sizes were interpolated
  * @param windowRate the share of clean windows that lie above it, at most
  * @param alarmsPerDay false alarms a day after debounce, at most; null where the level was not asked for by alarms
+ * @param confidence the probability with which both rates hold for this baseline; null where they are averages over all baselines
+ *     that might have been recorded, of which this one may be worse
  * @param rule which clean value it is, or between which
  * @param shortfall null where the level keeps what was asked for; otherwise what it keeps instead and what to collect
  */
@@ -15,6 +17,7 @@ public record Basis(
         int cleanWindows,
         double windowRate,
         @Nullable Double alarmsPerDay,
+        @Nullable Double confidence,
         String rule,
         @Nullable String shortfall) {
 
@@ -24,6 +27,9 @@ public record Basis(
         if (alarmsPerDay != null && alarmsPerDay > 0.0) {
             promise += ", at most 1 false alarm in " + Amounts.time(86_400_000.0 / alarmsPerDay);
         }
+        promise += confidence == null
+                ? ", on average over baselines"
+                : ", with %s %% confidence for this baseline".formatted(Amounts.number(100.0 * confidence));
         return shortfall == null ? promise : promise + "; " + shortfall;
     }
 
@@ -36,11 +42,8 @@ public record Basis(
                 Math.min(cleanWindows, other.cleanWindows),
                 Math.max(windowRate, other.windowRate),
                 days,
+                other.confidence == null ? null : confidence,
                 rule,
                 shortfall == null ? other.shortfall : shortfall);
-    }
-
-    Basis withRule(String other) {
-        return new Basis(cleanWindows, windowRate, alarmsPerDay, other, shortfall);
     }
 }

@@ -2,100 +2,155 @@ package io.plumbline.calibration;
 
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.geometry.FaithfulnessGap;
-import io.plumbline.geometry.GapAssessment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A level for windows of any number of rows, from the clean windows of a few sizes.
+ * The level of one statistic for windows of any number of rows, from the clean windows of a few sizes.
  *
  * <p>What sampling adds to a statistic falls as {@code 1/sqrt(rows)} (a mean shift, a share), or as the root of a square plus
- * {@code c/rows} (a gap that is not 0 on average). As functions of {@code u = 1/sqrt(rows)} these are straight or convex, and
- * that is the whole rule:
+ * {@code c/rows} (a gap that is not 0 on average). As functions of {@code u = 1/sqrt(rows)} these are straight or convex. The
+ * rows of a size are those its clean windows have on average.
  *
  * <ul>
- *   <li><b>between two calibrated sizes</b> the straight line in u through their levels, which lies at or above a convex
- *       function: exact, or on the safe side;
- *   <li><b>above the largest, up to twice its rows</b> the largest size's level: floors only fall with rows;
- *   <li><b>below the smallest, down to half its rows</b> its level times {@code sqrt(size/rows)}, the steepest such a floor can
- *       rise; where no gap can be that large there is no level;
- *   <li><b>farther away</b> there is no level, and the window is undecided.
+ *   <li><b>Between two sizes</b> the level is on the straight line in u through theirs, which lies at or above a convex function:
+ *       exact, or on the safe side.
+ *   <li><b>Above the largest size</b> the level is the largest size's, however many rows a window has: floors only fall with rows.
+ *   <li><b>Below the smallest size, down to half its rows,</b> the level continues the line through the two smallest sizes. Where
+ *       that line would fall towards fewer rows, two noisy sizes are its cause and the level stays the smallest size's.
+ *   <li><b>Below the only size</b> no line is known, so a window is judged by its level down to the fewest rows that one of its
+ *       clean windows has, and is undecided below: the same level would alarm too often, a higher one could hide a drift.
+ *   <li><b>Below half the smallest size</b> a window is undecided.
+ *   <li><b>A size without a level</b>, because its clean windows are too few for the quantile asked for, is passed over: its
+ *       windows take the level of the next smaller size, which is on the safe side.
  * </ul>
+ *
+ * <p>Immutable; any number of threads.
  */
 final class CalibratedSizes {
 
-    private record Size(double rows, double level, Basis basis) {
+    /** Windows with fewer rows than the smallest size's, divided by this, are undecided. */
+    private static final double SMALLEST_RATIO = 2.0;
+
+    private record Size(double rows, double fewestRows, double level, CleanScores.Spread spread, Basis basis) {
         Level known() {
             return new Level.Known(level, basis);
         }
     }
 
-    private final Baseline baseline;
-    private final String statistic;
-    private final Threshold threshold;
+    /** A weight of the smaller of two sizes; 0 to 1 between them, above 1 below both. */
+    private record Place(Size smaller, Size larger, double weight) {
+        static Place of(Size smaller, Size larger, long rows) {
+            double from = 1.0 / Math.sqrt(larger.rows());
+            double to = 1.0 / Math.sqrt(smaller.rows());
+            return new Place(smaller, larger, (1.0 / Math.sqrt((double) rows) - from) / (to - from));
+        }
 
-    CalibratedSizes(Baseline baseline, String statistic, Threshold threshold) {
-        this.baseline = baseline;
-        this.statistic = statistic;
-        this.threshold = threshold;
+        double on(double ofSmaller, double ofLarger) {
+            return ofLarger + weight * (ofSmaller - ofLarger);
+        }
     }
 
-    Level level(GapAssessment window) {
-        List<NullSample> samples = baseline.samplesOf(window.rank());
-        List<Size> sizes = new ArrayList<>();
-        Level.@Nullable Unknown missing = null;
-        for (NullSample sample : samples) {
-            Level level = threshold.level(window.rank(), window.dimension(), sample.clean(statistic));
+    private final Baseline baseline;
+    private final String statistic;
+    private final int together;
+    private final int rank;
+    private final List<Size> sizes = new ArrayList<>();
+    private Level.@Nullable Unknown missing;
+
+    /**
+     * The levels of a statistic.
+     *
+     * @param together the statistics that are judged as one, this one among them
+     * @param threshold a calibrated one
+     */
+    CalibratedSizes(Baseline baseline, List<String> together, String statistic, Threshold threshold, int rank) {
+        this.baseline = baseline;
+        this.statistic = statistic;
+        this.together = together.size();
+        this.rank = rank;
+        if (baseline.samples().isEmpty()
+                && threshold.level(rank, baseline.dimension(), Threshold.Clean.NONE) instanceof Level.Unknown unknown) {
+            missing = unknown;
+        }
+        for (NullSample sample : baseline.samplesOf(rank)) {
+            CleanScores scores = CleanScores.of(sample, together);
+            Level level = scores.level(statistic, threshold, rank, baseline.dimension());
             if (level instanceof Level.Known known && known.basis() != null) {
-                sizes.add(new Size(sample.meanRows(), known.value(), known.basis()));
-            } else if (level instanceof Level.Unknown unknown && within(sample.meanRows(), window.rows())) {
+                sizes.add(new Size(
+                        sample.meanRows(),
+                        sample.fewestRows(),
+                        known.value(),
+                        scores.spread(statistic),
+                        known.basis()));
+            } else if (level instanceof Level.Unknown unknown && missing == null) {
+                // Of the smallest size, which has the most windows.
                 missing = unknown;
             }
         }
-        if (baseline.samples().isEmpty()) {
-            return threshold.level(window.rank(), window.dimension(), Threshold.Clean.NONE);
-        }
-        return between(sizes, window, missing);
     }
 
-    private Level between(List<Size> sizes, GapAssessment window, Level.@Nullable Unknown missing) {
+    Level level(long rows) {
+        Place place = place(rows);
+        if (place == null) {
+            return unknown(rows);
+        }
+        if (place.weight() <= 1.0) {
+            return between(place);
+        }
+        return below(place, rows);
+    }
+
+    /** How many standard deviations of clean windows a value is above their mean, in windows of so many rows; null if unknown. */
+    @Nullable
+    Double score(double value, long rows) {
+        Place place = place(rows);
+        if (place == null) {
+            return null;
+        }
+        CleanScores.Spread smaller = place.smaller().spread();
+        CleanScores.Spread larger = place.larger().spread();
+        double mean = place.on(smaller.mean(), larger.mean());
+        double deviation = place.on(smaller.deviation(), larger.deviation());
+        return deviation > 0.0 ? Double.valueOf((value - mean) / deviation) : null;
+    }
+
+    /** Null where there is no level. */
+    private @Nullable Place place(long rows) {
+        if (sizes.isEmpty()) {
+            return null;
+        }
         Size smaller = null;
         Size larger = null;
         for (Size size : sizes) {
-            if (size.rows() <= window.rows()) {
+            if (size.rows() <= rows) {
                 smaller = size;
             } else if (larger == null) {
                 larger = size;
             }
         }
-        if (smaller != null && larger != null) {
-            return interpolated(smaller, larger, window.rows());
+        if (smaller != null) {
+            return larger == null || smaller.rows() == rows
+                    ? new Place(smaller, smaller, 1.0)
+                    : Place.of(smaller, larger, rows);
         }
-        if (smaller != null && within(smaller.rows(), window.rows())) {
-            return smaller.known();
+        Size smallest = sizes.get(0);
+        if (sizes.size() == 1) {
+            return rows >= smallest.fewestRows() ? new Place(smallest, smallest, 1.0) : null;
         }
-        if (larger != null && within(larger.rows(), window.rows())) {
-            return raised(larger, window);
-        }
-        return missing == null ? far(window) : missing;
+        return rows * SMALLEST_RATIO >= smallest.rows() ? Place.of(smallest, sizes.get(1), rows) : null;
     }
 
-    private static boolean within(double size, long rows) {
-        return size <= DriftJudge.LARGEST_SIZE_RATIO * rows && rows <= DriftJudge.LARGEST_SIZE_RATIO * size;
-    }
-
-    private static Level interpolated(Size smaller, Size larger, long rows) {
-        double from = 1.0 / Math.sqrt(larger.rows());
-        double to = 1.0 / Math.sqrt(smaller.rows());
-        double weight = (1.0 / Math.sqrt((double) rows) - from) / (to - from);
-        if (smaller.rows() == rows) {
+    private static Level between(Place place) {
+        Size smaller = place.smaller();
+        Size larger = place.larger();
+        if (place.weight() == 1.0) {
             return smaller.known();
         }
-        double value = larger.level() + weight * (smaller.level() - larger.level());
         return new Level.Known(
-                value,
+                place.on(smaller.level(), larger.level()),
                 smaller.basis()
                         .and(
                                 larger.basis(),
@@ -105,28 +160,46 @@ final class CalibratedSizes {
                                                 larger.basis().rule())));
     }
 
-    private Level raised(Size size, GapAssessment window) {
-        double factor = Math.sqrt(size.rows() / window.rows());
-        double value = size.level() * factor;
-        double largest = new FaithfulnessGap(0.0, window.rank(), window.dimension()).largest();
-        if (DriftJudge.isGap(statistic) && value >= largest) {
+    private Level below(Place place, long rows) {
+        Size smaller = place.smaller();
+        Size larger = place.larger();
+        double value = Math.max(smaller.level(), place.on(smaller.level(), larger.level()));
+        double largest = new FaithfulnessGap(0.0, rank, baseline.dimension()).largest();
+        if (together == 1 && DriftJudge.isGap(statistic) && value >= largest) {
             return new Level.Unknown(
                     "the window has %d rows, fewer than the %.0f the smallest clean windows have, and the threshold allowed for that, %.4g, is one no gap reaches: run `plumbline baseline --rank %d --window-rows %d`"
-                            .formatted(window.rows(), size.rows(), value, window.rank(), window.rows()));
+                            .formatted(rows, smaller.rows(), value, rank, rows));
         }
         return new Level.Known(
                 value,
-                size.basis()
-                        .withRule("%.3g times %s, for a window of fewer rows"
-                                .formatted(factor, size.basis().rule())));
+                smaller.basis()
+                        .and(
+                                larger.basis(),
+                                "below %s and %s, on the line in 1/sqrt(rows) through both"
+                                        .formatted(
+                                                smaller.basis().rule(),
+                                                larger.basis().rule())));
     }
 
-    private Level far(GapAssessment window) {
+    private Level unknown(long rows) {
+        if (sizes.isEmpty() && missing != null) {
+            return missing;
+        }
         String calibrated = baseline.samples().stream()
                 .map(sample -> "%d rows, rank %d".formatted(sample.rowsPerWindow(), sample.rank()))
                 .collect(Collectors.joining("; "));
         return new Level.Unknown(
-                "the window has %d rows and rank %d, the baseline's clean windows are of %s; none is of this rank and within a factor of two of its rows: run `plumbline baseline --rank %d --window-rows %d`, or set a number"
-                        .formatted(window.rows(), window.rank(), calibrated, window.rank(), window.rows()));
+                "the window has %d rows and rank %d, the baseline's clean windows are of %s: %s; run `plumbline baseline --rank %d --window-rows %d`, or set a number"
+                        .formatted(
+                                rows,
+                                rank,
+                                calibrated.isEmpty() ? "no size" : calibrated,
+                                sizes.isEmpty()
+                                        ? "none has a threshold for %s".formatted(statistic)
+                                        : sizes.size() == 1
+                                                ? "of one size alone it is not known how much higher the threshold is for fewer rows"
+                                                : "none is as small as twice its rows",
+                                rank,
+                                rows));
     }
 }

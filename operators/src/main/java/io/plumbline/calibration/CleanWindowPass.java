@@ -115,6 +115,12 @@ public final class CleanWindowPass {
                     .statistics()
                     .forEach((name, value) -> append(series, name, value));
             append(series, NullSample.ROWS, (double) own.rows());
+            int windows = series.getOrDefault(NullSample.ROWS, List.of()).size();
+            series.values().forEach(values -> {
+                while (values.size() < windows) {
+                    values.add(Double.NaN);
+                }
+            });
         }
     }
 
@@ -139,7 +145,13 @@ public final class CleanWindowPass {
 
     private static void append(Map<String, List<Double>> series, String name, double value) {
         if (Double.isFinite(value)) {
-            series.computeIfAbsent(name, key -> new ArrayList<>()).add(value);
+            List<Double> values = series.computeIfAbsent(name, key -> new ArrayList<>());
+            // Windows before this one in which it was undefined.
+            int before = series.getOrDefault(NullSample.ROWS, List.of()).size();
+            while (values.size() < before) {
+                values.add(Double.NaN);
+            }
+            values.add(value);
         }
     }
 }

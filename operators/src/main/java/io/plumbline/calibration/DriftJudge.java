@@ -5,46 +5,79 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Judges the windows of one site by one or several statistics: what a command judges a file by and what the monitor judges its
- * windows by. Pure and immutable.
+ * windows by. Pure, and immutable but for levels that it computes once; any number of threads.
  *
- * <p><b>Several statistics.</b> A window is above when any of them is. One that cannot be judged makes the window undecided
- * unless another is above. A drifted site comes back by windows in which all are at or below their clear levels. The one that
- * decides is {@link #deciding}: its name and numbers are the verdict's.
- *
- * @param statistics names, of {@link GapAssessment#statisticNames()}
- * @param threshold above it a window speaks for drift
- * @param clear at or below it a window speaks against; the threshold itself for no hysteresis
- * @param minimumRows windows with fewer rows are undecided
+ * <p><b>Several statistics.</b> A window is above when any of them is above its level. Levels taken from clean windows are of all
+ * statistics together, by the largest normal score (see {@link CleanScores}), so that the promise is that of one statistic. A
+ * statistic that no clean window of the baseline has (request statistics of a baseline without requests) is left out of it, and its
+ * reading says so. One that cannot be judged otherwise makes the window undecided unless another is above. A drifted site comes
+ * back by windows in which all are at or below their clear levels. The one that decides is {@link #deciding}: its name and
+ * numbers are the verdict's.
  */
-public record DriftJudge(
-        Baseline baseline,
-        List<String> statistics,
-        Threshold threshold,
-        Threshold clear,
-        DriftPolicy policy,
-        int minimumRows) {
+public final class DriftJudge {
 
     /** The paper's own statistic. */
     public static final String DEFAULT_TRIGGER = "faithfulness_gap";
 
-    /** Beyond the calibrated sizes by more than this factor a window is undecided, see {@link CalibratedSizes}. */
-    public static final double LARGEST_SIZE_RATIO = 2.0;
+    /** The levels of one statistic that are taken from clean windows. */
+    private record Levels(
+            @Nullable CalibratedSizes threshold, @Nullable CalibratedSizes clear) {}
 
-    public DriftJudge {
-        statistics = List.copyOf(statistics);
+    private final Baseline baseline;
+    private final List<String> statistics;
+    private final Threshold threshold;
+    private final Threshold clear;
+    private final DriftPolicy policy;
+    private final int minimumRows;
+    private final Map<Integer, Map<String, Levels>> levelsOfRank = new ConcurrentHashMap<>();
+
+    /**
+     * A judge of windows.
+     *
+     * @param statistics names, of {@link GapAssessment#statisticNames()}
+     * @param threshold above it a window speaks for drift
+     * @param clear at or below it a window speaks against; the threshold itself for no hysteresis
+     * @param minimumRows windows with fewer rows are undecided
+     */
+    public DriftJudge(
+            Baseline baseline,
+            List<String> statistics,
+            Threshold threshold,
+            Threshold clear,
+            DriftPolicy policy,
+            int minimumRows) {
         if (statistics.isEmpty()) {
             throw new IllegalArgumentException("no statistic to judge by: expected at least one");
         }
+        this.baseline = baseline;
+        this.statistics = List.copyOf(statistics);
+        this.threshold = threshold;
+        this.clear = clear;
+        this.policy = policy;
+        this.minimumRows = minimumRows;
     }
 
     /** Whether a statistic is a gap between subspaces, and so has a largest possible value to take a share of. */
     public static boolean isGap(String statistic) {
         return Statistic.find(statistic).filter(Statistic::isGap).isPresent();
+    }
+
+    /** Those of some statistics that the baseline has clean windows of at a rank; all of them where it has none of any. */
+    public static List<String> together(Baseline baseline, List<String> statistics, int rank) {
+        List<String> calibrated = statistics.stream()
+                .filter(statistic ->
+                        baseline.samplesOf(rank).stream().anyMatch(sample -> sample.values(statistic).length > 0))
+                .toList();
+        return calibrated.isEmpty() ? statistics : calibrated;
     }
 
     /** Takes one window's numbers. */
@@ -63,21 +96,25 @@ public record DriftJudge(
     /** Every statistic of a window beside its levels, in their order. */
     public List<Reading> readings(GapAssessment window) {
         List<Reading> readings = new ArrayList<>();
+        Map<String, Levels> levels = levelsOfRank.computeIfAbsent(window.rank(), this::levels);
         for (String statistic : statistics) {
-            readings.add(reading(statistic, window));
+            Levels known = levels.get(statistic);
+            readings.add(known == null ? leftOut(statistic, window) : reading(statistic, known, window));
         }
         return readings;
     }
 
     /**
      * The reading that decides: one above its level before one that cannot be judged, that before the others, and among those
-     * the one farthest above (of a drifted site: above what it must come back below).
+     * the one with the largest score (of a drifted site: one above what it must come back below comes first). A statistic that
+     * is left out does not decide.
      */
     public static Reading deciding(DriftState state, List<Reading> readings) {
-        Comparator<Reading> farthest = Comparator.comparing(
-                        (Reading reading) -> Boolean.TRUE.equals(reading.exceeded()))
+        Comparator<Reading> farthest = Comparator.comparing((Reading reading) -> !reading.leftOut())
+                .thenComparing(reading -> Boolean.TRUE.equals(reading.exceeded()))
                 .thenComparing(reading -> reading.undecided() != null)
-                .thenComparingDouble(state.drifted() ? Reading::ratioToClear : Reading::ratio);
+                .thenComparing(reading -> state.drifted() && reading.isAboveClear())
+                .thenComparingDouble(Reading::height);
         Reading deciding = readings.get(0);
         for (Reading reading : readings) {
             if (farthest.compare(reading, deciding) > 0) {
@@ -87,10 +124,40 @@ public record DriftJudge(
         return deciding;
     }
 
-    private Reading reading(String statistic, GapAssessment window) {
+    private Map<String, Levels> levels(int rank) {
+        Map<String, Levels> levels = new LinkedHashMap<>();
+        List<String> together =
+                threshold.isCalibrated() || clear.isCalibrated() ? together(baseline, statistics, rank) : statistics;
+        for (String statistic : together) {
+            levels.put(
+                    statistic,
+                    new Levels(sizes(together, statistic, threshold, rank), sizes(together, statistic, clear, rank)));
+        }
+        return levels;
+    }
+
+    private @Nullable CalibratedSizes sizes(List<String> together, String statistic, Threshold asked, int rank) {
+        return asked.isCalibrated() ? new CalibratedSizes(baseline, together, statistic, asked, rank) : null;
+    }
+
+    private Reading leftOut(String statistic, GapAssessment window) {
         OptionalDouble value = window.statistic(statistic);
-        Level level = level(statistic, threshold, window);
-        Level back = level(statistic, clear, window);
+        Level none = new Level.Unknown("no clean window of rank %d has %s: it is left out, the others decide"
+                .formatted(window.rank(), statistic));
+        return new Reading(
+                statistic,
+                value.isPresent() ? value.getAsDouble() : null,
+                null,
+                none,
+                none,
+                ((Level.Unknown) none).reason(),
+                true);
+    }
+
+    private Reading reading(String statistic, Levels levels, GapAssessment window) {
+        OptionalDouble value = window.statistic(statistic);
+        Level level = level(statistic, threshold, levels.threshold(), window);
+        Level back = level(statistic, clear, levels.clear(), window);
         String undecided = null;
         if (value.isEmpty()) {
             undecided = "%s is undefined: %s"
@@ -100,15 +167,25 @@ public record DriftJudge(
         } else if (back instanceof Level.Unknown unknown) {
             undecided = unknown.reason();
         }
-        return new Reading(statistic, value.isPresent() ? value.getAsDouble() : null, level, back, undecided);
+        return new Reading(
+                statistic,
+                value.isPresent() ? value.getAsDouble() : null,
+                levels.threshold() == null || value.isEmpty()
+                        ? null
+                        : levels.threshold().score(value.getAsDouble(), window.rows()),
+                level,
+                back,
+                undecided,
+                false);
     }
 
-    private Level level(String statistic, Threshold asked, GapAssessment window) {
+    private static Level level(
+            String statistic, Threshold asked, @Nullable CalibratedSizes sizes, GapAssessment window) {
         if (asked instanceof Threshold.ShareOfLargestGap && !isGap(statistic)) {
             return new Level.Unknown(statistic + " is not a gap: it has no largest value to take a share of");
         }
-        return asked.isCalibrated()
-                ? new CalibratedSizes(baseline, statistic, asked).level(window)
-                : asked.level(window.rank(), window.dimension(), Threshold.Clean.NONE);
+        return sizes == null
+                ? asked.level(window.rank(), window.dimension(), Threshold.Clean.NONE)
+                : sizes.level(window.rows());
     }
 }

@@ -3,6 +3,7 @@ package io.plumbline.calibration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -10,7 +11,7 @@ import java.util.Map;
  *
  * @param rank the rank the subspaces were taken at
  * @param rowsPerWindow rows a window was filled to: it holds at least these, up to the end of its last request
- * @param statistics by name, one value per clean window in which it was defined, in the order of the windows
+ * @param statistics by name, one value per clean window, NaN where it was undefined, in the order of the windows
  */
 public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> statistics) {
 
@@ -22,15 +23,30 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
             throw new IllegalArgumentException(
                     "rank = %d, rows per window = %d: expected 1 or more of each".formatted(rank, rowsPerWindow));
         }
+        if (statistics.values().stream()
+                        .mapToInt(values -> values.length)
+                        .distinct()
+                        .count()
+                > 1) {
+            throw new IllegalArgumentException(
+                    "clean windows of rank %d and %d rows: their statistics have different numbers of values, expected one for every window"
+                            .formatted(rank, rowsPerWindow));
+        }
         Map<String, double[]> copy = new LinkedHashMap<>();
         statistics.forEach((name, values) -> copy.put(name, values.clone()));
         statistics = Collections.unmodifiableMap(copy);
     }
 
-    /** The clean windows' values of one statistic; empty where it was never defined. */
+    /** The clean windows' values of one statistic where it was defined; empty where it never was. */
     public double[] values(String statistic) {
-        double[] values = statistics.get(statistic);
-        return values == null ? new double[0] : values.clone();
+        return Arrays.stream(series(statistic))
+                .filter(value -> !Double.isNaN(value))
+                .toArray();
+    }
+
+    /** The values of one statistic in all windows, NaN where it was undefined; empty where it never was defined. */
+    double[] series(String statistic) {
+        return statistics.getOrDefault(statistic, new double[0]);
     }
 
     /**
@@ -41,8 +57,18 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
         return Arrays.stream(values(ROWS)).average().orElse(rowsPerWindow);
     }
 
-    /** One statistic, as a threshold takes it. */
-    public Threshold.Clean clean(String statistic) {
-        return new Threshold.Clean(rowsPerWindow, values(statistic));
+    /**
+     * The level of a statistic for windows of this size.
+     *
+     * @param together the statistics that are judged as one, this one among them
+     * @param dimension of the target space
+     */
+    public Threshold.Level level(List<String> together, String statistic, Threshold threshold, int dimension) {
+        return CleanScores.of(this, together).level(statistic, threshold, rank, dimension);
+    }
+
+    /** Rows the smallest of the windows has. */
+    double fewestRows() {
+        return Arrays.stream(values(ROWS)).min().orElse(rowsPerWindow);
     }
 }

@@ -7,16 +7,21 @@ import org.jspecify.annotations.Nullable;
  * One statistic of one window beside its levels.
  *
  * @param value null where it is undefined in this window
+ * @param score the value's distance from the mean of the clean windows, in their standard deviations; null where the level was not
+ *     taken from clean windows
  * @param level above it the statistic speaks for drift
  * @param clear at or below it the statistic speaks against
  * @param undecided null where it can be judged, otherwise why not
+ * @param leftOut whether the other statistics are judged without it, because no clean window of the baseline has it
  */
 public record Reading(
         String statistic,
         @Nullable Double value,
+        @Nullable Double score,
         Level level,
         Level clear,
-        @Nullable String undecided) {
+        @Nullable String undecided,
+        boolean leftOut) {
 
     /** The level, where there is one. */
     public @Nullable Double threshold() {
@@ -36,19 +41,17 @@ public record Reading(
         return value > known.value();
     }
 
-    /** How far above its level, 1 being at it: what orders several statistics. */
-    double ratio() {
-        return ratioTo(level);
+    boolean isAboveClear() {
+        return value != null && clear instanceof Level.Known known && value > known.value();
     }
 
-    /** The same for the level to come back below. */
-    double ratioToClear() {
-        return Math.max(ratio(), ratioTo(clear));
-    }
-
-    private double ratioTo(Level other) {
-        if (value == null || !(other instanceof Level.Known known)) {
-            return Double.NaN;
+    /** What orders several statistics: the score, otherwise how many times its level it is. */
+    double height() {
+        if (score != null) {
+            return score;
+        }
+        if (value == null || !(level instanceof Level.Known known)) {
+            return Double.NEGATIVE_INFINITY;
         }
         if (known.value() > 0.0) {
             return value / known.value();

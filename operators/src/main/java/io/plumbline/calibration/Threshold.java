@@ -20,15 +20,22 @@ public sealed interface Threshold {
     }
 
     /**
-     * One statistic in the baseline's own windows.
+     * What the baseline's own windows ask of one statistic: its values in them, or, where several statistics are judged
+     * together, the values of {@link CleanScores}.
      *
      * @param rowsPerWindow rows those windows were filled to
      * @param values one per window, in any order; may be empty
+     * @param together how many statistics are judged as one
      */
-    record Clean(int rowsPerWindow, double[] values) {
+    record Clean(int rowsPerWindow, double[] values, int together) {
 
         /** Where there is no baseline to ask. */
         static final Clean NONE = new Clean(0, new double[0]);
+
+        /** One statistic by itself. */
+        Clean(int rowsPerWindow, double[] values) {
+            this(rowsPerWindow, values, 1);
+        }
 
         int windows() {
             return values.length;
@@ -43,7 +50,8 @@ public sealed interface Threshold {
 
         String rule(int fromTop) {
             String which = fromTop == 1 ? "the largest" : "number %d from the top".formatted(fromTop);
-            return "%s of %d clean windows of %d rows".formatted(which, windows(), rowsPerWindow);
+            String rule = "%s of %d clean windows of %d rows".formatted(which, windows(), rowsPerWindow);
+            return together < 2 ? rule : rule + ", %d statistics judged as one".formatted(together);
         }
     }
 
@@ -115,7 +123,8 @@ public sealed interface Threshold {
             }
             int fromTop = count + 1 - position;
             return new Level.Known(
-                    clean.fromTop(fromTop), new Basis(count, fromTop / (count + 1.0), null, clean.rule(fromTop), null));
+                    clean.fromTop(fromTop),
+                    new Basis(count, fromTop / (count + 1.0), null, null, clean.rule(fromTop), null));
         }
 
         /** The least K for which the order statistic exists. */
@@ -125,10 +134,10 @@ public sealed interface Threshold {
     }
 
     /**
-     * The lowest clean value that keeps a promise about false alarms, by the law in {@link AlarmLaw}: with K clean windows and a
-     * promise of a per window, the {@code ceil((K+1)(1-a))}-th smallest. Where K windows cannot keep the promise, the largest
-     * clean value, with what it keeps instead and how many windows are missing in {@link Basis#shortfall()}: too few windows
-     * weaken the promise and never silence the site.
+     * The lowest clean value that keeps a promise about false alarms, by the law in {@link AlarmLaw}: with
+     * {@value AlarmLaw#CONFIDENCE} confidence for this baseline where the clean windows suffice; otherwise on average over
+     * baselines. Where they do not suffice for that either, the largest clean value, with what it keeps instead and how many
+     * windows are missing in {@link Basis#shortfall()}: too few windows weaken the promise and never silence the site.
      */
     record FalseAlarms(AlarmBudget budget, AlarmLaw law) implements Threshold {
 
@@ -146,23 +155,47 @@ public sealed interface Threshold {
                 return new Level.Unknown("there is no clean window to take a threshold from; %s needs %d"
                         .formatted(budget.sentence(), law.windowsNeeded(budget)));
             }
-            int kept = law.atOrAbove(budget, windows);
-            int fromTop = Math.max(1, kept);
-            Double alarmsPerDay = budget instanceof AlarmBudget.PerTime
-                    ? Double.valueOf(DAY_MS / law.millisecondsBetween(law.alarmsPerWindow(windows, fromTop)))
-                    : null;
+            int confident = law.confidentlyAtOrAbove(budget, windows);
+            int onAverage = law.atOrAbove(budget, windows);
+            int fromTop = Math.max(1, confident > 0 ? confident : onAverage);
             return new Level.Known(
                     clean.fromTop(fromTop),
-                    new Basis(
-                            windows,
-                            law.perWindow(windows, fromTop),
-                            alarmsPerDay,
-                            clean.rule(fromTop) + sharing(),
-                            kept == 0 ? shortfall(clean) : null));
+                    confident > 0
+                            ? confidentBasis(clean, fromTop)
+                            : new Basis(
+                                    windows,
+                                    law.perWindow(windows, fromTop),
+                                    perDay(law.alarmsPerWindow(windows, fromTop)),
+                                    null,
+                                    clean.rule(fromTop),
+                                    onAverage == 0 ? shortfall(clean) : null));
         }
 
-        private String sharing() {
-            return law.statistics() == 1 ? "" : ", the promise shared by %d statistics".formatted(law.statistics());
+        private Basis confidentBasis(Clean clean, int fromTop) {
+            double rate = law.exceedanceAtMost(clean.windows(), fromTop);
+            return new Basis(
+                    clean.windows(),
+                    rate,
+                    perDay(law.alarmsGiven(rate)),
+                    AlarmLaw.CONFIDENCE,
+                    clean.rule(fromTop),
+                    null);
+        }
+
+        private @Nullable Double perDay(double alarmsPerWindow) {
+            return budget instanceof AlarmBudget.PerTime
+                    ? Double.valueOf(DAY_MS / law.millisecondsBetween(alarmsPerWindow))
+                    : null;
+        }
+
+        /** How many clean windows of a size keep the promise, on average over baselines and for this one. */
+        public String windowsNeeded() {
+            return "%s takes %d clean windows of a size to keep it on average over baselines, %d to keep it with %.0f %% confidence for this baseline"
+                    .formatted(
+                            budget.sentence(),
+                            law.windowsNeeded(budget),
+                            law.windowsNeededConfidently(budget),
+                            100.0 * AlarmLaw.CONFIDENCE);
         }
 
         private String shortfall(Clean clean) {

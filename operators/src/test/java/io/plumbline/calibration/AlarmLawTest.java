@@ -25,7 +25,6 @@ class AlarmLawTest {
     void oneWindowIsAboveTheCthLargestOfKWithChanceCOverKPlusOne() {
         assertEquals(1.0 / 20, tumbling(1, 1).alarmsPerWindow(19, 1), 1e-15);
         assertEquals(3.0 / 100, tumbling(1, 5).alarmsPerWindow(99, 3), 1e-15);
-        assertEquals(2.0 / 20, new AlarmLaw(new DriftPolicy(1, 1), MINUTE, MINUTE, 2).perWindow(19, 1), 1e-15);
     }
 
     @Test
@@ -102,29 +101,19 @@ class AlarmLawTest {
     }
 
     @Test
-    void overlappingWindowsAndSeveralStatisticsStayBelowTheUnionBound() {
+    void overlappingWindowsStayBelowTheUnionBound() {
         Random random = new Random(SEED);
-        int clean = 100;
+        int clean = 50;
         int hops = 3;
-        AlarmLaw law = new AlarmLaw(new DriftPolicy(4, 6), Duration.ofMinutes(3), MINUTE, 2);
+        AlarmLaw law = new AlarmLaw(new DriftPolicy(4, 6), Duration.ofMinutes(3), MINUTE);
         double promised = law.alarmsPerWindow(clean, 1);
         assertTrue(promised < law.perWindow(clean, 1), "the debounce counts for something: " + promised);
         int streams = 5_000;
         int windows = 30;
         long drifts = 0;
         for (int stream = 0; stream < streams; stream++) {
-            double[] levels = new double[2];
-            for (int statistic = 0; statistic < 2; statistic++) {
-                levels[statistic] =
-                        Arrays.stream(sums(random, clean, hops, hops)).max().orElseThrow();
-            }
-            double[] first = sums(random, windows, hops, 1);
-            double[] second = sums(random, windows, hops, 1);
-            double[] above = new double[windows];
-            for (int i = 0; i < windows; i++) {
-                above[i] = Math.max(first[i] - levels[0], second[i] - levels[1]);
-            }
-            drifts += drifts(law.debounce(), 0.0, above);
+            double level = Arrays.stream(sums(random, clean, hops, hops)).max().orElseThrow();
+            drifts += drifts(law.debounce(), level, sums(random, windows, hops, 1));
         }
         double measured = (double) drifts / ((long) streams * windows);
         assertTrue(
@@ -175,7 +164,7 @@ class AlarmLawTest {
         for (int[] debounce : new int[][] {{2, 3}, {3, 3}, {2, 5}, {3, 8}}) {
             for (AlarmLaw law : List.of(
                     tumbling(debounce[0], debounce[1]),
-                    new AlarmLaw(new DriftPolicy(debounce[0], debounce[1]), MINUTE, Duration.ofSeconds(30), 3))) {
+                    new AlarmLaw(new DriftPolicy(debounce[0], debounce[1]), MINUTE, Duration.ofSeconds(30)))) {
                 AlarmBudget budget = new AlarmBudget.PerTime(1, DAY.multipliedBy(30));
                 int needed = law.windowsNeeded(budget);
                 double target =
@@ -199,14 +188,82 @@ class AlarmLawTest {
         assertEquals(5, law.atOrAbove(new AlarmBudget.PerWindow(0.05), 99));
     }
 
+    /**
+     * Baselines whose levels let more clean windows pass than asked: of the level that keeps the rate on average a third or more,
+     * of the one with confidence one in twenty.
+     */
+    @Test
+    void aPromiseWithConfidenceHoldsForNineteenBaselinesOfTwenty() {
+        AlarmBudget rate = new AlarmBudget.PerWindow(0.05);
+        AlarmBudget time = new AlarmBudget.PerTime(1, DAY.dividedBy(4));
+        for (AlarmLaw law : List.of(
+                tumbling(1, 1), tumbling(2, 3), new AlarmLaw(new DriftPolicy(2, 3), MINUTE.multipliedBy(2), MINUTE))) {
+            for (AlarmBudget budget : List.of(rate, time)) {
+                int windows = 2 * law.windowsNeededConfidently(budget);
+                int confident = law.confidentlyAtOrAbove(budget, windows);
+                int average = law.atOrAbove(budget, windows);
+                assertTrue(confident >= 1 && confident < average, "%d and %d: %s".formatted(confident, average, law));
+                assertEquals(0.0, Math.max(0.0, broken(law, budget, windows, confident) - 0.05), 0.015, law::toString);
+                assertTrue(broken(law, budget, windows, average) > 0.2, law::toString);
+            }
+        }
+    }
+
+    /** The share of baselines of uniform values at which more alarms are to be expected than the budget allows. */
+    private static double broken(AlarmLaw law, AlarmBudget budget, int windows, int fromTop) {
+        Random random = new Random(SEED);
+        int baselines = 2_000;
+        int broken = 0;
+        for (int i = 0; i < baselines; i++) {
+            double exceedance = 1.0;
+            double[] clean = random.doubles(windows).toArray();
+            Arrays.sort(clean);
+            exceedance -= clean[windows - fromTop];
+            double kept = budget instanceof AlarmBudget.PerTime ? law.alarmsGiven(exceedance) : exceedance;
+            broken += kept > law.target(budget) ? 1 : 0;
+        }
+        return (double) broken / baselines;
+    }
+
+    @Test
+    void theAlarmsOfABaselineAreThoseOfItsIndependentWindows() {
+        Random random = new Random(SEED);
+        double level = 0.9;
+        AlarmLaw law = tumbling(2, 3);
+        int windows = 400_000;
+        DriftState state = DriftState.INITIAL;
+        long drifts = 0;
+        for (int i = 0; i < windows; i++) {
+            DriftState next = state.remembering(random.nextDouble() > level, 3);
+            // The newest window above, with one of the two before it: counted whether or not the site is drifted
+            // already.
+            drifts += (next.outcomes() & 1) == 1 && Long.bitCount(next.outcomes()) >= 2 ? 1 : 0;
+            state = next;
+        }
+        double expected = law.alarmsGiven(1.0 - level);
+        assertEquals(2 * 0.01 * 0.9 + 0.001, expected, 1e-12);
+        assertEquals(expected, (double) drifts / windows, 4 * Math.sqrt(2 * expected / windows), "seed " + SEED);
+    }
+
+    @Test
+    void theWindowsNeededForConfidenceAreJustEnough() {
+        assertEquals(59, tumbling(1, 1).windowsNeededConfidently(new AlarmBudget.PerWindow(0.05)));
+        for (AlarmLaw law : List.of(tumbling(1, 1), tumbling(2, 3), tumbling(3, 5))) {
+            AlarmBudget budget = new AlarmBudget.PerTime(1, DAY);
+            int needed = law.windowsNeededConfidently(budget);
+            assertEquals(1, law.confidentlyAtOrAbove(budget, needed), law::toString);
+            assertEquals(0, law.confidentlyAtOrAbove(budget, needed - 1), law::toString);
+            assertTrue(needed > law.windowsNeeded(budget), law::toString);
+        }
+    }
+
     @Test
     void nonsenseIsRefused() {
         assertThrows(IllegalArgumentException.class, () -> new AlarmBudget.PerWindow(0.0));
         assertThrows(IllegalArgumentException.class, () -> new AlarmBudget.PerWindow(Double.NaN));
         assertThrows(IllegalArgumentException.class, () -> new AlarmBudget.PerTime(0, DAY));
         assertThrows(IllegalArgumentException.class, () -> new AlarmBudget.PerTime(1, Duration.ZERO));
-        assertThrows(IllegalArgumentException.class, () -> new AlarmLaw(DriftPolicy.immediate(), MINUTE, DAY, 1));
-        assertThrows(IllegalArgumentException.class, () -> new AlarmLaw(DriftPolicy.immediate(), MINUTE, MINUTE, 0));
+        assertThrows(IllegalArgumentException.class, () -> new AlarmLaw(DriftPolicy.immediate(), MINUTE, DAY));
         assertThrows(IllegalArgumentException.class, () -> tumbling(1, 1).alarmsPerWindow(3, 4));
     }
 }

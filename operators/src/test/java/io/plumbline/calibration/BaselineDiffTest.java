@@ -3,6 +3,7 @@ package io.plumbline.calibration;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
@@ -51,7 +52,7 @@ class BaselineDiffTest {
         Baseline old = baseline(new double[] {3, 2, 1}, sha256, sample(1, 10, 1, 2, 3), sample(2, 10, 1, 2, 3));
         Baseline other = baseline(
                 new double[] {2, 3, 1}, sha256, sample(1, 10, 4, 5, 6, 7), sample(1, 40, 1, 1, 1), sample(2, 10));
-        BaselineDiff diff = BaselineDiff.between(old, other, LARGEST);
+        BaselineDiff diff = BaselineDiff.between(old, other, LARGEST, List.of());
         // diag(9, 4, 1)/3 against diag(4, 9, 1)/3.
         assertEquals(Math.sqrt(50.0 / 98.0), diff.shiftRatio(), 1e-12);
         assertEquals(Math.sqrt(2.0), diff.gaps().get(1).value(), 1e-12);
@@ -63,9 +64,26 @@ class BaselineDiffTest {
     }
 
     @Test
+    void statisticsThatAreJudgedAsOneAreComparedByTheLevelsTheyHaveTogether() {
+        Map<String, double[]> clean = Map.of(
+                "faithfulness_gap", new double[] {1, 2, 3, 2}, "residual_energy", new double[] {0.1, 0.4, 0.2, 0.3});
+        Baseline baseline = baseline(new double[] {3, 2, 1}, "1".repeat(64), new NullSample(1, 10, clean));
+        List<String> both = List.of("faithfulness_gap", "residual_energy");
+        BaselineDiff.Change alone = change(BaselineDiff.between(baseline, baseline, LARGEST, List.of()), 1, 10);
+        BaselineDiff.Change together = change(BaselineDiff.between(baseline, baseline, LARGEST, both), 1, 10);
+        assertEquals(3.0, alone.newLevel());
+        assertEquals(
+                CleanScores.of(baseline.samples().get(0), both)
+                        .clean("faithfulness_gap")
+                        .fromTop(1),
+                together.newLevel());
+        assertTrue(together.newLevel() > 3.0, together::toString);
+    }
+
+    @Test
     void baselinesOfTwoExplainersAreNotCompared() {
         Baseline one = baseline(new double[] {2, 1}, "1".repeat(64));
         Baseline two = baseline(new double[] {2, 1}, "2".repeat(64));
-        assertThrows(IllegalArgumentException.class, () -> BaselineDiff.between(one, two, LARGEST));
+        assertThrows(IllegalArgumentException.class, () -> BaselineDiff.between(one, two, LARGEST, List.of()));
     }
 }

@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -76,6 +77,31 @@ class BaselineTest {
             windows.add(new ActivationBatch(request(i), null, null));
         }
         return windows.build();
+    }
+
+    @Test
+    void aStatisticThatIsUndefinedInAWindowKeepsThatWindowsPlace(@TempDir Path folder) throws IOException {
+        // One row spans no subspace of rank 2.
+        int[] rowsOfRequests = {1, 9, 1, 8, 9, 1};
+        BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(1));
+        List<ActivationBatch> requests = new ArrayList<>();
+        for (int i = 0; i < rowsOfRequests.length; i++) {
+            requests.add(new ActivationBatch(gaussian(new Random(i), rowsOfRequests[i], DIMENSION), null, null));
+        }
+        requests.forEach(builder::add);
+        CleanWindowPass windows = builder.secondPass();
+        requests.forEach(windows::add);
+        Path file = folder.resolve("baseline.safetensors");
+        windows.build().write(file);
+        NullSample sample = Baseline.read(file).sample(RANK, 1).orElseThrow();
+        double[] gaps = sample.series("faithfulness_gap");
+        double[] energies = sample.series("residual_energy");
+        assertEquals(rowsOfRequests.length, gaps.length);
+        for (int i = 0; i < rowsOfRequests.length; i++) {
+            assertEquals(rowsOfRequests[i] == 1, Double.isNaN(gaps[i]), "window " + i);
+            assertTrue(Double.isFinite(energies[i]), "window " + i);
+        }
+        assertEquals(3, sample.values("faithfulness_gap").length);
     }
 
     private static Matrix stack(int from, int to) {
@@ -410,7 +436,11 @@ class BaselineTest {
                 complete(new double[] {1}, "windows.2.20.gap_share")
                         .addLongs("requests", 1)
                         .addVector("design_effect", DType.F64, new double[] {1, 1}));
-        assertRefused("not finite", complete(new double[] {1, 2, Double.NaN}, "windows.2.20.gap_share"));
+        assertRefused("not finite", complete(new double[] {1, 2, Double.POSITIVE_INFINITY}, "windows.2.20.gap_share"));
+        assertRefused(
+                "different numbers of values, expected one for every window",
+                complete(new double[] {1, 2}, "windows.2.20.gap_share")
+                        .addVector("windows.2.20.eta", DType.F64, new double[] {1}));
         assertRefused("expected windows.RANK.ROWS.STATISTIC", complete(new double[] {1}, "windows.0.20.gap_share"));
 
         Path file = folder.resolve("baseline.safetensors");

@@ -101,17 +101,78 @@ class DriftJudgeTest {
     }
 
     @Test
-    void outsideTheCalibratedSizesTheLevelStaysOrRisesWithinAFactorOfTwo() {
+    void aboveTheLargestSizeItsLevelHoldsForAnyNumberOfRows() {
         DriftJudge judge = judge(MEDIAN, 1);
-        assertEquals(0.1, known(level(judge, window(80, false))), "floors only fall with rows");
-        assertInstanceOf(Level.Unknown.class, level(judge, window(81, false)));
-        assertEquals(0.4 * Math.sqrt(10.0 / 6), known(level(judge, window(6, false))), 1e-12);
-        assertInstanceOf(Level.Unknown.class, level(judge, window(4, false)));
+        for (int rows : new int[] {40, 80, 81, 4_000}) {
+            assertEquals(0.1, known(level(judge, window(rows, false))), "%d rows: floors only fall".formatted(rows));
+        }
+    }
+
+    @Test
+    void belowTheSmallestSizeTheLevelGoesOnAlongTheLineOfTheTwoSmallest() {
+        DriftJudge judge = judge(MEDIAN, 1);
+        double slope = (0.4 - 0.1) / (1 / Math.sqrt(10) - 1 / Math.sqrt(40));
+        assertEquals(
+                0.4 + slope * (1 / Math.sqrt(6) - 1 / Math.sqrt(10)), known(level(judge, window(6, false))), 1e-12);
+        String reason =
+                judge.judge(DriftState.INITIAL, window(6, false)).verdict().reason("gap");
+        assertTrue(reason.contains("clean windows of 40 rows, on the line in 1/sqrt(rows) through both"), reason);
+        // A constant and little sampling: the steepest possible rise, 2 sqrt(10/6), would hide a drift to 2.3.
+        DriftJudge flat = judge(MEDIAN, 1, List.of(sample(RANK, 10, 1.01), sample(RANK, 40, 1.0)));
+        double level = known(level(flat, window(6, false)));
+        assertEquals(1.01 + 0.01 * (1 / Math.sqrt(6) - 1 / Math.sqrt(10)) * 2 * Math.sqrt(10), level, 1e-12);
+        // A line that would fall is noise.
+        DriftJudge falling = judge(MEDIAN, 1, List.of(sample(RANK, 10, 0.4), sample(RANK, 40, 0.5)));
+        assertEquals(0.4, known(level(falling, window(6, false))));
+    }
+
+    @Test
+    void belowTheOnlySizeAWindowIsJudgedDownToTheRowsTheCleanWindowsHave() {
+        NullSample overfull = new NullSample(
+                RANK,
+                10,
+                Map.of(DriftJudge.DEFAULT_TRIGGER, new double[] {0.2, 0.2, 0.2}, NullSample.ROWS, new double[] {
+                    14, 16, 18
+                }));
+        DriftJudge judge = judge(MEDIAN, 1, List.of(overfull));
+        assertEquals(0.2, known(level(judge, window(14, false))));
+        Level below = level(judge, window(13, false));
+        assertTrue(
+                assertInstanceOf(Level.Unknown.class, below)
+                        .reason()
+                        .contains("of one size alone it is not known how much higher the threshold is for fewer rows"),
+                below::toString);
+    }
+
+    @Test
+    void cleanWindowsCountWithTheRowsTheyHaveNotThoseTheyWereFilledTo() {
+        double[] rows = {14, 16, 18};
+        NullSample overfull = new NullSample(
+                RANK, 10, Map.of(DriftJudge.DEFAULT_TRIGGER, new double[] {0.2, 0.2, 0.2}, NullSample.ROWS, rows));
+        DriftJudge judge = judge(MEDIAN, 1, List.of(overfull, sample(RANK, 64, 0.1)));
+        assertEquals(0.2, known(level(judge, window(16, false))), 1e-12);
+        assertEquals(0.1 + 0.1 * (1 / Math.sqrt(12) - 0.125) / 0.125, known(level(judge, window(12, false))), 1e-12);
+    }
+
+    @Test
+    void aSizeThatCannotGiveTheQuantileTakesTheNextSmallerSizesLevel() {
+        Threshold high = new Threshold.QuantileOfCleanWindows(0.95);
+        double[] many = new double[19];
+        Arrays.fill(many, 0.4);
+        NullSample small = new NullSample(RANK, 10, Map.of(DriftJudge.DEFAULT_TRIGGER, many));
+        DriftJudge judge = judge(high, 1, List.of(small, sample(RANK, 40, 0.1)));
+        for (int rows : new int[] {10, 20, 40, 4_000}) {
+            assertEquals(0.4, known(level(judge, window(rows, false))), rows + " rows");
+        }
+        Level none = level(judge(high, 1, List.of(sample(RANK, 40, 0.1))), window(40, false));
+        assertTrue(
+                assertInstanceOf(Level.Unknown.class, none).reason().contains("at least 19 clean windows"),
+                none::toString);
     }
 
     @Test
     void aLevelThatNoGapReachesIsUndecidedAndNotSilence() {
-        DriftJudge judge = judge(MEDIAN, 1, List.of(sample(RANK, 10, 1.2)));
+        DriftJudge judge = judge(MEDIAN, 1, List.of(sample(RANK, 10, 1.2), sample(RANK, 40, 0.6)));
         assertEquals(1.2, known(level(judge, window(10, false))));
         // 1.2 sqrt(10/6) = 1.55 is above sqrt 2, the largest gap.
         Outcome outcome = judge.judge(DriftState.INITIAL, window(6, true));
@@ -121,24 +182,12 @@ class DriftJudgeTest {
     }
 
     @Test
-    void cleanWindowsCountWithTheRowsTheyHaveNotThoseTheyWereFilledTo() {
-        NullSample overfull = new NullSample(
-                RANK,
-                10,
-                Map.of(DriftJudge.DEFAULT_TRIGGER, new double[] {0.2, 0.2, 0.2}, NullSample.ROWS, new double[] {
-                    14, 16, 18
-                }));
-        DriftJudge judge = judge(MEDIAN, 1, List.of(overfull));
-        assertEquals(0.2 * Math.sqrt(1.6), known(level(judge, window(10, false))), 1e-12);
-        assertEquals(0.2, known(level(judge, window(16, false))), 1e-12);
-    }
-
-    @Test
-    void aWindowFarFromEveryCalibratedSizeIsUndecidedWithTheSizesAndWhatToRun() {
-        Outcome outcome = judge(MEDIAN, 1).judge(DriftState.INITIAL, window(81, true));
+    void aWindowBelowHalfTheSmallestSizeIsUndecidedWithTheSizesAndWhatToRun() {
+        assertInstanceOf(Level.Known.class, level(judge(MEDIAN, 1), window(5, true)));
+        Outcome outcome = judge(MEDIAN, 1).judge(DriftState.INITIAL, window(4, true));
         assertEquals(
-                "the window has 81 rows and rank 1, the baseline's clean windows are of 10 rows, rank 1; 40 rows, rank 1; 20 rows, rank 2;"
-                        + " none is of this rank and within a factor of two of its rows: run `plumbline baseline --rank 1 --window-rows 81`, or set a number",
+                "the window has 4 rows and rank 1, the baseline's clean windows are of 10 rows, rank 1; 40 rows, rank 1; 20 rows, rank 2:"
+                        + " none is as small as twice its rows; run `plumbline baseline --rank 1 --window-rows 4`, or set a number",
                 assertInstanceOf(DriftVerdict.Undecided.class, outcome.verdict())
                         .reason());
     }
@@ -201,8 +250,28 @@ class DriftJudgeTest {
     }
 
     @Test
-    void aStatisticThatCannotBeJudgedMakesTheWindowUndecidedUnlessAnotherIsAbove() {
-        // Calibrated for one of the two only.
+    void aStatisticThatIsUndefinedInAWindowMakesItUndecidedUnlessAnotherIsAbove() {
+        Map<String, double[]> clean =
+                Map.of("faithfulness_gap", filled(0.4), "eta", filled(0.4), "residual_energy", filled(0.4));
+        DriftJudge judge = new DriftJudge(
+                baseline(List.of(new NullSample(RANK, 4, clean))),
+                List.of("faithfulness_gap", "residual_energy"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
+        // Rows of one direction alone: the subspace is there; of zeros it is not.
+        GapAssessment zeros = SITE.assess(SecondMoment.of(Matrix.zeros(4, 2)));
+        assertInstanceOf(
+                DriftVerdict.Undecided.class,
+                judge.judge(DriftState.INITIAL, zeros).verdict());
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                judge.judge(DriftState.INITIAL, window(10, true)).verdict());
+    }
+
+    @Test
+    void aStatisticThatNoCleanWindowHasIsLeftOutAndSaysSo() {
         DriftJudge judge = new DriftJudge(
                 baseline(List.of(sample(RANK, 10, 0.4))),
                 List.of("residual_energy", "faithfulness_gap"),
@@ -211,17 +280,23 @@ class DriftJudgeTest {
                 DriftPolicy.immediate(),
                 1);
         assertInstanceOf(
-                DriftVerdict.Undecided.class,
+                DriftVerdict.Aligned.class,
                 judge.judge(DriftState.INITIAL, window(10, false)).verdict());
         assertInstanceOf(
                 DriftVerdict.Drifted.class,
                 judge.judge(DriftState.INITIAL, window(10, true)).verdict());
+        List<Reading> readings = judge.readings(window(10, true));
+        assertTrue(readings.get(0).leftOut());
+        assertEquals(
+                "no clean window of rank 1 has residual_energy: it is left out, the others decide",
+                readings.get(0).undecided());
+        assertEquals(0.4, readings.get(1).threshold(), "as if it were alone");
     }
 
     /** The gap against {@code gap}, and the residual energy against {@code energy}. */
     private static DriftJudge several(double gap, double energy) {
-        NullSample sample = new NullSample(
-                RANK, 10, Map.of("faithfulness_gap", new double[] {gap}, "residual_energy", new double[] {energy}));
+        NullSample sample =
+                new NullSample(RANK, 10, Map.of("faithfulness_gap", filled(gap), "residual_energy", filled(energy)));
         return new DriftJudge(
                 baseline(List.of(sample)),
                 List.of("faithfulness_gap", "residual_energy"),
@@ -229,6 +304,12 @@ class DriftJudgeTest {
                 MEDIAN,
                 DriftPolicy.immediate(),
                 1);
+    }
+
+    private static double[] filled(double value) {
+        double[] values = new double[5];
+        Arrays.fill(values, value);
+        return values;
     }
 
     private static Level level(DriftJudge judge, GapAssessment window) {
@@ -259,9 +340,7 @@ class DriftJudgeTest {
     }
 
     private static NullSample sample(int rank, int rows, double value) {
-        double[] values = new double[5];
-        Arrays.fill(values, value);
-        return new NullSample(rank, rows, Map.of(DriftJudge.DEFAULT_TRIGGER, values));
+        return new NullSample(rank, rows, Map.of(DriftJudge.DEFAULT_TRIGGER, filled(value)));
     }
 
     /** Rows along one direction, with a faint second one. */

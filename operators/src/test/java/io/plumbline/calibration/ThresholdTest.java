@@ -69,14 +69,32 @@ class ThresholdTest {
     }
 
     @Test
-    void aPromisePerWindowIsTheSameOrderStatistic() {
-        double[] hundred = new Random(8).doubles(100).toArray();
-        for (double rate : new double[] {0.5, 0.1, 0.05, 1.0 / 101}) {
+    void aPromisePerWindowThatOnlyTheAverageBaselineKeepsIsTheSameOrderStatistic() {
+        double[] fifty = new Random(8).doubles(50).toArray();
+        for (double rate : new double[] {0.05, 0.04, 1.0 / 51}) {
             assertEquals(
-                    known(new Threshold.QuantileOfCleanWindows(1.0 - rate), hundred),
-                    known(promise(new AlarmBudget.PerWindow(rate)), hundred),
+                    known(new Threshold.QuantileOfCleanWindows(1.0 - rate), fifty),
+                    known(promise(new AlarmBudget.PerWindow(rate)), fifty),
                     "rate " + rate);
         }
+    }
+
+    @Test
+    void aPromiseThatTheWindowsKeepForThisBaselineIsAHigherLevelAndSaysSo() {
+        double[] hundred = new Random(8).doubles(100).toArray();
+        Threshold.Clean clean = new Threshold.Clean(512, hundred);
+        Threshold.Level.Known level = assertInstanceOf(
+                Threshold.Level.Known.class,
+                promise(new AlarmBudget.PerWindow(0.05)).level(32, 384, clean));
+        // 1 - (0.95^100 + 100 0.05 0.95^99) = 0.963: the second largest, where the average would allow the fifth.
+        assertEquals(clean.fromTop(2), level.value());
+        Basis basis = Objects.requireNonNull(level.basis());
+        assertEquals(0.95, basis.confidence());
+        assertTrue(basis.windowRate() <= 0.05 && basis.windowRate() > 0.04, basis::sentence);
+        assertEquals(
+                "number 2 from the top of 100 clean windows of 512 rows: 1 clean window in 21.5 above it,"
+                        + " with 95 % confidence for this baseline",
+                basis.sentence());
     }
 
     @Test
@@ -94,8 +112,8 @@ class ThresholdTest {
         double rate = 4.0 / (16 * 17) - 6.0 / (16 * 17 * 18);
         assertEquals(1_440 * rate, Objects.requireNonNull(basis.alarmsPerDay()), 1e-9);
         assertEquals(
-                "the largest of 15 clean windows of 2048 rows: 1 clean window in 16 above it, at most 1 false alarm in 1.24 h;"
-                        + " asked for 1 false alarm in 30 d, which needs 414 clean windows: collect 399 more, 817152 rows",
+                "the largest of 15 clean windows of 2048 rows: 1 clean window in 16 above it, at most 1 false alarm in 1.24 h,"
+                        + " on average over baselines; asked for 1 false alarm in 30 d, which needs 414 clean windows: collect 399 more, 817152 rows",
                 basis.sentence());
         assertInstanceOf(
                 Threshold.Level.Unknown.class, asked.level(32, 384, new Threshold.Clean(2_048, new double[0])));
@@ -103,7 +121,7 @@ class ThresholdTest {
 
     @Test
     void enoughWindowsKeepThePromiseWithoutAWordOfShortfall() {
-        double[] clean = new Random(8).doubles(1_000).toArray();
+        double[] clean = new Random(8).doubles(2_000).toArray();
         Threshold.Level.Known level = assertInstanceOf(
                 Threshold.Level.Known.class,
                 promise(new AlarmBudget.PerTime(1, Duration.ofDays(30)))

@@ -10,22 +10,27 @@ import org.jspecify.annotations.Nullable;
  * @param statistic its name
  * @param role {@code trigger} or {@code warn}
  * @param value null where undefined
- * @param threshold null where there is none
+ * @param score the value's distance from the mean of the clean windows of as many rows, in their standard deviations: the statistic
+ *     with the largest one speaks for the window; null where the threshold was not taken from clean windows
+ * @param threshold in the statistic's own unit; null where there is none
  * @param exceeded null where that cannot be said
  * @param cleanWindows how many clean windows the threshold was taken from; null for a number or a share
  * @param windowRate share of clean windows above it, of all statistics of this role together, at most
  * @param alarmsPerDay false alarms a day after debounce, of all statistics of this role together, at most
+ * @param confidence with which both rates hold for this baseline; null where they are averages over baselines
  * @param basis the sentence for the threshold, or why there is none
  */
 public record StatisticReport(
         String statistic,
         String role,
         @Nullable Double value,
+        @Nullable Double score,
         @Nullable Double threshold,
         @Nullable Boolean exceeded,
         @Nullable Integer cleanWindows,
         @Nullable Double windowRate,
         @Nullable Double alarmsPerDay,
+        @Nullable Double confidence,
         @Nullable String basis) {
 
     static StatisticReport of(String role, Reading reading) {
@@ -34,11 +39,13 @@ public record StatisticReport(
                 reading.statistic(),
                 role,
                 reading.value(),
+                reading.score(),
                 reading.threshold(),
                 reading.exceeded(),
                 basis == null ? null : basis.cleanWindows(),
                 basis == null ? null : basis.windowRate(),
                 basis == null ? null : basis.alarmsPerDay(),
+                basis == null ? null : basis.confidence(),
                 basis == null ? reading.undecided() : basis.sentence());
     }
 }

@@ -212,12 +212,20 @@ final class AssessCommand implements Callable<Integer> {
             answer.putUndefined("days_per_false_alarm", "the threshold is not taken from clean windows");
             return;
         }
-        int atOrAbove = (int) Math.round(basis.windowRate() * (basis.cleanWindows() + 1));
+        Double alarmsPerDay = basis.alarmsPerDay();
         answer.put("false_alarm_rate", basis.windowRate())
                 .put(
                         "days_per_false_alarm",
-                        law.millisecondsBetween(law.alarmsPerWindow(basis.cleanWindows(), Math.max(1, atOrAbove)))
-                                / DAY_MS);
+                        alarmsPerDay == null ? days(law, basis) : Double.valueOf(1.0 / alarmsPerDay));
+    }
+
+    /** Of a level that was not asked for by alarms: what its rate comes to with this debounce. */
+    private static double days(AlarmLaw law, Basis basis) {
+        if (basis.confidence() != null) {
+            return law.millisecondsBetween(law.alarmsGiven(basis.windowRate())) / DAY_MS;
+        }
+        int atOrAbove = (int) Math.round(basis.windowRate() * (basis.cleanWindows() + 1));
+        return law.millisecondsBetween(law.alarmsPerWindow(basis.cleanWindows(), Math.max(1, atOrAbove))) / DAY_MS;
     }
 
     private static @Nullable Basis basis(DriftVerdict verdict) {

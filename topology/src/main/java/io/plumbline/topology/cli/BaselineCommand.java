@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
             "Measures what is normal at a site, from activations recorded while the explainer was known to fit.",
             "",
             "The file holds the second moment of the target rows and of their reconstructions, and the statistics of clean"
-                    + " windows, which thresholds are taken from: give the ranks and window sizes you will watch with, and"
+                    + " windows, which thresholds are taken from: give the ranks you will watch with, and"
                     + " enough rows. K clean windows support one in K+1 above a threshold; what that comes to in false"
                     + " alarms is printed for windows of --window-size and three debounces.",
             "",
@@ -57,7 +57,6 @@ import picocli.CommandLine.Spec;
 final class BaselineCommand implements Callable<Integer> {
 
     private static final int DEFAULT_RANK = 32;
-    private static final List<Integer> DEFAULT_WINDOW_ROWS = List.of(512, 2048);
 
     private static final double DAY_MS = 86_400_000.0;
     private static final List<DriftPolicy> DEBOUNCES =
@@ -82,7 +81,9 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(
             names = "--window-rows",
             paramLabel = "N",
-            description = "A window size to calibrate for, in rows. May be repeated. Default: 512 and 2048.")
+            description =
+                    "A window size to calibrate for, in rows. May be repeated. Default: 128, 256 and so on up to 8192, as"
+                            + " far as the activations fill eight windows.")
     List<Integer> windowRows = List.of();
 
     @Option(
@@ -158,12 +159,11 @@ final class BaselineCommand implements Callable<Integer> {
         MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
         List<Integer> defaultRanks =
                 List.of(site == null ? Math.min(DEFAULT_RANK, trained.targetWidth()) : site.rank());
-        BaselineBuilder builder = BaselineBuilder.of(
-                        trained,
-                        ranks.isEmpty() ? defaultRanks : ranks,
-                        windowRows.isEmpty() ? DEFAULT_WINDOW_ROWS : windowRows,
-                        rules)
+        BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
                 .keeping(sampleRows);
+        if (windowRows.isEmpty()) {
+            builder.onLadder();
+        }
         Baseline measured = source.read(trained, rules, requests -> {
             if (builder.needsNorms()) {
                 requests.forEach("norms", builder::addNorms);
@@ -184,7 +184,11 @@ final class BaselineCommand implements Callable<Integer> {
         }
         answer.put("revision", provenance.revision());
         if (replacement != null) {
-            replacement.putDiff(answer, baseline, Replacement.rule(site, size));
+            replacement.putDiff(
+                    answer,
+                    baseline,
+                    Replacement.rule(site, size),
+                    site == null ? List.of(DriftJudge.DEFAULT_TRIGGER) : site.triggers());
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records));
         answer.print(spec.commandLine().getOut(), json);

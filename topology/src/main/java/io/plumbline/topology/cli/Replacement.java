@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The baseline that another one is made to replace, and what would change. */
@@ -77,9 +78,13 @@ final class Replacement {
         return Provenance.replacing(old, sha256, created, source);
     }
 
-    /** Pairs are old and new. */
-    void putDiff(Answer answer, Baseline baseline, Threshold rule) {
-        BaselineDiff diff = BaselineDiff.between(old, baseline, rule);
+    /**
+     * Adds what would change, in pairs of old and new.
+     *
+     * @param triggers the statistics that are judged as one
+     */
+    void putDiff(Answer answer, Baseline baseline, Threshold rule, List<String> triggers) {
+        BaselineDiff diff = BaselineDiff.between(old, baseline, rule, triggers);
         Provenance provenance = old.provenance();
         answer.put("replaces_sha256", sha256)
                 .put(

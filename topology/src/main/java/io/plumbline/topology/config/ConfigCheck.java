@@ -54,17 +54,31 @@ public final class ConfigCheck {
                 return lines;
             }
             for (NullSample sample : baseline.samplesOf(settings.rank())) {
-                settings.triggers().forEach(name -> lines.add(line(sample, name, settings.threshold())));
-                settings.warn().forEach(name -> lines.add(line(sample, name, settings.warnThreshold())));
+                addLines(lines, sample, settings.triggers(), settings.threshold());
+                addLines(lines, sample, settings.warn(), settings.warnThreshold());
             }
+            addNeeded(lines, "trigger", settings.triggers(), settings.threshold());
+            addNeeded(lines, "warn", settings.warn(), settings.warnThreshold());
             return lines;
         }
 
-        private String line(NullSample sample, String statistic, Threshold threshold) {
-            Level level = threshold.level(
-                    settings.rank(), Objects.requireNonNull(baseline).dimension(), sample.clean(statistic));
-            return "windows of %d rows (%d clean windows): %s"
-                    .formatted(sample.rowsPerWindow(), sample.values(statistic).length, described(statistic, level));
+        private void addLines(List<String> lines, NullSample sample, List<String> statistics, Threshold threshold) {
+            Baseline known = Objects.requireNonNull(baseline);
+            List<String> together = DriftJudge.together(known, statistics, settings.rank());
+            for (String statistic : statistics) {
+                Level level = !threshold.isCalibrated() || together.contains(statistic)
+                        ? sample.level(together, statistic, threshold, known.dimension())
+                        : new Level.Unknown("no clean window has it: it is left out, the others decide");
+                lines.add("windows of %d rows (%d clean windows): %s"
+                        .formatted(
+                                sample.rowsPerWindow(), sample.values(statistic).length, described(statistic, level)));
+            }
+        }
+
+        private static void addNeeded(List<String> lines, String key, List<String> statistics, Threshold threshold) {
+            if (!statistics.isEmpty() && threshold instanceof Threshold.FalseAlarms promise) {
+                lines.add("%s: %s".formatted(key, promise.windowsNeeded()));
+            }
         }
 
         private static String described(String statistic, Level level) {
@@ -220,7 +234,7 @@ public final class ConfigCheck {
         }
     }
 
-    /** How many rows a window will hold is not known here; that no window can be judged is. */
+    /** Refuses what no window of any number of rows could be judged by. */
     private static void checkCalibration(SiteSettings settings, Baseline baseline, List<String> problems) {
         List<Threshold> ofTriggers = new ArrayList<>(List.of(settings.threshold()));
         Threshold clear = settings.clear();
@@ -228,9 +242,7 @@ public final class ConfigCheck {
             ofTriggers.add(clear);
         }
         for (Threshold threshold : ofTriggers) {
-            for (String statistic : settings.triggers()) {
-                checkCleanWindows(settings, baseline, statistic, threshold, problems);
-            }
+            checkCleanWindows(settings, baseline, settings.triggers(), threshold, problems);
         }
         SequentialRule sequential = settings.sequential();
         for (String statistic : sequential == null ? List.<String>of() : sequential.statistics()) {
@@ -240,38 +252,37 @@ public final class ConfigCheck {
                                 .formatted(settings.rank(), statistic, settings.rank()));
             }
         }
-        for (String statistic : settings.warn()) {
-            checkCleanWindows(settings, baseline, statistic, settings.warnThreshold(), problems);
+        if (!settings.warn().isEmpty()) {
+            checkCleanWindows(settings, baseline, settings.warn(), settings.warnThreshold(), problems);
         }
     }
 
     private static void checkCleanWindows(
-            SiteSettings settings, Baseline baseline, String statistic, Threshold threshold, List<String> problems) {
+            SiteSettings settings,
+            Baseline baseline,
+            List<String> statistics,
+            Threshold threshold,
+            List<String> problems) {
         if (!threshold.isCalibrated()) {
             return;
         }
         int mostWindows = 0;
-        double largestSize = 0;
+        List<String> together = DriftJudge.together(baseline, statistics, settings.rank());
         for (NullSample sample : baseline.samplesOf(settings.rank())) {
-            int windows = sample.values(statistic).length;
-            mostWindows = Math.max(mostWindows, windows);
-            if (windows >= leastWindows(threshold)) {
-                largestSize = Math.max(largestSize, sample.meanRows());
+            for (String statistic : together) {
+                mostWindows = Math.max(mostWindows, sample.values(statistic).length);
+                if (sample.level(together, statistic, threshold, baseline.dimension()) instanceof Level.Known) {
+                    return;
+                }
             }
         }
+        String of = String.join(", ", statistics);
         String asked = threshold instanceof Threshold.QuantileOfCleanWindows quantile
-                ? "threshold: quantile %s of %s".formatted(quantile.quantile(), statistic)
-                : "threshold: a promise about false alarms of " + statistic;
-        if (largestSize == 0) {
-            problems.add(("%s needs %d clean windows of rank %d, the baseline has %d;"
-                            + " run `plumbline baseline --rank %d` with more rows, or set a number")
-                    .formatted(asked, leastWindows(threshold), settings.rank(), mostWindows, settings.rank()));
-        } else if (DriftJudge.LARGEST_SIZE_RATIO * largestSize < settings.minimumRows()) {
-            problems.add(("%s is calibrated for windows of up to %.0f rows and judges none larger than twice that, but"
-                            + " window.minimum_rows = %d; run `plumbline baseline --rank %d --window-rows N` with N the"
-                            + " rows of your windows")
-                    .formatted(asked, largestSize, settings.minimumRows(), settings.rank()));
-        }
+                ? "threshold: quantile %s of %s".formatted(quantile.quantile(), of)
+                : "threshold: a promise about false alarms of " + of;
+        problems.add(("%s needs %d clean windows of rank %d, the baseline has %d;"
+                        + " run `plumbline baseline --rank %d` with more rows, or set a number")
+                .formatted(asked, leastWindows(threshold), settings.rank(), mostWindows, settings.rank()));
     }
 
     /** Below them there is no level. A promise that few windows cannot keep becomes a weaker one, which is no problem. */

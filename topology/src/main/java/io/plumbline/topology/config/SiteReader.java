@@ -99,11 +99,10 @@ final class SiteReader {
         }
         MaskRules mask = node.has("mask") ? mask(node.child("mask")) : MaskRules.NONE;
         DriftPolicy debounce = node.parsed("debounce", DriftPolicy.STANDARD, AlarmText::debounce);
-        ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce, triggers));
+        ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce));
         Threshold threshold = thresholds.threshold(node, "threshold");
         Threshold clear = thresholds.clear(node, threshold);
-        Threshold warnThreshold =
-                new ThresholdReader(warn, rank, law(debounce, warn)).threshold(node, "warn_threshold");
+        Threshold warnThreshold = new ThresholdReader(warn, rank, law(debounce)).threshold(node, "warn_threshold");
         if (node.has("warn_threshold") && warn.isEmpty()) {
             node.problem("warn_threshold", "has nothing to warn: expected it beside warn, a list of statistics");
         }
@@ -273,8 +272,8 @@ final class SiteReader {
         return watched.isEmpty() ? null : SequentialRule.of(watched, runLength, window.size(), window.advance());
     }
 
-    private AlarmLaw law(DriftPolicy debounce, List<String> statistics) {
-        return new AlarmLaw(debounce, window.size(), window.advance(), Math.max(1, statistics.size()));
+    private AlarmLaw law(DriftPolicy debounce) {
+        return new AlarmLaw(debounce, window.size(), window.advance());
     }
 
     private static DType decoderType(String text) {

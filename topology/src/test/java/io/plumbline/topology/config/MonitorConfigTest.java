@@ -331,11 +331,11 @@ class MonitorConfigTest {
                   week: {explainer: s, baseline: b, rank: 1, threshold: {false_alarms: 2 per 7d}, clear: {quantile: 0.5}, debounce: 1 of 1}
                   rate: {explainer: s, baseline: b, rank: 1, threshold: {false_alarm_rate: 0.01}, clear: 1.0, debounce: 1 of 1}
                 """);
-        AlarmLaw immediate = new AlarmLaw(DriftPolicy.immediate(), Duration.ofMinutes(10), Duration.ofMinutes(5), 1);
+        AlarmLaw immediate = new AlarmLaw(DriftPolicy.immediate(), Duration.ofMinutes(10), Duration.ofMinutes(5));
         assertEquals(
                 new Threshold.FalseAlarms(
                         new AlarmBudget.PerTime(1, Duration.ofDays(30)),
-                        new AlarmLaw(new DriftPolicy(2, 3), Duration.ofMinutes(10), Duration.ofMinutes(5), 1)),
+                        new AlarmLaw(new DriftPolicy(2, 3), Duration.ofMinutes(10), Duration.ofMinutes(5))),
                 site(config, "plain").threshold());
         assertEquals(
                 new Threshold.FalseAlarms(new AlarmBudget.PerTime(2, Duration.ofDays(7)), immediate),
@@ -346,7 +346,7 @@ class MonitorConfigTest {
     }
 
     @Test
-    void severalStatisticsShareAPromise() {
+    void severalStatisticsKeepOnePromise() {
         SiteSettings site = site(parse("""
                         kafka: {bootstrap.servers: "h:1"}
                         sites:
@@ -360,14 +360,10 @@ class MonitorConfigTest {
                         """), "many");
         assertEquals(List.of("faithfulness_gap", "residual_energy"), site.triggers());
         assertEquals(List.of("whitened_mean_shift", "eta", "second_moment_shift_ratio"), site.warn());
-        assertEquals(
-                2,
-                assertInstanceOf(Threshold.FalseAlarms.class, site.threshold())
-                        .law()
-                        .statistics());
         Threshold.FalseAlarms warn = assertInstanceOf(Threshold.FalseAlarms.class, site.warnThreshold());
-        assertEquals(3, warn.law().statistics());
         assertEquals(new AlarmBudget.PerWindow(0.02), warn.budget());
+        assertEquals(
+                assertInstanceOf(Threshold.FalseAlarms.class, site.threshold()).law(), warn.law());
     }
 
     @Test

@@ -145,8 +145,9 @@ class PipelineMetricsTest {
                 5.0,
                 4.0,
                 List.of(
-                        new StatisticReport("faithfulness_gap", "trigger", 5.0, 4.0, true, null, null, null, null),
-                        new StatisticReport("eta", "warn", 0.3, 0.5, false, 99, 0.02, null, "the largest")),
+                        new StatisticReport(
+                                "faithfulness_gap", "trigger", 5.0, null, 4.0, true, null, null, null, null, null),
+                        new StatisticReport("eta", "warn", 0.3, 1.2, 0.5, false, 99, 0.02, null, null, "the largest")),
                 "aligned",
                 "eta is not above",
                 List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null)),
