@@ -28,6 +28,13 @@ public final class DriftJudge {
     /** The paper's own statistic. */
     public static final String DEFAULT_TRIGGER = "faithfulness_gap";
 
+    /**
+     * The statistics that are judged as one where none is named and the threshold is taken from clean windows: the gap says what
+     * the explainer cannot follow and the reconstruction what that costs, which partial drift shows in first.
+     */
+    public static final List<String> DEFAULT_TRIGGERS =
+            List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label());
+
     /** The levels of one statistic that are taken from clean windows. */
     private record Levels(
             @Nullable CalibratedSizes threshold, @Nullable CalibratedSizes clear) {}

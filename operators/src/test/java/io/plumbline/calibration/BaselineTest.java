@@ -104,6 +104,28 @@ class BaselineTest {
         assertEquals(3, sample.values("faithfulness_gap").length);
     }
 
+    @Test
+    void theLadderHasTheSizesThatTheRecordingFillsEightTimes() {
+        assertEquals(List.of(128, 256), sizesOnLadder(8 * 256));
+        assertEquals(List.of(128), sizesOnLadder(8 * 256 - 1));
+        assertEquals(List.of(128), sizesOnLadder(400), "too few, and better than none");
+    }
+
+    private static List<Integer> sizesOnLadder(int rows) {
+        List<ActivationBatch> requests = new ArrayList<>();
+        for (int left = rows; left > 0; left -= 100) {
+            requests.add(new ActivationBatch(gaussian(new Random(left), Math.min(left, 100), DIMENSION), null, null));
+        }
+        BaselineBuilder builder =
+                BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of()).onLadder();
+        requests.forEach(builder::add);
+        CleanWindowPass windows = builder.secondPass();
+        requests.forEach(windows::add);
+        return windows.build().samplesOf(RANK).stream()
+                .map(NullSample::rowsPerWindow)
+                .toList();
+    }
+
     private static Matrix stack(int from, int to) {
         int rows = 0;
         for (int i = from; i < to; i++) {

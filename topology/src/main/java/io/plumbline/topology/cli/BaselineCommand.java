@@ -188,7 +188,7 @@ final class BaselineCommand implements Callable<Integer> {
                     answer,
                     baseline,
                     Replacement.rule(site, size),
-                    site == null ? List.of(DriftJudge.DEFAULT_TRIGGER) : site.triggers());
+                    site == null ? DriftJudge.DEFAULT_TRIGGERS : site.triggers());
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records));
         answer.print(spec.commandLine().getOut(), json);

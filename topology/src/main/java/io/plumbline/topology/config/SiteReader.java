@@ -87,10 +87,10 @@ final class SiteReader {
                     "rank", rank, "expected at most sample.rows (%d), which a refit is made of".formatted(sampleRows));
         }
         List<String> triggers = statistics(node, "trigger");
-        if (triggers.isEmpty()) {
-            triggers = List.of(DriftJudge.DEFAULT_TRIGGER);
-        }
         List<String> warn = statistics(node, "warn");
+        if (triggers.isEmpty()) {
+            triggers = defaultTriggers(node, warn);
+        }
         for (String both : warn) {
             if (triggers.contains(both)) {
                 node.problem(
@@ -131,6 +131,24 @@ final class SiteReader {
                 minimumRows,
                 swaps.adapts(),
                 swaps.rollback());
+    }
+
+    /**
+     * The statistics that decide where none is named: the gap alone by a number or a share, which are in its units; otherwise the
+     * defaults, without those that only warn and without the one of sampled rows where too few rows are sampled.
+     */
+    private List<String> defaultTriggers(ConfigNode node, List<String> warn) {
+        boolean enoughRows = sampleRows >= SampledReconstruction.ROWS;
+        List<String> defaults = DriftJudge.DEFAULT_TRIGGERS.stream()
+                .filter(name -> !warn.contains(name))
+                .filter(name -> enoughRows || !name.equals(Statistic.RECONSTRUCTION_FVU_TRAINED.label()))
+                .toList();
+        boolean ofTheGap = isInUnitsOfTheGap(node, "threshold") || isInUnitsOfTheGap(node, "clear");
+        return ofTheGap || defaults.isEmpty() ? List.of(DriftJudge.DEFAULT_TRIGGER) : defaults;
+    }
+
+    private static boolean isInUnitsOfTheGap(ConfigNode node, String key) {
+        return node.has(key) && (!node.isMapping(key) || node.child(key).has("share"));
     }
 
     /** Clean windows have this statistic on so many rows: on fewer it scatters more than they say. */

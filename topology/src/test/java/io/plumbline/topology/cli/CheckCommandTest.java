@@ -125,9 +125,10 @@ class CheckCommandTest {
         assertEquals(0, shell.exitCode(), shell.err());
         assertTrue(
                 shell.out()
-                        .contains("the largest of 16 clean windows of 64 rows: 1 clean window in 17 above it, at most"
-                                + " 1 false alarm in 1.38 h, on average over baselines; asked for 1 false alarm in 30 d, which needs 414 clean"
-                                + " windows: collect 398 more"),
+                        .contains(
+                                "of 16 clean windows of 64 rows, 2 statistics judged as one: 1 clean window in 17 above it, at most"
+                                        + " 1 false alarm in 1.38 h, on average over baselines; asked for 1 false alarm in 30 d, which needs 414 clean"
+                                        + " windows: collect 398 more"),
                 shell.out());
         assertTrue(
                 shell.out()
@@ -141,7 +142,9 @@ class CheckCommandTest {
         assertTrue(
                 confident.out().contains("1 clean window in 5.86 above it, with 95 % confidence for this baseline\n"),
                 confident.out());
-        assertProblem("rank: 3", "a promise about false alarms of faithfulness_gap needs 1 clean windows of rank 3");
+        assertProblem(
+                "rank: 3",
+                "a promise about false alarms of faithfulness_gap, reconstruction_fvu_trained needs 1 clean windows of rank 3");
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Rotation;
 import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.moments.MaskRules;
@@ -58,7 +59,8 @@ class MonitorConfigTest {
         assertEquals(
                 smallest.adaptations().get("layer.2"), printed.adaptations().get("encoder.layer.2"));
         SiteSettings site = site(printed, "encoder.layer.2");
-        SiteSettings plain = site(smallest, "layer.2");
+        SiteSettings plain = site(parse(SMALLEST.replace(", threshold: 4.0", "")), "layer.2");
+        assertEquals(plain.threshold(), site.threshold());
         assertEquals(plain.cooldown(), site.cooldown());
         assertEquals(plain.debounce(), site.debounce());
         assertEquals(MaskRules.NONE, site.mask());
@@ -343,6 +345,32 @@ class MonitorConfigTest {
         assertEquals(
                 new Threshold.FalseAlarms(new AlarmBudget.PerWindow(0.01), immediate),
                 site(config, "rate").threshold());
+    }
+
+    @Test
+    void withoutATriggerTheDefaultsDecideAndTheGapAloneByANumber() {
+        assertEquals(
+                List.of("faithfulness_gap"), site(parse(SMALLEST), "layer.2").triggers());
+        assertEquals(
+                List.of("faithfulness_gap"),
+                site(parse(SMALLEST.replace("4.0", "{share: 0.7}")), "layer.2").triggers());
+        assertEquals(
+                List.of("faithfulness_gap"),
+                site(parse(SMALLEST.replace("threshold: 4.0", "warn: [reconstruction_fvu_trained]")), "layer.2")
+                        .triggers(),
+                "what only warns does not decide");
+        for (String threshold : List.of("", ", threshold: {quantile: 0.9}", ", threshold: {false_alarm_rate: 0.01}")) {
+            String calibrated = SMALLEST.replace(", threshold: 4.0", threshold);
+            assertEquals(
+                    DriftJudge.DEFAULT_TRIGGERS,
+                    site(parse(calibrated), "layer.2").triggers());
+            // Too few sampled rows to have the reconstruction of.
+            assertEquals(
+                    DriftJudge.DEFAULT_TRIGGERS.stream()
+                            .filter(name -> !name.equals("reconstruction_fvu_trained"))
+                            .toList(),
+                    site(parse(calibrated + "sample: {rows: 128}\n"), "layer.2").triggers());
+        }
     }
 
     @Test
