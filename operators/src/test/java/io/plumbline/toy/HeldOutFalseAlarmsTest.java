@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SequentialDetector;
 import io.plumbline.calibration.SequentialState;
@@ -60,6 +61,28 @@ class HeldOutFalseAlarmsTest {
                                             RATE,
                                             chance));
                 });
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.0, 0.9})
+    void statisticsJudgedAsOneKeepThePromiseOfOneAndSeeWhatEachSees(double correlation) {
+        HeldOutStream stream = new HeldOutStream(correlation);
+        Baseline baseline = stream.calibrated(CALIBRATION, CLEAN);
+        List<GapAssessment> windows = stream.heldOut(baseline, LATER, HELD_OUT, 0);
+        List<GapAssessment> shifted = stream.heldOut(baseline, LATER, 10, ToyStream.SEVERITIES - 1);
+        for (List<String> together : List.of(
+                DriftJudge.DEFAULT_TRIGGERS,
+                List.of("faithfulness_gap", "residual_energy", "whitened_mean_shift"),
+                HeldOutStream.STATISTICS)) {
+            int alarms = HeldOutStream.alarms(baseline, together, THRESHOLD, windows);
+            double chance = HeldOutStream.chanceOfAsMany(alarms, HELD_OUT, CLEAN, FROM_TOP);
+            assertTrue(
+                    chance >= MARGIN,
+                    "%s, correlation %s, streams %d and %d: %d of %d windows, chance %.2g"
+                            .formatted(together, correlation, CALIBRATION, LATER, alarms, HELD_OUT, chance));
+            int seen = HeldOutStream.alarms(baseline, together, THRESHOLD, shifted);
+            assertTrue(seen >= 9, "%s see the full shift in %d of 10 windows".formatted(together, seen));
+        }
     }
 
     @ParameterizedTest

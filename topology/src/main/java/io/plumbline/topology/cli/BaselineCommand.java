@@ -49,10 +49,10 @@ import picocli.CommandLine.Spec;
             "",
             "Example:",
             "  plumbline baseline --explainer sae/ --activations monday.safetensors tuesday.safetensors \\",
-            "      --rank 32 --window-rows 2048 --out baseline.safetensors",
+            "      --rank 32 --out baseline.safetensors",
             "From what the monitor read in the last week:",
             "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 --from 7d \\",
-            "      --window-rows 2048 --replaces baseline.safetensors --out baseline-2.safetensors"
+            "      --replaces baseline.safetensors --out baseline-2.safetensors"
         })
 final class BaselineCommand implements Callable<Integer> {
 
