@@ -1,43 +1,60 @@
 package io.plumbline.calibration;
 
 import java.util.Arrays;
+import org.apache.commons.math3.special.Beta;
 
 /**
  * Adds up small evidence over windows: finds a drift that stays below the threshold of a single window.
  *
- * <p><b>One window.</b> Its rank among the K clean windows and the n windows since the detector started gives the conformal
- * p-value {@code p = (1 + number of those at or above it)/(K + n + 1)}. Where clean windows and new ones are exchangeable, these
- * p-values are (at least as large as) independent uniform ones, whatever the distribution and however small K is (Vovk,
- * Gammerman and Shafer, Algorithmic Learning in a Random World, 2005): comparing with the n as well is what makes them
- * independent. Against fixed clean windows alone, whose own chance shifts all ranks one way, evidence would grow on clean
- * traffic.
+ * <p><b>What is compared.</b> B clean values (windows of the baseline, or its requests) and the values of each new window: one
+ * for a statistic of the whole window, one a request for request scores. {@link SequentialCuts} lays cuts at the 1st, 4th,
+ * 16th, ... largest clean value.
  *
- * <p><b>Evidence.</b> {@code f(p) = integral_0^1 e p^(e-1) de = (1 - p + p ln p)/(p ln^2 p)} has mean 1 over uniform p and falls
- * with p, so {@code R <- (1 + R) f(p)}, the Shiryaev-Roberts sum over every window the drift may have begun at, has
- * {@code R_n - n} for a supermartingale. An alarm is {@code R >= level}, after which R starts from 0.
+ * <p><b>One cut.</b> Where clean and new values are exchangeable and have no ties, the next value lies above the d-th largest of B
+ * clean ones with chance {@code P = (d + c)/(B + 1 + n)}, c of the n new values before it having done so: an urn, whatever the
+ * distribution and however small B is. The n new values are counted as well because the clean ones are the same for ever: against
+ * fixed clean values alone, whose own luck shifts all ranks one way, evidence would grow on clean traffic. A drift of a share e of
+ * the values is {@code q = (1 - e) P + e}, with P as it was before the window. The window's evidence is the probability of its
+ * hits and misses under q divided by that under the urn. Its mean on clean traffic is 1. Ties count as misses, which is on the
+ * safe side.
+ *
+ * <p><b>Over windows.</b> {@code R <- (1 + R) x evidence} for every cut and every e of {@link #SHARES}: the Shiryaev-Roberts sum
+ * over every window at whose edge the drift may have begun. The mean over cuts and shares is the evidence that is reported; R
+ * minus the number of windows is a martingale. An alarm is {@code R >= level}, after which R starts from 0.
  *
  * <p><b>Average run length.</b> By optional stopping the expected number of alarms in N clean windows is at most
  * {@code N / level} (Shin, Ramdas and Rinaldo, E-detectors, 2022, arXiv:2203.03532; Volkhonskiy et al., Inductive conformal
- * martingales for change-point detection, 2017): one alarm in {@code level} windows, on average over clean windows too. m
- * statistics that share the promise each have m times the level. After {@value #EPOCH} windows the comparison starts over, which
- * bounds the state and keeps a drift that has become the larger part of the windows from being what is normal; the bound holds
- * for every stretch and so for their sum.
+ * martingales for change-point detection, 2017): one alarm in {@code level} windows, on average over clean values too. m
+ * detectors that share a promise each have m times the level. A window that is already known to be drifted adds evidence and
+ * does not join the comparison; on clean traffic that must be rare.
  *
- * <p>A pure function. <b>Cost:</b> {@code K + n} comparisons a window. <b>State:</b> 8 n bytes.
+ * <p><b>What few clean values cost.</b> A share e of the values above all clean ones adds up to about {@code e B} nats and no
+ * more, because the urn learns them. So {@code e B} must exceed {@code ln(level)} by about 4. Where it does not, an exponential
+ * tail beyond the clean values finds the drift, see {@link #withTailModel}; its run length rests on that model.
+ *
+ * <p>A pure function. <b>Cost:</b> sorting B values, and O(ln B) a value. <b>State:</b> under 1 KiB.
  */
 public final class SequentialDetector {
 
-    /** Windows after which the comparison starts over. */
-    public static final int EPOCH = 512;
+    /** Shares of the values that a drift may have changed. */
+    static final double[] SHARES = {0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
+
+    /** Windows above every clean one in which a drift must be found for {@link #reaches} to hold. */
+    public static final int REACH = 30;
+
+    /** {@code e^700} is finite. */
+    private static final double LARGEST_LOG = 700.0;
 
     private final double level;
+    private final boolean tailModel;
 
-    private SequentialDetector(double level) {
+    private SequentialDetector(double level, boolean tailModel) {
         this.level = level;
+        this.tailModel = tailModel;
     }
 
     /**
-     * A detector with a bound on false alarms.
+     * Returns a detector with a bound on false alarms.
      *
      * @param windowsPerAlarm the average number of clean windows between two false alarms of this statistic, at least; 1 or more
      */
@@ -46,39 +63,103 @@ public final class SequentialDetector {
             throw new IllegalArgumentException(
                     "an average run length of %s windows: expected 1 or more".formatted(windowsPerAlarm));
         }
-        return new SequentialDetector(windowsPerAlarm);
+        return new SequentialDetector(windowsPerAlarm, false);
+    }
+
+    /**
+     * Returns this detector with more cuts, beyond all clean values, where an exponential tail says how rare a clean value is. It
+     * finds a small share of values far out that B clean values alone cannot tell from chance. Its run length holds as far as the
+     * tail is no heavier than {@link SequentialCuts} supposes: an alarm is a warning.
+     */
+    public SequentialDetector withTailModel() {
+        return new SequentialDetector(level, true);
     }
 
     /** What one window did. */
     public record Step(SequentialState state, double evidence, boolean alarm) {}
 
     /**
-     * Takes one window's value of the statistic.
+     * Takes one window's values of the statistic.
      *
-     * @param clean the clean windows' values; another set than the state's starts over
+     * @param values in any order; none changes nothing but the number of windows
+     * @param clean the clean values; others than the state's start over
+     * @param joins whether later windows are compared with this one too: not when it is known to be drifted
      */
-    public Step next(SequentialState state, double value, double[] clean) {
-        SequentialState from = state.goesOnWith(clean) ? state : SequentialState.startedWith(Arrays.hashCode(clean));
-        long atOrAbove = count(clean, value) + from.countAtOrAbove(value);
-        double p = (1.0 + atOrAbove) / (clean.length + from.windows() + 1.0);
-        double evidence = (1.0 + from.evidence()) * bet(p);
-        boolean alarm = evidence >= level;
-        return new Step(from.with(value, alarm ? 0.0 : evidence), evidence, alarm);
+    public Step next(SequentialState state, double[] values, double[] clean, boolean joins) {
+        if (Arrays.stream(values).anyMatch(Double::isNaN)) {
+            throw new IllegalArgumentException("a window with a value that is not a number");
+        }
+        SequentialCuts cuts = SequentialCuts.of(clean, tailModel ? level : 0.0);
+        SequentialState from = state.goesOnWith(clean, cuts) ? state : SequentialState.started(clean, cuts);
+        double[] evidence = new double[cuts.cuts().size() * SHARES.length];
+        double sum = 0.0;
+        for (int i = 0; i < evidence.length; i++) {
+            SequentialCuts.Cut cut = cuts.cuts().get(i / SHARES.length);
+            double share = SHARES[i % SHARES.length];
+            double log = Math.log1p(from.evidence(i))
+                    + logEvidence(cut, share, values, from.above(cut.rank()), clean.length, from.values());
+            evidence[i] = Math.exp(Math.min(LARGEST_LOG, log));
+            sum += evidence[i] / evidence.length;
+        }
+        boolean alarm = sum >= level;
+        return new Step(
+                from.after(alarm ? new double[evidence.length] : evidence, joins ? values : new double[0], cuts),
+                sum,
+                alarm);
     }
 
-    /** Evidence at which there is an alarm. */
+    /**
+     * {@code ln} of the probability of the hits and misses under a drift of this share over that on clean traffic.
+     *
+     * @param above c of the n values before that lie above the cut's clean value
+     */
+    private static double logEvidence(
+            SequentialCuts.Cut cut, double share, double[] values, long above, int clean, long before) {
+        long hits = Arrays.stream(values).filter(value -> value > cut.value()).count();
+        long near =
+                Arrays.stream(values).filter(value -> value > cut.cleanValue()).count() - hits;
+        long misses = values.length - hits - near;
+        double a = cut.rank() + above;
+        double b = clean + 1.0 + before - a;
+        double chance = a / (a + b);
+        double urn = Beta.logBeta(a + hits + near, b + misses) - Beta.logBeta(a, b);
+        return hits * Math.log((1.0 - share) * chance + share / cut.beyond())
+                + near * Math.log((1.0 - share) * chance)
+                + misses * Math.log((1.0 - share) * (1.0 - chance))
+                - urn;
+    }
+
+    /** Returns the evidence at which there is an alarm. */
     public double level() {
         return level;
     }
 
-    /** {@code f}; its limit at p = 1 is 1/2. */
-    static double bet(double p) {
-        double log = Math.log(p);
-        // Below, the two terms of the numerator cancel: f = 1/2 - log/6 + ...
-        return Math.abs(log) < 1e-4 ? 0.5 - log / 6.0 : (1.0 - p + p * log) / (p * log * log);
+    /**
+     * Returns whether so many clean values are enough: {@value #REACH} windows of one value each, all above every clean one and
+     * the first that are ever seen, bring an alarm.
+     */
+    public boolean reaches(int clean) {
+        if (clean < 1) {
+            return false;
+        }
+        double[] zeros = new double[clean];
+        SequentialState state = SequentialState.INITIAL;
+        for (int window = 0; window < REACH; window++) {
+            Step step = next(state, new double[] {1.0}, zeros, true);
+            if (step.alarm()) {
+                return true;
+            }
+            state = step.state();
+        }
+        return false;
     }
 
-    private static long count(double[] values, double value) {
-        return Arrays.stream(values).filter(other -> other >= value).count();
+    /** Returns the least number of clean values for which {@link #reaches} holds. */
+    public int leastClean() {
+        int clean = 1;
+        while (!reaches(clean)) {
+            clean++;
+        }
+        return clean;
     }
 }

@@ -8,64 +8,108 @@ import java.util.Arrays;
  *
  * <pre>
  * offset  bytes  field, big endian
- * 0       4      hash of the clean windows' values
- * 4       8      evidence
- * 12      4      n, windows since it started, 0 .. {@link SequentialDetector#EPOCH}
- * 16      8 n    their values
+ * 0       4      hash of the clean values
+ * 4       8      windows since it started
+ * 12      8      n, values compared with since then
+ * 20      1      ranks of clean values that are counted
+ * 21      2      numbers of evidence
+ * 23      12     for each rank: the rank (4), how many of the n lie above that clean value (8)
+ * ...     8      for each cut and share: R
  * </pre>
  */
 public final class SequentialState {
 
     /** Nothing seen yet. */
-    public static final SequentialState INITIAL = startedWith(0);
+    public static final SequentialState INITIAL = new SequentialState(0, 0, 0, new int[0], new long[0], new double[0]);
 
-    private static final int HEADER_BYTES = 16;
+    private static final int HEADER_BYTES = 23;
 
     private final int clean;
-    private final double evidence;
-    private final double[] values;
+    private final long windows;
+    private final long values;
+    private final int[] ranks;
+    private final long[] above;
+    private final double[] evidence;
 
-    private SequentialState(int clean, double evidence, double[] values) {
+    private SequentialState(int clean, long windows, long values, int[] ranks, long[] above, double[] evidence) {
         this.clean = clean;
-        this.evidence = evidence;
+        this.windows = windows;
         this.values = values;
+        this.ranks = ranks;
+        this.above = above;
+        this.evidence = evidence;
     }
 
-    static SequentialState startedWith(int clean) {
-        return new SequentialState(clean, 0.0, new double[0]);
+    static SequentialState started(double[] cleanValues, SequentialCuts cuts) {
+        int[] ranks = cuts.ranks();
+        return new SequentialState(
+                Arrays.hashCode(cleanValues),
+                0,
+                0,
+                ranks,
+                new long[ranks.length],
+                new double[cuts.cuts().size() * SequentialDetector.SHARES.length]);
     }
 
-    double evidence() {
-        return evidence;
-    }
-
-    /** Whether it goes on with these clean windows; a detector starts over with others, and after an epoch. */
+    /** Returns whether a detector goes on with these clean values; with others it starts over. */
     public boolean goesOnWith(double[] cleanValues) {
-        return clean == Arrays.hashCode(cleanValues) && values.length < SequentialDetector.EPOCH;
+        return clean == Arrays.hashCode(cleanValues);
     }
 
-    /** Windows since it started. */
-    public int windows() {
-        return values.length;
+    /** Returns whether a detector goes on with these clean values and cuts. */
+    boolean goesOnWith(double[] cleanValues, SequentialCuts cuts) {
+        return goesOnWith(cleanValues)
+                && Arrays.equals(ranks, cuts.ranks())
+                && evidence.length == cuts.cuts().size() * SequentialDetector.SHARES.length;
     }
 
-    long countAtOrAbove(double value) {
-        return Arrays.stream(values).filter(other -> other >= value).count();
+    /** Returns the number of windows since the detector started. */
+    public long windows() {
+        return windows;
     }
 
-    SequentialState with(double value, double newEvidence) {
-        double[] more = Arrays.copyOf(values, values.length + 1);
-        more[values.length] = value;
-        return new SequentialState(clean, newEvidence, more);
+    /** Returns the number of values that new ones are compared with, beside the clean ones. */
+    public long values() {
+        return values;
+    }
+
+    /** Returns how many of the values lie above the clean value of this rank. */
+    long above(int rank) {
+        for (int i = 0; i < ranks.length; i++) {
+            if (ranks[i] == rank) {
+                return above[i];
+            }
+        }
+        throw new IllegalArgumentException("rank %d: expected one of %s".formatted(rank, Arrays.toString(ranks)));
+    }
+
+    /** Returns R of one cut and share. */
+    double evidence(int index) {
+        return evidence[index];
+    }
+
+    SequentialState after(double[] newEvidence, double[] joining, SequentialCuts cuts) {
+        long[] more = above.clone();
+        for (int i = 0; i < ranks.length; i++) {
+            double cleanValue = cuts.cleanValue(ranks[i]);
+            more[i] +=
+                    Arrays.stream(joining).filter(value -> value > cleanValue).count();
+        }
+        return new SequentialState(clean, windows + 1, values + joining.length, ranks, more, newEvidence);
     }
 
     public byte[] encode() {
-        ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + Double.BYTES * values.length)
+        ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + 12 * ranks.length + Double.BYTES * evidence.length)
                 .putInt(clean)
-                .putDouble(evidence)
-                .putInt(values.length);
-        for (double value : values) {
-            buffer.putDouble(value);
+                .putLong(windows)
+                .putLong(values)
+                .put((byte) ranks.length)
+                .putShort((short) evidence.length);
+        for (int i = 0; i < ranks.length; i++) {
+            buffer.putInt(ranks[i]).putLong(above[i]);
+        }
+        for (double r : evidence) {
+            buffer.putDouble(r);
         }
         return buffer.array();
     }
@@ -81,33 +125,42 @@ public final class SequentialState {
                     "a sequential state of %d bytes: expected at least %d".formatted(bytes.remaining(), HEADER_BYTES));
         }
         int clean = bytes.getInt();
-        double evidence = bytes.getDouble();
-        int windows = bytes.getInt();
-        if (windows < 0
-                || windows > SequentialDetector.EPOCH
-                || bytes.remaining() < (long) Double.BYTES * windows
-                || !(evidence >= 0.0 && evidence < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException("a sequential state of %d windows, evidence %s, and %d bytes of values"
-                    .formatted(windows, evidence, bytes.remaining()));
+        long windows = bytes.getLong();
+        long values = bytes.getLong();
+        int ranks = Byte.toUnsignedInt(bytes.get());
+        int evidence = Short.toUnsignedInt(bytes.getShort());
+        if (windows < 0 || values < 0 || bytes.remaining() < 12L * ranks + (long) Double.BYTES * evidence) {
+            throw new IllegalArgumentException("a sequential state of %d windows, %d values, %d ranks, and %d bytes"
+                    .formatted(windows, values, ranks, bytes.remaining()));
         }
-        double[] values = new double[windows];
-        for (int i = 0; i < windows; i++) {
-            values[i] = bytes.getDouble();
+        int[] rank = new int[ranks];
+        long[] above = new long[ranks];
+        for (int i = 0; i < ranks; i++) {
+            rank[i] = bytes.getInt();
+            above[i] = bytes.getLong();
+            if (rank[i] < 1 || above[i] < 0 || above[i] > values) {
+                throw new IllegalArgumentException("a sequential state with %d of %d values above clean value %d"
+                        .formatted(above[i], values, rank[i]));
+            }
         }
-        return new SequentialState(clean, evidence, values);
+        double[] r = new double[evidence];
+        for (int i = 0; i < evidence; i++) {
+            r[i] = bytes.getDouble();
+            if (!(r[i] >= 0.0 && r[i] < Double.POSITIVE_INFINITY)) {
+                throw new IllegalArgumentException("a sequential state with evidence " + r[i]);
+            }
+        }
+        return new SequentialState(clean, windows, values, rank, above, r);
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
-        return other instanceof SequentialState state
-                && clean == state.clean
-                && evidence == state.evidence
-                && Arrays.equals(values, state.values);
+        return other instanceof SequentialState state && Arrays.equals(encode(), state.encode());
     }
 
     @Override
     public int hashCode() {
-        return 31 * Arrays.hashCode(values) + clean;
+        return Arrays.hashCode(encode());
     }
 }

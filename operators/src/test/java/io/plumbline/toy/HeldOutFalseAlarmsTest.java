@@ -97,8 +97,8 @@ class HeldOutFalseAlarmsTest {
             SequentialState state = SequentialState.INITIAL;
             int alarms = 0;
             for (GapAssessment window : windows) {
-                SequentialDetector.Step step =
-                        detector.next(state, window.statistic(statistic).orElseThrow(), clean);
+                double[] value = {window.statistic(statistic).orElseThrow()};
+                SequentialDetector.Step step = detector.next(state, value, clean, true);
                 alarms += step.alarm() ? 1 : 0;
                 state = step.state();
             }

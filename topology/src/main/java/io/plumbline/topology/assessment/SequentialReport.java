@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param evidence after this window; null where the window was not taken
  * @param level evidence at which there is an alarm: its average run length in windows
  * @param alarm whether this window brought one; null where it was not taken
- * @param windows windows compared since the detector started
+ * @param windows windows taken since the detector started
  * @param passedOver why the window was not taken; null where it was
  */
 public record SequentialReport(
@@ -17,7 +17,7 @@ public record SequentialReport(
         @Nullable Double evidence,
         double level,
         @Nullable Boolean alarm,
-        int windows,
+        long windows,
         @Nullable String passedOver) {
 
     /** {@code log(1 + evidence) / log(1 + level)} in [0, 1], 1 being an alarm; null where the window was not taken. */

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sequential detectors of one site. Pure: what they remember goes in and comes out.
  *
- * <p>A window is compared with clean windows of the largest size it has the rows of: what sampling adds falls with rows, so it
- * errs on the safe side. A window that cannot be compared is passed over and changes nothing.
+ * <p>A window is compared with clean windows of the largest size it has the rows of, and of which there are enough for the run
+ * length: what sampling adds falls with rows, so it errs on the safe side. A window that cannot be compared is passed over and
+ * changes nothing. One whose verdict is drifted adds evidence, and later windows are not compared with it.
  */
 final class SequentialWatch {
 
@@ -25,18 +26,25 @@ final class SequentialWatch {
     private final int minimumRows;
     private final SequentialRule rule;
     private final SequentialDetector detector;
+    private final int leastClean;
 
     SequentialWatch(Baseline baseline, int minimumRows, SequentialRule rule) {
         this.baseline = baseline;
         this.minimumRows = minimumRows;
         this.rule = rule;
         this.detector = SequentialDetector.ofRunLength(rule.windowsPerAlarm());
+        this.leastClean = detector.leastClean();
     }
 
     /** What is remembered, by statistic, and what is said. */
     record Taken(Map<String, SequentialState> states, List<SequentialReport> reports) {}
 
-    Taken take(Map<String, SequentialState> states, ClosedWindow window, GapAssessment geometry) {
+    /**
+     * Takes one window.
+     *
+     * @param drifted whether the site's verdict is drifted with this window
+     */
+    Taken take(Map<String, SequentialState> states, ClosedWindow window, GapAssessment geometry, boolean drifted) {
         Map<String, SequentialState> next = new LinkedHashMap<>();
         List<SequentialReport> reports = new ArrayList<>();
         for (String statistic : rule.statistics()) {
@@ -48,7 +56,7 @@ final class SequentialWatch {
                 next.put(statistic, state);
                 reports.add(new SequentialReport(statistic, null, detector.level(), null, state.windows(), passedOver));
             } else {
-                SequentialDetector.Step step = detector.next(state, value, clean);
+                SequentialDetector.Step step = detector.next(state, new double[] {value}, clean, !drifted);
                 next.put(statistic, step.state());
                 reports.add(new SequentialReport(
                         statistic,
@@ -78,8 +86,8 @@ final class SequentialWatch {
             return "it has %d rows, at least %d are asked for".formatted(geometry.rows(), minimumRows);
         }
         if (clean == null) {
-            return "it has %d rows, and no clean windows of rank %d have as few: run `plumbline baseline --rank %d --window-rows %d`"
-                    .formatted(geometry.rows(), geometry.rank(), geometry.rank(), geometry.rows());
+            return "it has %d rows, and there are not %d clean windows of rank %d with as few: run `plumbline baseline --rank %d --window-rows %d`"
+                    .formatted(geometry.rows(), leastClean, geometry.rank(), geometry.rank(), geometry.rows());
         }
         return value == null
                 ? "%s is undefined: %s"
@@ -87,12 +95,12 @@ final class SequentialWatch {
                 : null;
     }
 
-    /** Of the size the state is of, as long as that goes on; null where every size has more rows than the window. */
+    /** Returns those the state goes on with, else the largest size's; null where every size has more rows than the window or too few windows. */
     private double @Nullable [] clean(SequentialState state, String statistic, GapAssessment geometry) {
         double[] largest = null;
         for (NullSample sample : baseline.samplesOf(geometry.rank())) {
             double[] values = sample.values(statistic);
-            if (sample.rowsPerWindow() <= geometry.rows() && values.length > 0) {
+            if (sample.rowsPerWindow() <= geometry.rows() && values.length >= leastClean) {
                 if (state.goesOnWith(values)) {
                     return values;
                 }

@@ -144,12 +144,12 @@ final class SiteJudge {
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         DriftState warning = warned == null ? DriftState.INITIAL : warned.state();
+        boolean hasDrifted = outcome.verdict() instanceof DriftVerdict.Drifted;
         SequentialWatch.Taken taken = sequential == null
                 ? new SequentialWatch.Taken(Map.of(), List.of())
-                : sequential.take(memory.sequential(), window, geometry);
+                : sequential.take(memory.sequential(), window, geometry, hasDrifted);
         SwapWatch swap = watch(memory.swap(), measured);
         Ask ask = ask(outcome, window, memory, swap, active);
-        boolean hasDrifted = outcome.verdict() instanceof DriftVerdict.Drifted;
         drifted = hasDrifted;
         List<LostFeature> lost = measured.lost() == null && hasDrifted
                 ? lost(geometry, measured.subspace(), measured.head(), active)

@@ -14,7 +14,7 @@ import java.util.TreeMap;
  *
  * <pre>
  * offset  bytes  field, big endian
- * 0       1      version = 4
+ * 0       1      version = 5
  * 1       1      may be adapted, 1 or 0
  * 2       8      last request
  * 10      11     {@link DriftState} of the triggers
@@ -39,16 +39,7 @@ record SiteMemory(
         Map<String, SequentialState> sequential) {
 
     static final long NEVER = Long.MIN_VALUE;
-    /** Version 1 had no state of warnings: its sites start without one. */
-    private static final byte BEFORE_WARNINGS = 1;
-
-    /** Version 2 did not watch swaps: a decoder in service counts as swapped in anew. */
-    private static final byte BEFORE_SWAPS = 2;
-
-    /** Version 3 had no sequential detectors: they start without evidence. */
-    private static final byte BEFORE_SEQUENTIAL = 3;
-
-    private static final byte VERSION = 4;
+    private static final byte VERSION = 5;
     private static final int FIXED_BYTES = 49;
     private static final int STATE_BYTES = DriftState.INITIAL.encode().length;
 
@@ -100,18 +91,16 @@ record SiteMemory(
 
     private static SiteMemory read(ByteBuffer buffer) {
         byte version = buffer.get();
-        if (version < BEFORE_WARNINGS || version > VERSION) {
+        if (version != VERSION) {
             throw new IllegalArgumentException("version " + version);
         }
         boolean mayBeAdapted = buffer.get() != 0;
         long lastRequestMs = buffer.getLong();
         DriftState drift = driftState(buffer);
-        DriftState warning = version == BEFORE_WARNINGS ? DriftState.INITIAL : driftState(buffer);
-        SwapWatch swap = version <= BEFORE_SWAPS
-                ? SwapWatch.NONE
-                : new SwapWatch(buffer.getLong(), buffer.getInt(), buffer.getInt());
+        DriftState warning = driftState(buffer);
+        SwapWatch swap = new SwapWatch(buffer.getLong(), buffer.getInt(), buffer.getInt());
         Map<String, SequentialState> sequential = new LinkedHashMap<>();
-        int detectors = version <= BEFORE_SEQUENTIAL ? 0 : Byte.toUnsignedInt(buffer.get());
+        int detectors = Byte.toUnsignedInt(buffer.get());
         for (int i = 0; i < detectors; i++) {
             byte[] name = new byte[Byte.toUnsignedInt(buffer.get())];
             buffer.get(name);

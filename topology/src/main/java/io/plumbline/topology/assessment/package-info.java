@@ -15,9 +15,8 @@
  * <p>Reconstruction (FVU) is measured on a fixed small number of the sampled rows: the encoder pass is the dearest step
  * here, and the sample is in random order, so its head is a uniform sample too.
  *
- * <p><b>Change of layout.</b> What is remembered of a site has been of version 2 since statistics can warn: it holds a second
- * debounce state, of the warnings. Version 1 is still read, and its sites start without a warning. Version 3 added how
- * the decoder in service does since its swap, version 4 what sequential detectors remember; older ones are read, without either.
+ * <p><b>Layout of what is remembered.</b> A memory of a site that another version wrote is refused, and the monitor stops: a
+ * site that forgot silently could miss a drift it had already seen most of.
  */
 @NullMarked
 package io.plumbline.topology.assessment;

@@ -5,6 +5,7 @@ import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.SequentialDetector;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.Threshold.Level;
@@ -245,15 +246,35 @@ public final class ConfigCheck {
             checkCleanWindows(settings, baseline, settings.triggers(), threshold, problems);
         }
         SequentialRule sequential = settings.sequential();
-        for (String statistic : sequential == null ? List.<String>of() : sequential.statistics()) {
-            if (baseline.samplesOf(settings.rank()).stream().allMatch(sample -> sample.values(statistic).length == 0)) {
-                problems.add(
-                        "sequential: the baseline has no clean window of rank %d with %s; run `plumbline baseline --rank %d` with more rows"
-                                .formatted(settings.rank(), statistic, settings.rank()));
-            }
+        if (sequential != null) {
+            checkSequential(settings, baseline, sequential, problems);
         }
         if (!settings.warn().isEmpty()) {
             checkCleanWindows(settings, baseline, settings.warn(), settings.warnThreshold(), problems);
+        }
+    }
+
+    private static void checkSequential(
+            SiteSettings settings, Baseline baseline, SequentialRule sequential, List<String> problems) {
+        int least = SequentialDetector.ofRunLength(sequential.windowsPerAlarm()).leastClean();
+        for (String statistic : sequential.statistics()) {
+            int most = baseline.samplesOf(settings.rank()).stream()
+                    .mapToInt(sample -> sample.values(statistic).length)
+                    .max()
+                    .orElse(0);
+            if (most < least) {
+                problems.add(("sequential: one false alarm of %s in %.0f windows needs %d clean windows of rank %d, the"
+                                + " baseline has %d and would not find a full drift in %d windows; run"
+                                + " `plumbline baseline --rank %d` with more rows, or set a shorter average_run_length")
+                        .formatted(
+                                statistic,
+                                sequential.windowsPerAlarm(),
+                                least,
+                                settings.rank(),
+                                most,
+                                SequentialDetector.REACH,
+                                settings.rank()));
+            }
         }
     }
 

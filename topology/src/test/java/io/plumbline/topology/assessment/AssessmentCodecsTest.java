@@ -51,7 +51,7 @@ class AssessmentCodecsTest {
                 SiteMemory.initial(), SiteMemory.decode(SiteMemory.initial().encode()));
         HostileBytes.check(memory.encode(), SiteMemory::decode);
         SequentialState state = SequentialDetector.ofRunLength(100)
-                .next(SequentialState.INITIAL, 0.5, new double[] {1, 0})
+                .next(SequentialState.INITIAL, new double[] {0.5}, new double[] {1, 0}, true)
                 .state();
         SiteMemory detecting = new SiteMemory(
                 DriftState.INITIAL,
@@ -65,29 +65,10 @@ class AssessmentCodecsTest {
     }
 
     @Test
-    void aMemoryFromBeforeSequentialDetectorsStartsWithoutThem() {
-        SiteMemory memory = new SiteMemory(
-                new DriftState(true, 3, 5),
-                new DriftState(false, 2, 1),
-                1_700_000_000_000L,
-                true,
-                new SwapWatch(4, 3, 1),
-                Map.of());
-        byte[] old = Arrays.copyOf(memory.encode(), 48);
-        old[0] = 3;
-        assertEquals(memory, SiteMemory.decode(old));
-    }
-
-    @Test
-    void aMemoryFromBeforeWarningsOrSwapsStartsWithoutThem() {
-        SiteMemory memory = new SiteMemory(
-                new DriftState(true, 3, 5), DriftState.INITIAL, 1_700_000_000_000L, true, SwapWatch.NONE, Map.of());
-        byte[] old = Arrays.copyOf(memory.encode(), 21);
-        old[0] = 1;
-        assertEquals(memory, SiteMemory.decode(old));
-        byte[] beforeSwaps = Arrays.copyOf(memory.encode(), 32);
-        beforeSwaps[0] = 2;
-        assertEquals(memory, SiteMemory.decode(beforeSwaps));
+    void aMemoryOfAnotherVersionIsRefused() {
+        byte[] old = SiteMemory.initial().encode();
+        old[0]--;
+        assertThrows(IllegalStateException.class, () -> SiteMemory.decode(old));
     }
 
     @Test

@@ -174,14 +174,14 @@ class SiteJudgeTest {
 
     @Test
     void evidenceThatIsAddedUpIsRememberedAndReportedUntilItIsAnAlarm() throws IOException {
-        SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift], average_run_length: 1m}");
+        SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift], average_run_length: 1h}");
         SiteMemory memory = SiteMemory.initial();
         double before = 0.0;
-        for (int number = 1; number <= 4; number++) {
+        for (int number = 1; number <= 2; number++) {
             SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);
             SequentialReport report = judgement.report().sequential().get(0);
             assertEquals("whitened_mean_shift", report.statistic());
-            assertEquals(6.0, report.level(), "windows of 10 s in a minute");
+            assertEquals(360.0, report.level(), "windows of 10 s in an hour");
             assertEquals(number, report.windows());
             assertEquals(false, report.alarm());
             double evidence = Objects.requireNonNull(report.evidence());
@@ -189,7 +189,7 @@ class SiteJudgeTest {
             before = evidence;
             memory = SiteMemory.decode(judgement.memory().encode());
         }
-        int windows = 4;
+        int windows = 2;
         boolean alarm = false;
         while (!alarm && windows < 40) {
             SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);

@@ -68,6 +68,17 @@ class CheckCommandTest {
     }
 
     @Test
+    void aRunLengthThatTheCleanWindowsCannotReachIsAProblem() throws IOException {
+        String sequential = "rank: 2, threshold: 1.0, sequential: {statistics: [eta], average_run_length: %s}";
+        Shell reached = check(sequential.formatted("90d"), "--offline");
+        assertEquals(0, reached.exitCode(), reached.err());
+        assertProblem(
+                sequential.formatted("9000000000d"),
+                "one false alarm of eta in 12960000000000 windows needs 27 clean windows of rank 2, the baseline has 16 and"
+                        + " would not find a full drift in 30 windows; run `plumbline baseline --rank 2` with more rows");
+    }
+
+    @Test
     void aSiteThatMasksOtherRowsThanItsBaselineIsAProblem() throws IOException {
         assertProblem(
                 "rank: 2, threshold: 1.0, mask: {token_ids: [5], norm_cap: 8}",
