@@ -93,13 +93,13 @@ public final class SequentialDetector {
         SequentialState from = state.goesOnWith(clean, cuts) ? state : SequentialState.started(clean, cuts);
         double[] evidence = new double[cuts.cuts().size() * SHARES.length];
         double sum = 0.0;
-        for (int i = 0; i < evidence.length; i++) {
+        for (int i = 0; i < evidence.length; i += SHARES.length) {
             SequentialCuts.Cut cut = cuts.cuts().get(i / SHARES.length);
-            double share = SHARES[i % SHARES.length];
-            double log = Math.log1p(from.evidence(i))
-                    + logEvidence(cut, share, values, from.above(cut.rank()), clean.length, from.values());
-            evidence[i] = Math.exp(Math.min(LARGEST_LOG, log));
-            sum += evidence[i] / evidence.length;
+            double[] logs = logEvidence(cut, values, from.above(cut.rank()), clean.length, from.values());
+            for (int j = 0; j < SHARES.length; j++) {
+                evidence[i + j] = Math.exp(Math.min(LARGEST_LOG, Math.log1p(from.evidence(i + j)) + logs[j]));
+                sum += evidence[i + j] / evidence.length;
+            }
         }
         boolean alarm = sum >= level;
         return new Step(
@@ -109,24 +109,27 @@ public final class SequentialDetector {
     }
 
     /**
-     * {@code ln} of the probability of the hits and misses under a drift of this share over that on clean traffic.
+     * Returns, for every share, {@code ln} of the probability of the hits and misses under a drift of it over that on clean traffic.
      *
      * @param above c of the n values before that lie above the cut's clean value
      */
-    private static double logEvidence(
-            SequentialCuts.Cut cut, double share, double[] values, long above, int clean, long before) {
+    private static double[] logEvidence(SequentialCuts.Cut cut, double[] values, long above, int clean, long before) {
         long hits = Arrays.stream(values).filter(value -> value > cut.value()).count();
-        long near =
-                Arrays.stream(values).filter(value -> value > cut.cleanValue()).count() - hits;
+        long near = Arrays.stream(values)
+                        .filter(value -> value > cut.cleanValue())
+                        .count()
+                - hits;
         long misses = values.length - hits - near;
         double a = cut.rank() + above;
         double b = clean + 1.0 + before - a;
         double chance = a / (a + b);
         double urn = Beta.logBeta(a + hits + near, b + misses) - Beta.logBeta(a, b);
-        return hits * Math.log((1.0 - share) * chance + share / cut.beyond())
-                + near * Math.log((1.0 - share) * chance)
-                + misses * Math.log((1.0 - share) * (1.0 - chance))
-                - urn;
+        return Arrays.stream(SHARES)
+                .map(share -> hits * Math.log((1.0 - share) * chance + share / cut.beyond())
+                        + near * Math.log((1.0 - share) * chance)
+                        + misses * Math.log((1.0 - share) * (1.0 - chance))
+                        - urn)
+                .toArray();
     }
 
     /** Returns the evidence at which there is an alarm. */
