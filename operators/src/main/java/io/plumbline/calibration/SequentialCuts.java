@@ -10,12 +10,12 @@ import org.apache.commons.math3.distribution.ChiSquaredDistribution;
  *
  * <p><b>Without a model:</b> the d-th largest clean value, d = 1, 4, 16, ... up to a quarter of them.
  *
- * <p><b>With a tail model:</b> from the {@value #TAIL}th largest clean value u on (the largest d below it where there are few
- * values), and beyond it the values that a clean one above u exceeds with chance {@code t} = 1/4, 1/16, ...: {@code u - beta ln t}.
- * beta is the mean excess of the d - 1 clean values above u at the upper end of its 95 % interval, {@code 2 (d-1) mean / chi²}
- * with the 5 % point of chi² of 2 (d-1) degrees: the exponential tail is the model, its scale is not taken from luck. The
- * cuts end where a clean value beyond has a chance of one in {@value #TRUSTED} levels: so a single value cannot bring an alarm, and the
- * model is not trusted farther.
+ * <p><b>With a tail model:</b> from the {@value #TAIL}nd largest clean value u on, or that of an eighth of them where they are fewer;
+ * none with a model where that leaves fewer than {@value #FEWEST_IN_TAIL}. Beyond u lie the values {@code u - beta ln t} that a
+ * clean value above u exceeds with chance {@code t} = 1/4, 1/16, ... beta is the mean excess of the d - 1 clean values above u at
+ * the upper end of its 95 % interval, {@code 2 (d-1) mean / chi²} with the 5 % point of chi² of 2 (d-1) degrees: the exponential
+ * tail is the model, its scale is not taken from luck. The cuts end where a clean value beyond has a chance of one in
+ * {@value #TRUSTED} levels: so a single value cannot bring an alarm, and the model is not trusted farther.
  *
  * @param cuts from the farthest out
  */
@@ -25,7 +25,10 @@ record SequentialCuts(List<Cut> cuts) {
     private static final int STEP = 4;
 
     /** Clean values that the tail is fitted to. */
-    private static final int TAIL = 16;
+    private static final int TAIL = 32;
+
+    private static final int TAIL_SHARE = 8;
+    private static final int FEWEST_IN_TAIL = 8;
 
     private static final double TRUSTED = 8.0;
     private static final double UNCERTAIN = 0.05;
@@ -58,7 +61,7 @@ record SequentialCuts(List<Cut> cuts) {
         Arrays.sort(sorted);
         List<Cut> cuts = new ArrayList<>();
         int most = Math.max(1, (clean.length + 1) / STEP);
-        int tail = tailLevel > 0.0 ? tailRank(most) : 1;
+        int tail = tailLevel > 0.0 ? tailRank(clean.length) : 1;
         if (tail > 1) {
             tailCuts(sorted, tail, tailLevel, cuts);
         }
@@ -69,12 +72,10 @@ record SequentialCuts(List<Cut> cuts) {
         return new SequentialCuts(cuts);
     }
 
-    private static int tailRank(int most) {
-        int rank = 1;
-        while (rank < TAIL && rank * STEP <= most) {
-            rank *= STEP;
-        }
-        return rank;
+    /** Returns d of the tail; 1 where there are too few clean values for one. */
+    private static int tailRank(int clean) {
+        int rank = Math.min(TAIL, clean / TAIL_SHARE);
+        return rank < FEWEST_IN_TAIL ? 1 : rank;
     }
 
     private static void tailCuts(double[] sorted, int rank, double level, List<Cut> cuts) {

@@ -115,10 +115,8 @@ public final class SequentialDetector {
      */
     private static double[] logEvidence(SequentialCuts.Cut cut, double[] values, long above, int clean, long before) {
         long hits = Arrays.stream(values).filter(value -> value > cut.value()).count();
-        long near = Arrays.stream(values)
-                        .filter(value -> value > cut.cleanValue())
-                        .count()
-                - hits;
+        long near =
+                Arrays.stream(values).filter(value -> value > cut.cleanValue()).count() - hits;
         long misses = values.length - hits - near;
         double a = cut.rank() + above;
         double b = clean + 1.0 + before - a;

@@ -83,7 +83,7 @@ class SequentialDetectorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"30, 4", "271, 4", "271, 17"})
+    @CsvSource({"70, 4", "271, 4", "271, 17"})
     void alarmsOnCleanWindowsKeepTheRunLengthWithATailModelWhereTheTailIsExponential(int clean, int perWindow) {
         assertKept(SequentialDetector.ofRunLength(200).withTailModel(), clean, perWindow, 25, 300, true);
     }
@@ -91,7 +91,7 @@ class SequentialDetectorTest {
     @Test
     void evidenceIsTheSumOverAllWindowsTheDriftMayHaveBegunAt() {
         Random random = new Random(5);
-        double[] clean = several(70, random::nextGaussian);
+        double[] clean = several(90, random::nextGaussian);
         for (SequentialDetector detector : List.of(
                 SequentialDetector.ofRunLength(NEVER),
                 SequentialDetector.ofRunLength(1e9).withTailModel())) {
@@ -348,16 +348,17 @@ class SequentialDetectorTest {
         assertArrayEquals(
                 new int[] {1, 4, 16, 64}, SequentialCuts.of(clean, 0.0).ranks());
         SequentialCuts tail = SequentialCuts.of(clean, 1e5);
-        assertArrayEquals(new int[] {16, 64}, tail.ranks());
-        double least = tail.cuts().get(0).beyond() * 16 / 272;
+        assertArrayEquals(new int[] {32}, tail.ranks());
+        double least = tail.cuts().get(0).beyond() * 32 / 272;
         assertTrue(least >= 1 / 8e5 && least < 4 / 8e5, "the farthest cut has chance " + least);
-        assertEquals(256.0, tail.cuts().get(0).cleanValue());
-        // Mean excess 8, 15 excesses, 5 % point of chi² with 30 degrees 18.493.
-        assertEquals(
-                256.0 + 2 * 15 * 8 / 18.493 * Math.log(4),
-                tail.cuts().get(tail.cuts().size() - 3).value(),
-                1e-3);
+        assertEquals(240.0, tail.cuts().get(0).cleanValue());
+        // Mean excess 16, 31 excesses, 5 % point of chi² with 62 degrees 44.889.
+        SequentialCuts.Cut first = tail.cuts().get(tail.cuts().size() - 2);
+        assertEquals(0.25, first.beyond());
+        assertEquals(240.0 + 2 * 31 * 16 / 44.889 * Math.log(4), first.value(), 1e-3);
+        double[] few = Arrays.copyOf(clean, 63);
+        assertArrayEquals(new int[] {1, 4, 16}, SequentialCuts.of(few, 1e5).ranks(), "too few for a tail");
         assertArrayEquals(
-                new int[] {1}, SequentialCuts.of(new double[] {5}, 1e5).ranks());
+                new int[] {1}, SequentialCuts.of(new double[] {5}, 0.0).ranks());
     }
 }
