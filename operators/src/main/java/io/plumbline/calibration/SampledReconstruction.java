@@ -29,6 +29,12 @@ public final class SampledReconstruction {
 
     /** Offers the rows of one request. */
     public SampledReconstruction add(ActivationBatch request) {
+        offer(request, sample);
+        return this;
+    }
+
+    /** Offers the rows of one request to a sample of another size, under the same hashes. */
+    public static void offer(ActivationBatch request, RowSample sample) {
         long hash = RequestSample.hash(request);
         for (int row = 0; row < request.rows(); row++) {
             long rowHash = RowSample.hash(hash, row);
@@ -42,7 +48,6 @@ public final class SampledReconstruction {
                         targets == null ? null : floats(targets, row));
             }
         }
-        return this;
     }
 
     /** Null where there are no rows or they do not vary. */

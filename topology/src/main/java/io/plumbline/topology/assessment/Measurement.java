@@ -2,9 +2,9 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.adaptation.SampleRows;
+import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
-import io.plumbline.geometry.LostFeature;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param fvu of that decoder on {@code head}
  * @param activeGap its faithfulness gap
  * @param errors it against the trained one, while it is an adapted one that is watched
- * @param lost the features that lost support, where the window looks drifted; null where nobody may ask, so that it was left out
+ * @param failing the features that fail, where the window looks drifted; null where nobody may ask, so that it was left out
  * @param spectrum eigenvalues of window and baseline
  * @param nanoseconds what it took
  */
@@ -28,6 +28,6 @@ record Measurement(
         @Nullable Double fvu,
         @Nullable Double activeGap,
         @Nullable PairedErrors errors,
-        @Nullable List<LostFeature> lost,
+        @Nullable List<FailingFeature> failing,
         Spectrum spectrum,
         long nanoseconds) {}

@@ -3,6 +3,8 @@ package io.plumbline.topology.assessment;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
+import io.plumbline.attribution.FailingFeature;
+import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftPolicy.Outcome;
@@ -14,12 +16,10 @@ import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
-import io.plumbline.geometry.DecoderSupport;
 import io.plumbline.geometry.FaithfulnessGap;
-import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
-import io.plumbline.geometry.LostFeature;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Matrix;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * microseconds, in the order of the windows.
  *
  * <p><b>Cost</b> of a window: its leading eigenspace, products of {@code O(d² r)}, and the encoder on at most
- * {@link SampledReconstruction#ROWS} rows.
+ * {@link SampledReconstruction#ROWS} rows; where the window looks drifted, on up to {@link FailingFeatures#ROWS}.
  */
 final class SiteJudge {
 
@@ -48,12 +48,14 @@ final class SiteJudge {
     private final @Nullable DriftJudge warner;
     private final @Nullable SequentialWatch sequential;
     private final String trainedSha256;
-    private final DecoderSupport support;
 
     /** A hash is a pass over all weights: once a version. */
     private volatile @Nullable Known newest;
 
-    /** Whether the newest window was: then the next one's lost features are likely asked for. Changes no result. */
+    /** Made with the first window that looks drifted, since it encodes the rows that the baseline keeps. */
+    private @Nullable FailingFeatures failing;
+
+    /** Whether the newest window was: then the next one's failing features are likely asked for. Changes no result. */
     private volatile boolean drifted;
 
     private record Known(long version, boolean adapted) {}
@@ -61,8 +63,6 @@ final class SiteJudge {
     SiteJudge(WatchedSite site) {
         this.site = site;
         this.trainedSha256 = site.explainer().decoder().sha256();
-        this.support = DecoderSupport.of(
-                site.explainer().decoder(), site.geometry().baselineSubspace().subspace());
         SiteSettings settings = site.settings();
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
@@ -123,7 +123,7 @@ final class SiteJudge {
                 active == null ? trained : fvu(Reconstruction.between(ofActive, head.targets())),
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
-                suspect ? lost(geometry, subspace, head, active) : null,
+                suspect ? failing(window, active) : null,
                 Spectrum.of(
                         subspace,
                         site.geometry().baselineSubspace(),
@@ -151,9 +151,8 @@ final class SiteJudge {
         SwapWatch swap = watch(memory.swap(), measured);
         Ask ask = ask(outcome, window, memory, swap, active);
         drifted = hasDrifted;
-        List<LostFeature> lost = measured.lost() == null && hasDrifted
-                ? lost(geometry, measured.subspace(), measured.head(), active)
-                : measured.lost();
+        List<FailingFeature> failing =
+                measured.failing() == null && hasDrifted ? failing(window, active) : measured.failing();
         SiteMemory next =
                 switch (ask) {
                     case NOTHING ->
@@ -182,7 +181,7 @@ final class SiteJudge {
                         measured.activeGap(),
                         ask,
                         active,
-                        hasDrifted ? lost : null,
+                        hasDrifted ? failing : null,
                         measured.spectrum()),
                 next,
                 ask);
@@ -285,7 +284,7 @@ final class SiteJudge {
             @Nullable Double activeGap,
             Ask ask,
             ActiveDecoders.@Nullable Active active,
-            @Nullable List<LostFeature> lost,
+            @Nullable List<FailingFeature> failing,
             Spectrum spectrum) {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
@@ -316,24 +315,42 @@ final class SiteJudge {
                 (double) window.masked().total()
                         / (window.masked().total() + window.moment().rows()),
                 EnergyWarning.of(geometry, site.geometry()),
-                lost,
+                failing,
                 baseline == null ? null : baseline.created().toEpochMilli(),
                 baseline == null ? null : baseline.revision(),
                 spectrum,
                 geometry);
     }
 
-    /** Null where one of the two subspaces is arbitrary. */
-    private @Nullable List<LostFeature> lost(
-            GapAssessment geometry, ActiveSubspace window, SampleRows head, ActiveDecoders.@Nullable Active active) {
-        if (geometry.value(Statistic.BASELINE_GAP).isEmpty()) {
-            return null;
+    private List<FailingFeature> failing(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
+        SampleRows rows = encoded(window.sample().rows());
+        return failing()
+                .list(
+                        rows.codes(),
+                        rows.targets(),
+                        rows.requests(),
+                        active == null || !isAdapted(active) ? null : active.decoder(),
+                        FailingFeatures.REPORTED);
+    }
+
+    private synchronized FailingFeatures failing() {
+        FailingFeatures known = failing;
+        if (known == null) {
+            Decoder trained = site.explainer().decoder();
+            SampleRows clean = encoded(site.baseline().rows());
+            known = clean.rows() == 0
+                    ? FailingFeatures.of(trained)
+                    : FailingFeatures.of(trained, clean.codes(), clean.targets(), clean.requests());
+            failing = known;
         }
-        return support.lost(
-                window.subspace(),
-                FeatureActivity.of(head.codes()),
-                active == null || !isAdapted(active) ? null : active.decoder(),
-                DecoderSupport.REPORTED);
+        return known;
+    }
+
+    private SampleRows encoded(List<SampledRow> rows) {
+        return SampleRows.of(
+                site.explainer().encoder(),
+                rows.subList(0, Math.min(FailingFeatures.ROWS, rows.size())),
+                site.explainer().targetWidth());
     }
 
     private List<StatisticReport> statistics(List<Reading> triggers, GapAssessment geometry) {

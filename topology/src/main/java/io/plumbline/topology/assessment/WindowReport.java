@@ -1,8 +1,8 @@
 package io.plumbline.topology.assessment;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.GapAssessment;
-import io.plumbline.geometry.LostFeature;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * @param maskedByNorm the same for their norm
  * @param maskedShare both as a share of the rows that came
  * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
- * @param lostFeatures while the site is drifted, the features that lost most support against the baseline, at most {@link
- *     io.plumbline.geometry.DecoderSupport#REPORTED}; null otherwise, and where the window does not determine a subspace
+ * @param failingFeatures while the site is drifted, the features whose decoder columns are wrong on the window's rows, worst first, at
+ *     most {@link io.plumbline.attribution.FailingFeatures#REPORTED}; null otherwise
  * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not say
  * @param baselineRevision which one it is, 1 for a first baseline; null where its file does not say
  * @param spectrum eigenvalues of window and baseline and the angles between them; null in reports of versions before it
@@ -70,7 +70,7 @@ public record WindowReport(
         long maskedByNorm,
         double maskedShare,
         @Nullable String energyWarning,
-        @Nullable List<LostFeature> lostFeatures,
+        @Nullable List<FailingFeature> failingFeatures,
         @Nullable Long baselineCreatedMs,
         @Nullable Long baselineRevision,
         @Nullable Spectrum spectrum,

@@ -1,6 +1,9 @@
 package io.plumbline.topology.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.adaptation.SampleRows;
+import io.plumbline.attribution.FailingFeature;
+import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.Basis;
@@ -14,13 +17,12 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ActiveSubspace;
-import io.plumbline.geometry.DecoderSupport;
-import io.plumbline.geometry.FeatureActivity;
 import io.plumbline.geometry.GapAssessment;
-import io.plumbline.geometry.LostFeature;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.assessment.EnergyWarning;
@@ -57,7 +59,7 @@ import picocli.CommandLine.Spec;
             "Example:",
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors \\",
             "      --rank 32 --threshold 4.0 --fail-on-drift",
-            "Which features write where the window has no energy any more, the ten that matter most:",
+            "Which features fail on these rows, the ten worst:",
             "  plumbline assess ... --features 10",
             "With --json, one object and nothing else:",
             "  plumbline assess ... --json | jq .faithfulness_gap"
@@ -128,7 +130,7 @@ final class AssessCommand implements Callable<Integer> {
             names = "--features",
             paramLabel = "N",
             description =
-                    "List the N features that lost most support against the baseline: whose explanations hold least.")
+                    "List the N features that fail most: those whose codes go with the explainer's error, on up to 4,096 sampled rows.")
     int features;
 
     @Option(
@@ -161,8 +163,7 @@ final class AssessCommand implements Callable<Integer> {
                 ActivationStream.open(activations, trained, normal.masking().mask())) {
             SampledReconstruction sampled = new SampledReconstruction();
             SecondMoment moment = moment(stream, trained, sampled);
-            FeatureActivity activity = new FeatureActivity(trained.decoder().features());
-            double fvu = reconstructionFvu(stream, trained, moment, activity);
+            double fvu = reconstructionFvu(stream, trained, moment);
             SiteGeometry geometry =
                     SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
             ActiveSubspace window = geometry.activeSubspace(moment);
@@ -181,13 +182,13 @@ final class AssessCommand implements Callable<Integer> {
             if (energyWarning != null) {
                 answer.put("energy_warning", energyWarning);
             }
-            List<LostFeature> lost = features == 0 ? List.of() : lost(trained, geometry, window, activity, inService);
+            List<FailingFeature> failing = features == 0 ? List.of() : failing(trained, normal, stream, inService);
             if (features > 0 && json) {
-                answer.put("lost_features", Json.tree(lost));
+                answer.put("failing_features", Json.tree(failing));
             }
             answer.print(spec.commandLine().getOut(), json);
             if (features > 0 && !json) {
-                print(lost);
+                print(failing);
             }
             return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
         }
@@ -249,15 +250,13 @@ final class AssessCommand implements Callable<Integer> {
      * Squared errors over squared distances to the mean. A second pass, because the mean is known only after the first: the
      * shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
      */
-    private static double reconstructionFvu(
-            ActivationStream stream, Explainer trained, SecondMoment moment, FeatureActivity activity)
+    private static double reconstructionFvu(ActivationStream stream, Explainer trained, SecondMoment moment)
             throws IOException {
         double[] mean = moment.mean();
         double[] sums = new double[2];
         stream.forEach("reconstruction", request -> {
             Matrix targets = request.targetRows();
             SparseCodes codes = trained.encoder().encode(request.activations());
-            activity.add(codes);
             Matrix reconstruction = trained.decoder().reconstruct(codes);
             for (int i = 0; i < targets.values().length; i++) {
                 double error = targets.values()[i] - reconstruction.values()[i];
@@ -294,35 +293,48 @@ final class AssessCommand implements Callable<Integer> {
         return decoder;
     }
 
-    private List<LostFeature> lost(
-            Explainer trained,
-            SiteGeometry geometry,
-            ActiveSubspace window,
-            FeatureActivity activity,
-            @Nullable Decoder inService) {
-        return DecoderSupport.of(trained.decoder(), geometry.baselineSubspace().subspace())
-                .lost(window.subspace(), activity, inService, features);
+    private List<FailingFeature> failing(
+            Explainer trained, Baseline normal, ActivationStream stream, @Nullable Decoder inService)
+            throws IOException {
+        RowSample sample = RowSample.ofCapacity(FailingFeatures.ROWS);
+        stream.forEach("features", request -> SampledReconstruction.offer(request, sample));
+        SampleRows window = encoded(trained, sample.rows());
+        SampleRows clean = encoded(trained, normal.rows());
+        FailingFeatures failing = clean.rows() == 0
+                ? FailingFeatures.of(trained.decoder())
+                : FailingFeatures.of(trained.decoder(), clean.codes(), clean.targets(), clean.requests());
+        return failing.list(window.codes(), window.targets(), window.requests(), inService, features);
     }
 
-    private void print(List<LostFeature> lost) {
+    private static SampleRows encoded(Explainer trained, List<SampledRow> rows) {
+        return SampleRows.of(trained.encoder(), rows, trained.targetWidth());
+    }
+
+    private void print(List<FailingFeature> failing) {
         PrintWriter out = spec.commandLine().getOut();
         out.println();
-        out.println("feature    weight  outside  in baseline  activity  frequency  turned");
-        for (LostFeature feature : lost) {
+        out.println("feature  systematic residual  at least  in baseline  share of error  usefulness  in baseline"
+                + "  activity  frequency  turned");
+        for (FailingFeature feature : failing) {
             out.println(String.format(
                     Locale.ROOT,
-                    "%7d  %8.2e  %7.3f  %11.3f  %8.4f  %9.4f  %6s",
+                    "%7d  %19.5f  %8.5f  %11s  %14.5f  %10.5f  %11s  %8.5f  %9.4f  %6s",
                     feature.feature(),
-                    feature.weight(),
-                    feature.outside(),
-                    feature.outsideBaseline(),
+                    feature.systematicResidual(),
+                    feature.systematicResidualLow(),
+                    orDash("%.5f", feature.systematicResidualBaseline()),
+                    feature.shareOfError(),
+                    feature.usefulness(),
+                    orDash("%.5f", feature.usefulnessBaseline()),
                     feature.activity(),
                     feature.frequency(),
-                    feature.directionChange() == null
-                            ? "-"
-                            : String.format(Locale.ROOT, "%.3f", feature.directionChange())));
+                    orDash("%.3f", feature.directionChange())));
         }
         out.flush();
+    }
+
+    private static String orDash(String format, @Nullable Double value) {
+        return value == null ? "-" : String.format(Locale.ROOT, format, value);
     }
 
     private Answer answer(GapAssessment assessment, double fvu, DriftVerdict verdict) throws IOException {

@@ -120,14 +120,14 @@ final class ConsoleApi {
     }
 
     ConsoleViews.Features features(SiteHistory site) {
-        WindowReport lost = site.newestLost();
+        WindowReport failing = site.newestFailing();
         return new ConsoleViews.Features(
                 ConsoleViews.SCHEMA,
                 site.site(),
-                lost == null ? null : Long.valueOf(lost.windowStartMs()),
-                lost == null ? null : Long.valueOf(lost.windowEndMs()),
-                lost != null && lost.equals(site.newest()),
-                lost == null || lost.lostFeatures() == null ? List.of() : lost.lostFeatures());
+                failing == null ? null : Long.valueOf(failing.windowStartMs()),
+                failing == null ? null : Long.valueOf(failing.windowEndMs()),
+                failing != null && failing.equals(site.newest()),
+                failing == null || failing.failingFeatures() == null ? List.of() : failing.failingFeatures());
     }
 
     ConsoleViews.Decoders decoders(SiteHistory site) {

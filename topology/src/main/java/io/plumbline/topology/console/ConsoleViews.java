@@ -1,6 +1,6 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.geometry.LostFeature;
+import io.plumbline.attribution.FailingFeature;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.Spectrum;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConsoleViews {
 
-    static final int SCHEMA = 1;
+    static final int SCHEMA = 2;
 
     private ConsoleViews() {}
 
@@ -92,7 +92,7 @@ final class ConsoleViews {
             @Nullable Long windowStartMs,
             @Nullable Long windowEndMs,
             boolean isNewest,
-            List<LostFeature> features) {}
+            List<FailingFeature> features) {}
 
     /** {@code /api/sites/SITE/decoders}. */
     record Decoders(

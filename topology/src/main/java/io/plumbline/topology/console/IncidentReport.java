@@ -1,7 +1,7 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.GapAssessment;
-import io.plumbline.geometry.LostFeature;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.WindowReport;
@@ -158,21 +158,29 @@ public final class IncidentReport {
     }
 
     private void features(Markup page) {
-        WindowReport lost = site.newestLost();
-        if (lost == null) {
+        WindowReport failing = site.newestFailing();
+        if (failing == null) {
             return;
         }
-        page.element("h2", "Features that lost support");
-        page.element("p", "Of the drifted window that ended " + instant(lost.windowEndMs()) + ".");
-        page.raw("<table><tr><th>feature<th>outside now<th>in baseline<th>share of writing<th>active in</tr>");
-        for (LostFeature feature : Objects.requireNonNull(lost.lostFeatures()).stream()
+        page.element("h2", "Features that fail");
+        page.element(
+                "p",
+                "Of the drifted window that ended " + instant(failing.windowEndMs())
+                        + ". Systematic residual: the error that goes with the feature's code. Usefulness: FVU that taking it out would add.");
+        page.raw(
+                "<table><tr><th>feature<th>systematic residual<th>in baseline<th>usefulness<th>in baseline<th>share of error"
+                        + "<th>share of writing<th>active in</tr>");
+        for (FailingFeature feature : Objects.requireNonNull(failing.failingFeatures()).stream()
                 .limit(FEATURES)
                 .toList()) {
             row(
                     page,
                     feature.feature(),
-                    number(feature.outside()),
-                    number(feature.outsideBaseline()),
+                    number(feature.systematicResidual()),
+                    number(feature.systematicResidualBaseline()),
+                    number(feature.usefulness()),
+                    number(feature.usefulnessBaseline()),
+                    number(feature.shareOfError()),
                     number(feature.activity()),
                     number(feature.frequency()));
         }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param windows by end and start in event time, the newest last
  * @param newest the whole report of the last of them
- * @param newestLost the newest report that names features, so that they can still be read when the site is aligned again
+ * @param newestFailing the newest report that names features, so that they can still be read when the site is aligned again
  * @param adaptations what the adapter said, oldest first
  * @param account what became of the site's rows
  * @param inService manifest of the decoder published last
@@ -27,7 +27,7 @@ record SiteHistory(
         String site,
         List<WindowPoint> windows,
         @Nullable WindowReport newest,
-        @Nullable WindowReport newestLost,
+        @Nullable WindowReport newestFailing,
         List<AdaptationReport> adaptations,
         @Nullable RowAccount account,
         @Nullable Published inService,
@@ -78,9 +78,9 @@ record SiteHistory(
                 site,
                 List.copyOf(all),
                 newer(newest, report),
-                report.lostFeatures() == null || report.lostFeatures().isEmpty()
-                        ? newestLost
-                        : newer(newestLost, report),
+                report.failingFeatures() == null || report.failingFeatures().isEmpty()
+                        ? newestFailing
+                        : newer(newestFailing, report),
                 adaptations,
                 account,
                 inService,
@@ -106,7 +106,8 @@ record SiteHistory(
         List<AdaptationReport> all = new ArrayList<>(adaptations);
         all.add(report);
         List<AdaptationReport> kept = List.copyOf(all.subList(Math.max(0, all.size() - most), all.size()));
-        return new SiteHistory(site, windows, newest, newestLost, kept, account, inService, swaps, refusals, heardMs);
+        return new SiteHistory(
+                site, windows, newest, newestFailing, kept, account, inService, swaps, refusals, heardMs);
     }
 
     SiteHistory with(@Nullable RowAccount newAccount) {
@@ -116,7 +117,7 @@ record SiteHistory(
                         site,
                         windows,
                         newest,
-                        newestLost,
+                        newestFailing,
                         adaptations,
                         newAccount,
                         inService,
@@ -127,12 +128,12 @@ record SiteHistory(
 
     SiteHistory with(Published published) {
         return new SiteHistory(
-                site, windows, newest, newestLost, adaptations, account, published, swaps, refusals, heardMs);
+                site, windows, newest, newestFailing, adaptations, account, published, swaps, refusals, heardMs);
     }
 
     SiteHistory with(SwapState told) {
         return new SiteHistory(
-                site, windows, newest, newestLost, adaptations, account, inService, told, refusals, heardMs);
+                site, windows, newest, newestFailing, adaptations, account, inService, told, refusals, heardMs);
     }
 
     SiteHistory with(Refusal refusal) {
@@ -140,6 +141,6 @@ record SiteHistory(
         all.add(refusal);
         List<Refusal> kept = List.copyOf(all.subList(Math.max(0, all.size() - REFUSALS), all.size()));
         return new SiteHistory(
-                site, windows, newest, newestLost, adaptations, account, inService, swaps, kept, heardMs);
+                site, windows, newest, newestFailing, adaptations, account, inService, swaps, kept, heardMs);
     }
 }

@@ -75,23 +75,24 @@ export function spectrum(root, answer) {
           baseline[i] === undefined ? "–" : `${baseline[i].toFixed(1)}°`, explainer[i] === undefined ? "–" : `${explainer[i].toFixed(1)}°`]), [0, 1, 2, 3, 4])));
 }
 
-/** Which explanations hold least. */
+/** Features whose decoder columns are wrong on the rows of the window. */
 export function features(root, answer) {
-  const head = h("h2", null, "Features that lost support");
+  const head = h("h2", null, "Features that fail");
   if (answer.features.length === 0) {
     root.replaceChildren(head, h("p", { class: "quiet" }, answer.window_end_ms === null
       ? "None: they are named while a site is drifted." : "The drifted window named none."));
     return;
   }
-  const cells = (f) => [String(f.feature), percent(f.outside), percent(f.outside_baseline), percent(f.activity), percent(f.frequency),
+  const cells = (f) => [String(f.feature), percent(f.systematic_residual), percent(f.systematic_residual_baseline), percent(f.usefulness),
+    percent(f.usefulness_baseline), percent(f.share_of_error), percent(f.activity), percent(f.frequency),
     f.direction_change === null ? "–" : number(f.direction_change)];
-  const headings = ["feature", "outside now", "in baseline", "share of writing", "active in", "turned"];
-  const all = [0, 1, 2, 3, 4, 5];
+  const headings = ["feature", "systematic residual", "in baseline", "usefulness", "in baseline", "share of error", "share of writing", "active in", "turned"];
+  const all = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   root.replaceChildren(
     head,
-    h("p", { class: "quiet" }, `${answer.is_newest ? "Newest window" : "Last drifted window"}, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC. “Outside”: share of the feature's column outside the directions the model uses.`),
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Features that lost support" },
-      table("Features that lost most support", headings, answer.features.slice(0, SHOWN).map(cells), all)),
+    h("p", { class: "quiet" }, `${answer.is_newest ? "Newest window" : "Last drifted window"}, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC. “Systematic residual”: the error that goes with the feature's code. “Usefulness”: FVU that taking it out would add.`),
+    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Features that fail" },
+      table("Features that fail most", headings, answer.features.slice(0, SHOWN).map(cells), all)),
     ...(answer.features.length > SHOWN
       ? [h("details", { class: "table" }, h("summary", null, `${answer.features.length - SHOWN} more`),
         table("More features", headings, answer.features.slice(SHOWN).map(cells), all))] : []));

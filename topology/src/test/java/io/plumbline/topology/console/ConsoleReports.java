@@ -44,7 +44,7 @@ final class ConsoleReports {
                  "trigger_value": %s, "threshold": 4.0, "warning": null, "sequential": [], "violated_bounds": [],
                  "statistics": [{"statistic": "faithfulness_gap", "role": "trigger", "value": %s, "threshold": 4.0, "exceeded": %s}],
                  "reconstruction_fvu": 0.25, "decoder_version": %d, "masked_share": 0.0,
-                 "lost_features": %s,
+                 "failing_features": %s,
                  "spectrum": {"window": [9.0, 4.0, 1.0, 0.25], "baseline": [8.0, 5.0, 0.5, 0.1], "baseline_angles": [0.1, 0.9]},
                  "rows": %d, "dimension": 8, "rank": 2, "faithfulness_gap": %s, "largest_gap": 5.0,
                  "gap_lower_bound": %s, "gap_upper_bound": %s, "reconstruction_fvu_trained": 0.3,
@@ -60,7 +60,9 @@ final class ConsoleReports {
                         gap > 4,
                         number / 4,
                         gap > 4
-                                ? "[{\"feature\": 17, \"weight\": 0.5, \"outside\": 0.9, \"outside_baseline\": 0.1, \"activity\": 0.2, \"frequency\": 0.3}]"
+                                ? "[{\"feature\": 17, \"systematic_residual\": 0.05, \"systematic_residual_low\": 0.04, \"systematic_residual_baseline\": 0.01,"
+                                        + " \"share_of_error\": 0.02, \"usefulness\": 0.1, \"usefulness_baseline\": 0.2, \"activity\": 0.2,"
+                                        + " \"frequency\": 0.3}]"
                                 : "null",
                         2048 + number,
                         gap,

@@ -15,12 +15,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Of eight features that write where the quiet rows were, and eight that write where the drifted ones are. */
-class LostFeaturesCommandTest {
+/** Eight features write where the quiet rows were, and eight, a fifth as strongly as they should, where the drifted ones are. */
+class FailingFeaturesCommandTest {
 
     @TempDir
     private Path folder;
@@ -33,26 +34,37 @@ class LostFeaturesCommandTest {
             double[] values = WatchedFolder.drifted(record).values();
             System.arraycopy(values, 0, rows.values(), record * values.length, values.length);
         }
-        SafetensorsWriter.create().add("activations", DType.F32, rows).writeTo(folder.resolve("drifted.safetensors"));
+        SafetensorsWriter.create()
+                .add("activations", DType.F32, rows)
+                .addLongs(
+                        "request_offsets",
+                        LongStream.rangeClosed(0, 16)
+                                .map(request -> request * WatchedFolder.ROWS)
+                                .toArray())
+                .writeTo(folder.resolve("drifted.safetensors"));
     }
 
     @Test
-    void theFeaturesThatWroteWhereNothingIsAnyMoreAreListedHeaviestFirst() throws IOException {
-        JsonNode lost = new ObjectMapper()
+    void theFeaturesThatWriteTooLittleAreListedWorstFirst() throws IOException {
+        JsonNode failing = new ObjectMapper()
                 .readTree(assess("--features", 5, "--json").out())
-                .get("lost_features");
-        assertEquals(5, lost.size());
-        List<Double> weights = new ArrayList<>();
-        for (JsonNode feature : lost) {
-            assertTrue(feature.get("feature").asInt() % 8 < 4, lost.toString());
-            assertTrue(feature.get("outside").asDouble() > 0.99, lost.toString());
-            assertTrue(feature.get("outside_baseline").asDouble() < 0.01, lost.toString());
-            assertTrue(feature.get("direction_change").isNull(), lost.toString());
-            weights.add(feature.get("weight").asDouble());
+                .get("failing_features");
+        assertEquals(5, failing.size());
+        List<Double> residuals = new ArrayList<>();
+        for (JsonNode feature : failing) {
+            assertTrue(feature.get("feature").asInt() % 8 >= 4, failing.toString());
+            double residual = feature.get("systematic_residual").asDouble();
+            double low = feature.get("systematic_residual_low").asDouble();
+            assertTrue(low <= residual, failing.toString());
+            assertTrue(low > feature.get("systematic_residual_baseline").asDouble(), failing.toString());
+            assertTrue(feature.get("usefulness").asDouble()
+                    > feature.get("usefulness_baseline").asDouble());
+            assertTrue(feature.get("direction_change").isNull(), failing.toString());
+            residuals.add(residual);
         }
-        List<Double> sorted = new ArrayList<>(weights);
+        List<Double> sorted = new ArrayList<>(residuals);
         sorted.sort((a, b) -> Double.compare(b, a));
-        assertEquals(sorted, weights);
+        assertEquals(sorted, residuals);
     }
 
     @Test
@@ -67,10 +79,10 @@ class LostFeaturesCommandTest {
                 .addVector("b_dec", DType.F32, new double[WatchedFolder.WIDTH])
                 .writeTo(adapted.resolve("sae_weights.safetensors"));
         String table = assess("--features", 50, "--active", adapted).out();
-        String list = table.substring(table.indexOf("feature    weight"));
+        String list = table.substring(table.indexOf("feature  systematic residual"));
         assertEquals(9, list.lines().count(), list);
         assertTrue(list.lines().skip(1).allMatch(line -> line.endsWith(" 1.000")), list);
-        assertFalse(assess().out().contains("feature    weight"));
+        assertFalse(assess().out().contains("feature  systematic residual"));
     }
 
     @Test

@@ -1,0 +1,124 @@
+package io.plumbline.attribution;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.linalg.Matrix;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists the features whose decoder columns are wrong on the rows of a window.
+ *
+ * <p>A feature is listed where the error that goes with its code is more than chance gives, and more than on the rows that the baseline
+ * keeps: see {@link FailingFeature} and, for estimate and interval, {@link RemovableErrors}. Rows of one request are not independent, so
+ * fewer than four requests list nothing.
+ *
+ * <p><b>Cost.</b> {@code 2 nnz d} flops for the errors, and at most {@code 16^2 d} for each feature that is active on the rows. <b>Size.</b>
+ * Of the baseline 24 bytes a feature; while a window is looked at {@code 8 n d + 12 nnz} bytes and 80 a feature.
+ *
+ * <p>Immutable; any number of threads. The rows' order changes the last bits only.
+ */
+public final class FailingFeatures {
+
+    /** Most features in the report of one window, which bounds its size. */
+    public static final int REPORTED = 50;
+
+    /** Most rows of a window's sample that are looked at, which bounds the encoder's work. */
+    public static final int ROWS = 4096;
+
+    private static final Comparator<FailingFeature> WORST_FIRST = Comparator.comparingDouble(
+                    FailingFeature::systematicResidual)
+            .reversed()
+            .thenComparingInt(FailingFeature::feature);
+
+    private final Decoder trained;
+    private final double[] squaredNorms;
+    private final @Nullable Costs baseline;
+
+    private FailingFeatures(Decoder trained, double[] squaredNorms, @Nullable Costs baseline) {
+        this.trained = trained;
+        this.squaredNorms = squaredNorms;
+        this.baseline = baseline;
+    }
+
+    /** @param trained the decoder whose features were explained */
+    public static FailingFeatures of(Decoder trained) {
+        return new FailingFeatures(trained, squaredNorms(trained), null);
+    }
+
+    /**
+     * @param trained the decoder whose features were explained
+     * @param codes of rows of clean traffic, n x k
+     * @param targets of these rows, n x d
+     * @param requests of these rows
+     */
+    public static FailingFeatures of(Decoder trained, SparseCodes codes, Matrix targets, long[] requests) {
+        double[] norms = squaredNorms(trained);
+        return new FailingFeatures(trained, norms, Costs.of(trained, norms, codes, targets, requests));
+    }
+
+    /**
+     * Returns the features that fail, worst first, of equal ones the lower index first.
+     *
+     * @param codes of the trained explainer on rows of the window, n x k
+     * @param targets of these rows, n x d
+     * @param requests of these rows
+     * @param inService the decoder in service, of as many features; null while that is the trained one
+     * @param most how many to list at most
+     */
+    public List<FailingFeature> list(
+            SparseCodes codes, Matrix targets, long[] requests, @Nullable Decoder inService, int most) {
+        if (inService != null
+                && (inService.features() != trained.features() || inService.dimension() != trained.dimension())) {
+            throw new IllegalArgumentException("%s in service, the trained one is %s".formatted(inService, trained));
+        }
+        Costs window = Costs.of(trained, squaredNorms, codes, targets, requests);
+        double written = 0.0;
+        for (double one : window.removable().written()) {
+            written += one;
+        }
+        int[] activeRows = new int[trained.features()];
+        for (int feature : codes.feature()) {
+            activeRows[feature]++;
+        }
+        List<FailingFeature> failing = new ArrayList<>();
+        for (int j = 0; j < trained.features(); j++) {
+            Double before = baseline == null ? null : baseline.systematicResidual(j);
+            if (window.removable().isAboveChance()[j] && (before == null || window.systematicResidualLow(j) > before)) {
+                failing.add(new FailingFeature(
+                        j,
+                        window.systematicResidual(j),
+                        window.systematicResidualLow(j),
+                        before,
+                        window.removable().estimate()[j] / window.residuals().variance(),
+                        window.usefulness()[j],
+                        baseline == null ? null : baseline.usefulness()[j],
+                        window.removable().written()[j] / written,
+                        (double) activeRows[j] / codes.rows(),
+                        inService == null ? null : directionChange(inService, j)));
+            }
+        }
+        failing.sort(WORST_FIRST);
+        return List.copyOf(failing.subList(0, Math.min(most, failing.size())));
+    }
+
+    private double directionChange(Decoder inService, int feature) {
+        double norms = Math.sqrt(squaredNorms[feature]) * Math.sqrt(squaredNorm(inService, feature));
+        double dot = trained.weights().dot(feature, inService.weights(), feature);
+        return norms > 0.0 ? Math.min(2.0, Math.max(0.0, 1.0 - dot / norms)) : 1.0;
+    }
+
+    private static double[] squaredNorms(Decoder decoder) {
+        double[] norms = new double[decoder.features()];
+        for (int j = 0; j < norms.length; j++) {
+            norms[j] = squaredNorm(decoder, j);
+        }
+        return norms;
+    }
+
+    private static double squaredNorm(Decoder decoder, int feature) {
+        return decoder.weights().dot(feature, decoder.weights(), feature);
+    }
+}

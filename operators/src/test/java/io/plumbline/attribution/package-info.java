@@ -1,0 +1,2 @@
+/** What the list of failing features is worth, against direct measures on later rows. */
+package io.plumbline.attribution;

@@ -1,0 +1,32 @@
+package io.plumbline.topology.detection;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.plumbline.attribution.AttributionBench;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The same on the whole recordings, in the folder that {@value RecordedDetectionSoak#FOLDER} names. */
+class RecordedAttributionSoak {
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"de", "code"})
+    void theListedFeaturesAreThoseThatFailOnLaterRows(String name) throws IOException {
+        String recordings = System.getProperty(RecordedDetectionSoak.FOLDER);
+        assumeTrue(recordings != null, "no folder of recordings was named with -D" + RecordedDetectionSoak.FOLDER);
+        AttributionBench bench = new AttributionBench(
+                Recordings.explainer(folder), Recordings.requests(Path.of(recordings, name + ".safetensors")));
+        String line = "| " + name + " | " + bench.line() + " |";
+        System.out.println(line);
+        assertTrue(bench.systematicResidual() >= 0.8, line);
+        assertTrue(bench.usefulness() >= 0.8, line);
+        assertTrue(bench.refitOfListed() <= bench.refitOfMostActive(), line);
+    }
+}

@@ -1,0 +1,26 @@
+package io.plumbline.topology.detection;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.attribution.AttributionBench;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The demonstration's autoencoder on its German: 27 requests listed from, 26 later ones to check on. */
+class RecordedAttributionTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theListedFeaturesAreThoseThatFailOnLaterRows() throws IOException {
+        AttributionBench bench = new AttributionBench(
+                Recordings.explainer(folder), Recordings.requests(Recordings.unpack(folder, "german.safetensors")));
+        String line = bench.line();
+        assertTrue(bench.systematicResidual() >= 0.8, line);
+        assertTrue(bench.usefulness() >= 0.8, line);
+        assertTrue(bench.refitOfListed() <= bench.refitOfMostActive(), line);
+    }
+}
