@@ -16,19 +16,33 @@ import java.util.Map;
  * every turn into a stretch to fit on, one to choose on and one to judge on; where two stretches meet, one request belongs to
  * neither. A judge that also chose would be biased by its choice, which is why these are two parts.
  *
- * <p>Below {@value #ENOUGH_FOR_THREE} requests there are two parts without guards, and the same rows choose and judge.
+ * <p>At least {@value #LEAST_TO_JUDGE} requests judge, however small their share: an interval over fewer says little, and less of
+ * later traffic. Below {@value #LEAST_REQUESTS} requests there are two parts without guards, and the same rows choose and judge: such
+ * a split is enough to fit on, and for nobody to judge by ({@link #judgeIsIndependent}).
  *
  * <p>Which request goes where depends on times and names alone: the same split after a replay.
  *
  * @param fit rows to fit on
  * @param choose rows to choose on
- * @param judge rows to judge on; the same as {@code choose} when there are too few requests
- * @param refit everything that does not touch {@code judge}: what the chosen one may be fitted on in the end
+ * @param judge rows to judge on; those of {@code choose} where there are too few requests
+ * @param refit everything that does not touch {@code judge}: what the chosen one is fitted on to be judged
+ * @param all every row: what a decoder that passed is fitted on in the end
+ * @param requests how many requests the rows are of
  */
 public record SampleSplit(
-        List<SampledRow> fit, List<SampledRow> choose, List<SampledRow> judge, List<SampledRow> refit) {
+        List<SampledRow> fit,
+        List<SampledRow> choose,
+        List<SampledRow> judge,
+        List<SampledRow> refit,
+        List<SampledRow> all,
+        int requests) {
 
-    private static final int ENOUGH_FOR_THREE = 12;
+    /** Requests to judge on. */
+    public static final int LEAST_TO_JUDGE = 8;
+
+    /** Requests for three parts: those to judge on, four to fit on, two to choose on and two guards. */
+    public static final int LEAST_REQUESTS = 16;
+
     private static final int REQUESTS_IN_A_TURN = 40;
     private static final int MOST_TURNS = 5;
 
@@ -48,12 +62,13 @@ public record SampleSplit(
         choose = List.copyOf(choose);
         judge = List.copyOf(judge);
         refit = List.copyOf(refit);
+        all = List.copyOf(all);
     }
 
     /**
      * Splits by whole requests. With a single request there is nothing to judge on.
      *
-     * @param share of the requests to choose on, and as many again to judge on, in (0, 0.5)
+     * @param share of the requests to choose on, and as many again to judge on, in (0, 0.5); in short windows fewer choose and more judge
      */
     public static SampleSplit of(List<SampledRow> rows, double share) {
         if (!(share > 0.0 && share < 0.5)) {
@@ -61,12 +76,14 @@ public record SampleSplit(
         }
         List<Place> order = order(rows);
         Map<Long, Part> parts = new HashMap<>();
-        boolean three = order.size() >= ENOUGH_FOR_THREE;
+        boolean three = order.size() >= LEAST_REQUESTS;
         int turns = three ? Math.max(1, Math.min(MOST_TURNS, order.size() / REQUESTS_IN_A_TURN)) : 1;
         for (int turn = 0; turn < turns; turn++) {
             int from = turn * order.size() / turns;
             int to = (turn + 1) * order.size() / turns;
-            List<Part> layout = three ? threeParts(to - from, share, turn + 1 < turns) : twoParts(to - from, share);
+            List<Part> layout = three
+                    ? threeParts(to - from, share, (LEAST_TO_JUDGE + turns - 1) / turns, turn + 1 < turns)
+                    : twoParts(to - from, share);
             for (int i = from; i < to; i++) {
                 parts.put(order.get(i).request(), layout.get(i - from));
             }
@@ -78,8 +95,10 @@ public record SampleSplit(
                         fit,
                         rowsIn(rows, parts, Part.CHOOSE),
                         judge,
-                        rowsIn(rows, parts, Part.FIT, Part.BETWEEN, Part.CHOOSE))
-                : new SampleSplit(fit, judge, judge, fit);
+                        rowsIn(rows, parts, Part.FIT, Part.BETWEEN, Part.CHOOSE),
+                        rows,
+                        order.size())
+                : new SampleSplit(fit, judge, judge, fit, rows, order.size());
     }
 
     /** Whether the rows that judge took no part in the choice. */
@@ -100,15 +119,17 @@ public record SampleSplit(
     }
 
     /** Fit, a guard, choose, a guard, judge, and a guard before the next turn. */
-    private static List<Part> threeParts(int requests, double share, boolean guardAtTheEnd) {
+    private static List<Part> threeParts(int requests, double share, int leastToJudge, boolean guardAtTheEnd) {
         int guards = guardAtTheEnd ? 3 : 2;
-        int held = Math.min((requests - guards - 1) / 2, Math.max(2, (int) Math.round(share * (requests - guards))));
+        int held = Math.min((requests - guards - 1) / 2, (int) Math.round(share * (requests - guards)));
+        int judge = Math.max(leastToJudge, held);
+        int choose = Math.max(2, Math.min(held, 2 * (requests - guards - judge) / 5));
         List<Part> layout = new ArrayList<>(requests);
-        add(layout, Part.FIT, requests - guards - 2 * held);
+        add(layout, Part.FIT, requests - guards - choose - judge);
         add(layout, Part.BETWEEN, 1);
-        add(layout, Part.CHOOSE, held);
+        add(layout, Part.CHOOSE, choose);
         add(layout, Part.GUARD, 1);
-        add(layout, Part.JUDGE, held);
+        add(layout, Part.JUDGE, judge);
         add(layout, Part.GUARD, guards - 2);
         return layout;
     }

@@ -21,22 +21,38 @@ class SampleSplitTest {
     private static final long MINUTE_MS = 60_000;
 
     @ParameterizedTest
-    @ValueSource(ints = {12, 17, 33, 79, 80, 200, 800})
+    @ValueSource(ints = {16, 17, 24, 33, 79, 80, 200, 800})
     void partsAreWholeRequestsThatAreNoNeighboursInTime(int requests) {
         SampleSplit split = SampleSplit.of(rows(requests), 0.25);
         assertTrue(split.judgeIsIndependent());
+        assertEquals(requests, split.requests());
+        assertEquals(rows(requests).size(), split.all().size());
         assertApart(minutes(split.fit()), minutes(split.choose()));
         assertApart(minutes(split.refit()), minutes(split.judge()));
         assertTrue(minutes(split.refit()).containsAll(minutes(split.fit())));
         assertTrue(minutes(split.refit()).containsAll(minutes(split.choose())));
-        for (List<SampledRow> part : List.of(split.choose(), split.judge())) {
-            double share = minutes(part).size() / (double) requests;
-            assertTrue(share > 0.16 && share < 0.27, requests + " requests: " + share);
+        double judged = minutes(split.judge()).size() / (double) requests;
+        double chosen = minutes(split.choose()).size() / (double) requests;
+        if (requests >= 33) {
+            assertTrue(judged > 0.2 && judged < 0.27, requests + " requests: " + judged);
         }
+        assertTrue(chosen > 0.11 && chosen < 0.27, requests + " requests: " + chosen);
         int guards = requests
                 - minutes(split.refit()).size()
                 - minutes(split.judge()).size();
         assertTrue(guards <= 0.09 * requests, requests + " requests: " + guards + " guards");
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.01, 0.1, 0.25, 0.49})
+    void eightRequestsJudgeHoweverSmallTheirShare(double share) {
+        for (int requests = SampleSplit.LEAST_REQUESTS; requests < 130; requests++) {
+            SampleSplit split = SampleSplit.of(rows(requests), share);
+            String what = "%d requests, share %s".formatted(requests, share);
+            assertTrue(minutes(split.judge()).size() >= SampleSplit.LEAST_TO_JUDGE, what);
+            assertTrue(minutes(split.fit()).size() >= 4, what);
+            assertTrue(minutes(split.choose()).size() >= 2, what);
+        }
     }
 
     @Test
@@ -62,6 +78,7 @@ class SampleSplitTest {
 
     @Test
     void tooFewRequestsForThreePartsMakeTwo() {
+        assertFalse(SampleSplit.of(rows(15), 0.25).judgeIsIndependent());
         SampleSplit split = SampleSplit.of(rows(11), 0.25);
         assertFalse(split.judgeIsIndependent());
         assertEquals(split.fit(), split.refit());
