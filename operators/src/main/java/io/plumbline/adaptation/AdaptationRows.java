@@ -3,7 +3,6 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
-import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fit rows of the window to fit every candidate on
  * @param choose to choose between them
- * @param refit to fit the chosen one on
+ * @param refit to fit the chosen one on before it is judged
  * @param judge for the gate
+ * @param all every row of the window: to fit the one that passed on
  * @param anchor rows of the baseline to hold the trained decoder's answers on; null where there are none
  * @param check other rows of the baseline, to price a decoder on; null where there are none
  */
@@ -24,25 +24,21 @@ public record AdaptationRows(
         SampleRows choose,
         SampleRows refit,
         SampleRows judge,
+        SampleRows all,
         @Nullable SampleRows anchor,
         @Nullable SampleRows check) {
 
     /**
-     * Encodes what a split gives, every row once, though it may be in several parts.
+     * Encodes the rows of a split, every row once, though it is in several parts.
      *
      * @param width d, of the target space
      */
     public static AdaptationRows of(Encoder encoder, SampleSplit split, BaselineRows baseline, int width) {
         IdentityHashMap<SampledRow, Integer> places = new IdentityHashMap<>();
-        List<SampledRow> distinct = new ArrayList<>();
-        for (List<SampledRow> part : List.of(split.fit(), split.choose(), split.refit(), split.judge())) {
-            for (SampledRow row : part) {
-                if (places.putIfAbsent(row, distinct.size()) == null) {
-                    distinct.add(row);
-                }
-            }
+        for (SampledRow row : split.all()) {
+            places.put(row, places.size());
         }
-        SampleRows all = SampleRows.of(encoder, distinct, width);
+        SampleRows all = SampleRows.of(encoder, split.all(), width);
         SampleRows fit = part(all, places, split.fit());
         SampleRows judge = part(all, places, split.judge());
         boolean three = split.judgeIsIndependent();
@@ -51,11 +47,17 @@ public record AdaptationRows(
                 three ? part(all, places, split.choose()) : judge,
                 three ? part(all, places, split.refit()) : fit,
                 judge,
+                all,
                 baseline.anchor(),
                 baseline.check());
     }
 
     private static SampleRows part(SampleRows all, IdentityHashMap<SampledRow, Integer> places, List<SampledRow> rows) {
         return all.select(rows.stream().mapToInt(places::get).toArray());
+    }
+
+    /** The same rows without those that hold the trained decoder's answers. */
+    AdaptationRows withoutAnchor() {
+        return new AdaptationRows(fit, choose, refit, judge, all, null, check);
     }
 }

@@ -82,6 +82,7 @@ public final class AdaptationWarmUp {
                 part(all, ROWS / 2, 3 * ROWS / 4),
                 part(all, 0, 3 * ROWS / 4),
                 part(all, 3 * ROWS / 4, ROWS),
+                all,
                 baseline.anchor(),
                 baseline.check());
         SwapGate gate = new SwapGate(GateLimits.DEFAULTS);

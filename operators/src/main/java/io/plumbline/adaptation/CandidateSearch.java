@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tries a small set of candidates on the fitting rows and takes the one that reconstructs the rows to choose by best, by FVU,
  * among those that stay within what the gate allows features and traffic in distribution. "Keep the current decoder" is always
- * among them and wins ties. The chosen one is fitted again on everything but the rows to judge on.
+ * among them and wins ties. The chosen one is fitted again on everything but the rows to judge on ({@link GatedAdaptation} fits what
+ * passed on these too).
  *
  * <p><b>A single candidate</b> has no rival to be compared with: it is fitted once, on everything but the rows to judge on, and has
  * figures on these rows only. Whether it is better than the decoder in service is what the gate tests, on rows that had no part in it;
@@ -229,8 +230,7 @@ public final class CandidateSearch {
         }
     }
 
-    private static SearchRun run(
-            Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
+    static SearchRun run(Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
         return new SearchRun(
                 trained,
                 trainedSubspace,

@@ -109,6 +109,7 @@ class AnchoredSearchTest {
                 window.part(160, 230).rows(),
                 window.part(0, 230).rows(),
                 window.part(230, 360).rows(),
+                window.part(0, 230).rows(),
                 anchor,
                 check);
     }

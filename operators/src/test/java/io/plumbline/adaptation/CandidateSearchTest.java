@@ -23,8 +23,8 @@ class CandidateSearchTest {
     private static final SwapGate ANY_CHANGE = new SwapGate(new GateLimits(0.05, 0.01, -1.0, 1e9, 1.0, 1e9));
 
     private static SearchReport search(CandidateSearch search, Problem fit, Problem validation, Decoder current) {
-        AdaptationRows rows =
-                new AdaptationRows(fit.rows(), validation.rows(), fit.rows(), validation.rows(), null, null);
+        AdaptationRows rows = new AdaptationRows(
+                fit.rows(), validation.rows(), fit.rows(), validation.rows(), fit.rows(), null, null);
         return search(search, fit.trained(), fit, rows, current, Travelling.dense(DType.F64));
     }
 
@@ -43,7 +43,13 @@ class CandidateSearchTest {
         Problem problem = Problem.random(8, 100, 600, 10 * DIMENSION);
         Problem validation = problem.part(60, 100);
         AdaptationRows rows = new AdaptationRows(
-                problem.part(0, 60).rows(), validation.rows(), problem.rows(), validation.rows(), null, null);
+                problem.part(0, 60).rows(),
+                validation.rows(),
+                problem.rows(),
+                validation.rows(),
+                problem.rows(),
+                null,
+                null);
         for (Candidate candidate : List.of(
                 new Candidate.BiasOnly(),
                 refit(10 * DIMENSION, Rotation.PRINTED),
@@ -78,6 +84,7 @@ class CandidateSearchTest {
                 problem.part(100, 150).rows(),
                 refit,
                 problem.part(150, 200).rows(),
+                refit,
                 null,
                 problem.part(150, 200).rows());
         for (Candidate candidate : List.of(
@@ -129,6 +136,7 @@ class CandidateSearchTest {
                     fitting.part(30, 40).rows(),
                     fitting.part(0, 40).rows(),
                     fitting.part(40, 60).rows(),
+                    fitting.rows(),
                     null,
                     null);
             GatedAdaptation adaptation = GatedAdaptation.of(
@@ -168,7 +176,13 @@ class CandidateSearchTest {
         Problem problem = Problem.random(2, 200, 30, DIMENSION);
         Problem validation = problem.part(150, 200);
         AdaptationRows rows = new AdaptationRows(
-                problem.part(0, 150).rows(), validation.rows(), problem.rows(), validation.rows(), null, null);
+                problem.part(0, 150).rows(),
+                validation.rows(),
+                problem.rows(),
+                validation.rows(),
+                problem.rows(),
+                null,
+                null);
         SearchReport report = search(
                 CandidateSearch.withDefaults(RANK, DIMENSION),
                 problem.trained(),
@@ -236,6 +250,7 @@ class CandidateSearchTest {
                 problem.part(120, 180).rows(),
                 problem.part(0, 180).rows(),
                 problem.part(180, 220).rows(),
+                problem.part(0, 180).rows(),
                 problem.part(220, 260).rows(),
                 problem.part(260, 300).rows());
         CandidateSearch defaults = CandidateSearch.withDefaults(RANK, 60);

@@ -60,13 +60,11 @@ class EarlyCodesTest {
         }
     }
 
-    /** The rows of every request: some in a turn to fit on, some to choose, some to judge. */
+    /** Every row is encoded, also those of guards: the last decoder is fitted on all. */
     private GatedAdaptation adapt(RowSample sample) {
         SampleSplit split = SampleSplit.of(sample.rows(), 0.25);
-        int guards = ROWS - split.refit().size() - split.judge().size();
         Encoder counting = new WatchedEncoder(encoder, encoded::addAndGet);
         AdaptationRows rows = AdaptationRows.of(counting, split, new BaselineRows(null, null), WIDTH);
-        encoded.addAndGet(guardsWithoutCodes(sample, split, guards));
         return GatedAdaptation.of(
                 new AdaptationProfile.Auto(),
                 new SwapGate(new GateLimits(0.01, 1.0, -1.0, 1e9, 1.0, 1e9)),
@@ -76,15 +74,6 @@ class EarlyCodesTest {
                 rows,
                 RANK,
                 Travelling.dense(DType.F32));
-    }
-
-    /** Guards between the parts are encoded by nobody. */
-    private static int guardsWithoutCodes(RowSample sample, SampleSplit split, int guards) {
-        List<SampledRow> left = sample.rows().stream()
-                .filter(row -> !split.refit().contains(row) && !split.judge().contains(row))
-                .toList();
-        assertEquals(guards, left.size());
-        return (int) left.stream().filter(row -> row.codes() == null).count();
     }
 
     private RowSample sample() {

@@ -30,7 +30,7 @@ public final class WatchedFolder {
     public static final String SITE = "layer.a";
     public static final int WIDTH = 8;
     public static final int FEATURES = 16;
-    private static final int SILENT = 1_200;
+    private static final int SILENT = 1_600;
     public static final int ROWS = 8;
     public static final int RECORDS = 16;
 

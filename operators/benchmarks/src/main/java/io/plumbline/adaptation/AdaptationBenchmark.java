@@ -257,6 +257,7 @@ public final class AdaptationBenchmark {
                 part(all, ROWS / 2, 3 * ROWS / 4),
                 part(all, 0, 3 * ROWS / 4),
                 part(all, 3 * ROWS / 4, ROWS),
+                all,
                 baseline.anchor(),
                 baseline.check());
     }

@@ -21,6 +21,9 @@ public sealed interface AdaptationOutcome {
             String parentSha256)
             implements AdaptationOutcome {}
 
+    /** The rows are too few to judge a decoder on: they wait for those of the next drifted window. */
+    record Wait(AdaptationReport report) implements AdaptationOutcome {}
+
     /** Nothing changes. */
     record Keep(AdaptationReport report) implements AdaptationOutcome {}
 

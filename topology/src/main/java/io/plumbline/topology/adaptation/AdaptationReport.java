@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param outcome {@code published}, {@code kept} (no candidate was better, or the only one could not be fitted), {@code refused} (by the gate),
  *     {@code reverted} or {@code failed}; {@code proposed} (waits for approval), {@code withdrawn} (waits no longer),
  *     {@code rolled_back}; {@code waiting} (a candidate does), {@code held} (the site is pinned), {@code limited} (too many swaps) or {@code paused} (after a
- *     rollback): asked for and not done; {@code approved}, {@code pinned}, {@code unpinned} or {@code rejected}: a person's
- *     command
+ *     rollback): asked for and not done; {@code pooled}: the rows wait for those of further windows; {@code approved}, {@code pinned},
+ *     {@code unpinned} or {@code rejected}: a person's command
  * @param version of the decoder published, or of the candidate that is proposed or withdrawn, else 0
  * @param rows rows in the window
- * @param fitRows sampled rows fitted on
+ * @param fitRows sampled rows that the judged decoder was fitted on
  * @param validationRows sampled rows of other requests, judged on
  * @param faithfulnessGapBefore of the decoder in service on the validation rows, likewise the three below
  * @param candidates every candidate with its figures
@@ -55,6 +55,7 @@ public record AdaptationReport(
     public static final String LIMITED = "limited";
     public static final String PAUSED = "paused";
     public static final String REJECTED = "rejected";
+    public static final String POOLED = "pooled";
 
     /** Every outcome there is. */
     public static final List<String> OUTCOMES = List.of(
@@ -73,7 +74,8 @@ public record AdaptationReport(
             HELD,
             LIMITED,
             PAUSED,
-            REJECTED);
+            REJECTED,
+            POOLED);
 
     /**
      * One candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why it could not be fitted

@@ -2,6 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GateTest;
+import io.plumbline.adaptation.GatedAdaptation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param featuresBeyond how many features are beyond the limits
  * @param fvuInDistributionTrained of the trained decoder on rows of the baseline; null where it holds none
  * @param fvuInDistributionAfter of the proposed decoder on the same rows
+ * @param publishedRows sampled rows of the window that the decoder to publish was fitted on; all figures are those of the judged decoder,
+ *     which was not fitted on the rows to judge on; null where the gate refused
  */
 public record GateVerdict(
         List<GateTest> tests,
@@ -33,13 +36,15 @@ public record GateVerdict(
         double largestNormRatio,
         int featuresBeyond,
         @Nullable Double fvuInDistributionTrained,
-        @Nullable Double fvuInDistributionAfter) {
+        @Nullable Double fvuInDistributionAfter,
+        @Nullable Integer publishedRows) {
 
     public GateVerdict {
         tests = List.copyOf(tests);
     }
 
-    public static GateVerdict of(GateDecision decision) {
+    static GateVerdict of(GatedAdaptation adaptation) {
+        GateDecision decision = adaptation.decision();
         GateDecision.Figures figures = decision.figures();
         return new GateVerdict(
                 decision.tests(),
@@ -53,7 +58,8 @@ public record GateVerdict(
                 figures.features().largestNormRatio(),
                 figures.features().beyond(),
                 figures.idTrained() == null ? null : figures.idTrained().fvu(),
-                figures.idProposed() == null ? null : figures.idProposed().fvu());
+                figures.idProposed() == null ? null : figures.idProposed().fvu(),
+                decision.publishes() ? adaptation.publishedRows() : null);
     }
 
     /** JSON has no infinity. */

@@ -12,6 +12,8 @@ import io.plumbline.adaptation.SwapGate;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SampledCodes;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.moments.CleanRequests;
+import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampleSplit;
@@ -21,6 +23,7 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,7 +32,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Fits, checks and decides for one site. Pure but for the clock; window-independent parts are computed once.
  *
- * <p>The sample is split by whole requests into stretches of the window to fit, to choose and to judge on. The gate judges the
+ * <p>The sample without its repeats is split by whole requests into stretches of the window to fit, to choose and to judge on. The gate judges the
  * decoder as it will travel, rounded to the configured type.
  */
 final class Refit {
@@ -41,6 +44,7 @@ final class Refit {
     private final int rank;
     private final AdaptationSettings settings;
     private final BaselineRows baselineRows;
+    private final CleanRequests cleanRequests;
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
     private final DType revertType;
@@ -59,6 +63,7 @@ final class Refit {
             List<SampledRow> baselineRows,
             int rank,
             AdaptationSettings settings) {
+        this.cleanRequests = CleanRequests.of(baselineRows);
         this.baselineRows = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
         this.site = site;
         this.explainer = explainer;
@@ -108,15 +113,18 @@ final class Refit {
 
     private AdaptationOutcome fit(
             AdaptationMessage.Adapt request, RowSample sample, ServingDecoder current, long begin) {
-        SampleSplit split = SampleSplit.of(sample.rows(), settings.validationShare());
-        if (split.fit().size() < 2 || split.judge().size() < 2) {
-            return new AdaptationOutcome.Keep(failed(
+        double rate = Math.min(1.0, sample.size() / (double) Math.max(1L, request.rows()));
+        DistinctRequests distinct = DistinctRequests.among(sample.rows(), rate, cleanRequests, Set.of());
+        if (distinct.mixed() != null) {
+            return new AdaptationOutcome.Keep(answer(request, AdaptationReport.REFUSED, distinct.mixed(), begin));
+        }
+        SampleSplit split = SampleSplit.of(distinct.rows(), settings.validationShare());
+        if (!split.judgeIsIndependent()) {
+            return new AdaptationOutcome.Wait(answer(
                     request,
-                    "%d sampled rows leave %d to fit on and %d of other requests to check with; the window holds too few requests"
-                            .formatted(
-                                    sample.size(),
-                                    split.fit().size(),
-                                    split.judge().size()),
+                    AdaptationReport.POOLED,
+                    "%s, expected at least %d, %d of them to judge on: too few, the rows wait for those of the next drifted window"
+                            .formatted(distinct.count(), SampleSplit.LEAST_REQUESTS, SampleSplit.LEAST_TO_JUDGE),
                     begin));
         }
         AdaptationRows rows = AdaptationRows.of(explainer.encoder(), split, baselineRows, explainer.targetWidth());
@@ -148,7 +156,7 @@ final class Refit {
         String outcome = search.keepsCurrent()
                 ? AdaptationReport.KEPT
                 : decision.publishes() ? AdaptationReport.PUBLISHED : AdaptationReport.REFUSED;
-        String reason = search.keepsCurrent() ? keeping(search) : decision.reason();
+        String reason = search.keepsCurrent() ? keeping(search) : reason(adaptation);
         GateDecision.Figures figures = decision.figures();
         return new AdaptationReport(
                 site,
@@ -166,8 +174,19 @@ final class Refit {
                 figures.before().fvu(),
                 figures.after().fvu(),
                 figures(search),
-                search.keepsCurrent() ? null : GateVerdict.of(decision),
+                search.keepsCurrent() ? null : GateVerdict.of(adaptation),
                 seconds);
+    }
+
+    private static String reason(GatedAdaptation adaptation) {
+        String found = adaptation.decision().reason();
+        if (!adaptation.publishes()) {
+            return found;
+        }
+        String judgedStays = adaptation.judgedStays();
+        return judgedStays == null
+                ? "%s; published as fitted on all %d rows".formatted(found, adaptation.publishedRows())
+                : "%s; published as judged, since fitted on all rows it fails: %s".formatted(found, judgedStays);
     }
 
     private static String keeping(SearchReport search) {
@@ -209,13 +228,12 @@ final class Refit {
 
     /** The answer to a request that cannot be carried out. */
     AdaptationReport failed(AdaptationMessage.Adapt request, String reason, long beginNanos) {
+        return answer(request, AdaptationReport.FAILED, reason, beginNanos);
+    }
+
+    private AdaptationReport answer(AdaptationMessage.Adapt request, String outcome, String reason, long beginNanos) {
         return answer(
-                request.windowStartMs(),
-                request.windowEndMs(),
-                AdaptationReport.FAILED,
-                reason,
-                request.rows(),
-                seconds(beginNanos));
+                request.windowStartMs(), request.windowEndMs(), outcome, reason, request.rows(), seconds(beginNanos));
     }
 
     private AdaptationReport answer(

@@ -5,6 +5,8 @@ import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.CleanRequests;
+import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
@@ -12,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of dumps as an adaptation wants them; the number of a request stands for its time. */
@@ -47,11 +50,23 @@ final class AdaptationDumps {
      * @throws UsageException when there are too few requests
      */
     AdaptationRows split(List<Path> window, @Nullable SampleRows judge) throws IOException {
-        SampleSplit split = SampleSplit.of(rows(window), VALIDATION_SHARE);
-        if (split.fit().size() < 2 || split.judge().size() < 2) {
+        DistinctRequests distinct = DistinctRequests.among(rows(window), 1.0, CleanRequests.of(baselineRows), Set.of());
+        if (distinct.mixed() != null) {
+            throw new UsageException("--activations: " + distinct.mixed());
+        }
+        SampleSplit split = SampleSplit.of(distinct.rows(), VALIDATION_SHARE);
+        if (split.fit().size() < 2 || split.choose().size() < 2) {
             throw new UsageException(
-                    "--activations: %d rows to fit on and %d to choose by; --profile auto needs several requests"
-                            .formatted(split.fit().size(), split.judge().size()));
+                    "--activations: %s, %d rows to fit on and %d to choose by; --profile auto needs several requests"
+                            .formatted(
+                                    distinct.count(),
+                                    split.fit().size(),
+                                    split.choose().size()));
+        }
+        if (judge == null && !split.judgeIsIndependent()) {
+            throw new UsageException(
+                    "--activations: %s, expected at least %d, %d of them to judge on; give more, or name other dumps to judge on with --validate"
+                            .formatted(distinct.count(), SampleSplit.LEAST_REQUESTS, SampleSplit.LEAST_TO_JUDGE));
         }
         AdaptationRows rows = AdaptationRows.of(
                 explainer.encoder(),
@@ -60,7 +75,8 @@ final class AdaptationDumps {
                 explainer.targetWidth());
         return judge == null
                 ? rows
-                : new AdaptationRows(rows.fit(), rows.choose(), rows.refit(), judge, rows.anchor(), rows.check());
+                : new AdaptationRows(
+                        rows.fit(), rows.choose(), rows.refit(), judge, rows.all(), rows.anchor(), rows.check());
     }
 
     private SampleRows encoded(List<SampledRow> rows) {

@@ -10,10 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateLimits;
-import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.Regularisation;
 import io.plumbline.adaptation.Rotation;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -21,7 +19,7 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
-import io.plumbline.moments.SampleSplit;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -30,12 +28,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Number formats: what is judged is what is published. */
+/** Number formats, and what a report says. */
 class RefitTest {
 
     private static final int WIDTH = 6;
@@ -60,19 +59,55 @@ class RefitTest {
         for (double bias : publish.decoder().bias()) {
             assertEquals(dtype.rounded(bias), bias, dtype.toString());
         }
-        SampleRows heldOut = SampleRows.of(
-                explainer.encoder(),
-                SampleSplit.of(sample.rows(), VALIDATION_SHARE).judge(),
-                WIDTH);
-        double published = Reconstruction.of(publish.decoder(), heldOut.codes(), heldOut.targets())
-                .fvu();
-        assertEquals(published, publish.report().fvuAfter());
-        assertEquals(Double.toString(published), publish.lineage().get("fvu_after"));
+        double judged = present(publish.report().fvuAfter());
+        assertEquals(Double.toString(judged), publish.lineage().get("fvu_after"));
+        // Fitted on every row, also on those that judged.
+        assertEquals(256, present(publish.report().gate()).publishedRows());
+        assertTrue(
+                publish.report().reason().endsWith("; published as fitted on all 256 rows"), publish.report()::reason);
         if (dtype == DType.BF16) {
             AdaptationOutcome exact =
                     refit(explainer, DType.F64).adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()));
-            assertNotEquals(exact.report().fvuAfter(), published, "rounding shows at all");
+            assertNotEquals(exact.report().fvuAfter(), judged, "rounding shows at all");
         }
+    }
+
+    @Test
+    void tooFewRequestsWaitForMore() throws IOException {
+        Explainer explainer = explainer(1.0);
+        RowSample few = RowSample.ofCapacity(512);
+        sample().rows().stream()
+                .filter(row -> row.timestampMs() < 15)
+                .forEach(row -> few.offer(row.hash(), row.request(), row.timestampMs(), row.activation(), null));
+        AdaptationOutcome outcome =
+                refit(explainer, DType.F32).adapt(REQUEST, few, ServingDecoder.of(explainer.decoder()));
+        assertInstanceOf(AdaptationOutcome.Wait.class, outcome);
+        assertEquals(AdaptationReport.POOLED, outcome.report().outcome());
+        assertEquals(
+                "15 distinct requests, expected at least 16, 8 of them to judge on: too few, the rows wait for those of the next drifted window",
+                outcome.report().reason());
+    }
+
+    /** 32 requests, 20 of which say the same. */
+    @Test
+    void copiesOfARequestAreOne() throws IOException {
+        Explainer explainer = explainer(1.0);
+        RowSample copies = RowSample.ofCapacity(512);
+        for (SampledRow row : sample().rows()) {
+            int request = (int) row.timestampMs();
+            int of = request < 20 ? 0 : request;
+            SampledRow same = sample().rows().stream()
+                    .filter(other -> other.timestampMs() == of)
+                    .skip(copies.size() % 8)
+                    .findFirst()
+                    .orElseThrow();
+            copies.offer(row.hash(), row.request(), row.timestampMs(), same.activation(), null);
+        }
+        AdaptationReport report = refit(explainer, DType.F32)
+                .adapt(REQUEST, copies, ServingDecoder.of(explainer.decoder()))
+                .report();
+        assertEquals(AdaptationReport.POOLED, report.outcome());
+        assertTrue(report.reason().startsWith("13 distinct requests (19 more are copies of others)"), report::reason);
     }
 
     @Test
@@ -120,6 +155,11 @@ class RefitTest {
         assertTrue(report.reason().contains("its rank-2 subspace is not identified"), report::reason);
         assertNull(report.candidates().get(1).fvuFit());
         assertNull(report.gate());
+    }
+
+    private static <T> T present(@Nullable T value) {
+        assertNotNull(value);
+        return value;
     }
 
     private static AdaptationProfile paper(int rank) {

@@ -1,0 +1,117 @@
+package io.plumbline.adaptation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.DType;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** What is published once the gate has passed a winner. */
+class GatedAdaptationTest {
+
+    private static final int DIMENSION = 13;
+    private static final GaeSettings SETTINGS =
+            new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0);
+    private static final GateLimits FREE = new GateLimits(0.05, 1.0, -1.0, 1e9, 1.0, 1e9);
+
+    private final Problem window = Problem.random(51, 300, 60, DIMENSION);
+
+    @Test
+    void thePublishedDecoderIsFittedOnEveryRow() {
+        GatedAdaptation found = adapt(window, null, FREE);
+        assertTrue(found.publishes(), () -> found.decision().reason());
+        assertEquals(300, found.publishedRows());
+        assertNull(found.judgedStays());
+        assertClose(window.adapted(SETTINGS).decoder(), found.search().decoder());
+    }
+
+    @Test
+    void figuresAreThoseOfTheJudgedDecoder() {
+        GatedAdaptation found = adapt(window, null, FREE);
+        Problem judge = window.part(200, 300);
+        Decoder judged = window.part(0, 200).adapted(SETTINGS).decoder();
+        assertEquals(fvu(judged, judge), found.decision().figures().after().fvu(), 1e-10);
+        assertTrue(fvu(found.search().decoder(), judge) < fvu(judged, judge), "its own rows");
+    }
+
+    /** Later rows ask for another answer: a decoder that has seen them is dearer in distribution. */
+    @Test
+    void whereTheOneOnAllRowsCostsTooMuchTheJudgedOneIsPublished() {
+        Matrix moved = window.targets().copy();
+        Matrix noise = Problem.gaussian(new Random(52), 300, DIMENSION, 6.0);
+        for (int i = 200 * DIMENSION; i < moved.values().length; i++) {
+            moved.values()[i] += noise.values()[i];
+        }
+        Problem changing = new Problem(window.trained(), window.subspace(), window.codes(), moved);
+        SampleRows clean = clean();
+        GatedAdaptation free = adapt(changing, clean, FREE);
+        double judged = fvu(free.decision().figures().idProposed());
+        double last = Reconstruction.of(free.search().decoder(), clean.codes(), clean.targets())
+                .fvu();
+        double trained = fvu(free.decision().figures().idTrained());
+        assertTrue(last > judged, last + " and " + judged);
+        double limit = (judged + last) / 2 - trained;
+        GatedAdaptation held = adapt(changing, clean, new GateLimits(0.05, 1.0, -1.0, 1e9, 1.0, limit));
+        assertTrue(held.publishes(), () -> held.decision().reason());
+        assertEquals(200, held.publishedRows());
+        assertTrue(String.valueOf(held.judgedStays()).startsWith("FVU on 80 rows of the baseline"), held::judgedStays);
+        assertClose(
+                changing.part(0, 200).adapted(SETTINGS).decoder(), held.search().decoder());
+    }
+
+    @Test
+    void whatIsRefusedIsNotFittedAgain() {
+        GateLimits unreachable = new GateLimits(0.99, 1.0, -1.0, 1e9, 1.0, 1e9);
+        GatedAdaptation refused = adapt(window, null, unreachable);
+        assertEquals(200, refused.publishedRows());
+        assertClose(
+                window.part(0, 200).adapted(SETTINGS).decoder(),
+                refused.search().decoder());
+    }
+
+    private static GatedAdaptation adapt(Problem problem, SampleRows check, GateLimits limits) {
+        AdaptationRows rows = new AdaptationRows(
+                problem.part(0, 150).rows(),
+                problem.part(150, 200).rows(),
+                problem.part(0, 200).rows(),
+                problem.part(200, 300).rows(),
+                problem.rows(),
+                null,
+                check);
+        return GatedAdaptation.of(
+                new AdaptationProfile.Paper(SETTINGS),
+                new SwapGate(limits),
+                problem.trained(),
+                problem.subspace(),
+                ServingDecoder.of(problem.trained()),
+                rows,
+                3,
+                Travelling.dense(DType.F64));
+    }
+
+    /** The trained decoder's own answers to other codes, with noise. */
+    private SampleRows clean() {
+        Problem other = Problem.random(53, 80, 60, DIMENSION);
+        Matrix answers = window.trained().reconstruct(other.codes());
+        return Problem.rows(other.codes(), answers.plus(1.0, Problem.gaussian(new Random(54), 80, DIMENSION, 0.5)));
+    }
+
+    private static double fvu(Decoder decoder, Problem rows) {
+        return Reconstruction.of(decoder, rows.codes(), rows.targets()).fvu();
+    }
+
+    private static double fvu(Reconstruction reconstruction) {
+        return reconstruction.fvu();
+    }
+
+    private static void assertClose(Decoder expected, Decoder found) {
+        assertEquals(
+                0.0,
+                expected.weights().toMatrix().minus(found.weights().toMatrix()).frobeniusNorm(),
+                1e-9);
+    }
+}
