@@ -33,6 +33,7 @@ public record GateDecision(Figures figures, List<GateTest> tests) {
      * @param before the decoder in service
      * @param after the proposed decoder
      * @param improvement share of the error taken away, over requests
+     * @param latest the same share over the latest requests alone
      * @param gapBefore gap of the decoder in service to the active subspace of the held-out rows; null where that is not
      *     identified
      * @param gapAfter the same of the proposed decoder
@@ -46,6 +47,7 @@ public record GateDecision(Figures figures, List<GateTest> tests) {
             Reconstruction before,
             Reconstruction after,
             PairedImprovement improvement,
+            PairedImprovement latest,
             @Nullable Double gapBefore,
             @Nullable Double gapAfter,
             double largestGap,

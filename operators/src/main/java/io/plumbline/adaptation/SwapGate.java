@@ -8,7 +8,9 @@ import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SecondMoment;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +20,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Improvement.</b> The FVU must fall by the given share, and the interval of that share over requests
  * ({@link PairedImprovement}) must exclude zero.
+ *
+ * <p><b>The latest requests</b>, {@value SampleSplit#LEAST_TO_JUDGE} of those judged on, must gain as much as is asked for, and at most
+ * 10 points less than all, up to their own interval: where a drift has ended or given way to another within the window, the gain on
+ * all of it says little of later rows.
  *
  * <p><b>Gap.</b> Both gaps are measured anew, at the rank the site is watched at, against the active subspace of the held-out
  * rows; the gap that Step 1 closes by construction is not evidence. The new one may be larger by a stated share of the largest
@@ -38,6 +44,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record SwapGate(GateLimits limits) {
 
+    /** How much less the latest requests may gain than all, as a share of the error. */
+    private static final double LARGEST_DECLINE = 0.1;
+
     /** Two gaps of one subspace computed from different bases differ by rounding. */
     private static final double GAP_ROUNDING = 1e-9;
 
@@ -47,6 +56,7 @@ public record SwapGate(GateLimits limits) {
      *
      * @param trained what features and cost are compared with
      * @param trainedSubspace of the trained decoder, at any rank
+     * @param heldOut rows to judge on, requests in the order of their times
      * @param idRows rows of the baseline that took no part in the fit; null where there are none
      * @param rank the rank the site is watched at
      */
@@ -76,17 +86,23 @@ public record SwapGate(GateLimits limits) {
         Subspace after = spaces[1] == null ? before : DictionarySpace.identified(spaces[1]);
         Matrix byCurrent = current.reconstruct(heldOut.codes());
         Matrix byProposed = proposed.reconstruct(heldOut.codes());
+        double[][] errors = RequestErrors.of(byCurrent, byProposed, heldOut);
         return decide(new GateDecision.Figures(
                 rank,
                 Reconstruction.between(byCurrent, heldOut.targets()),
                 Reconstruction.between(byProposed, heldOut.targets()),
-                PairedImprovement.of(RequestErrors.of(byCurrent, byProposed, heldOut)),
+                PairedImprovement.of(errors),
+                PairedImprovement.of(latest(errors)),
                 gap(active, before, after),
                 gap(active, after, before),
                 Math.sqrt(2.0 * Math.min(rank, trained.dimension() - rank)),
                 change(trained, proposed),
                 idRows == null ? null : Reconstruction.of(trained, idRows.codes(), idRows.targets()),
                 idRows == null ? null : Reconstruction.of(proposed, idRows.codes(), idRows.targets())));
+    }
+
+    private static double[][] latest(double[][] errors) {
+        return Arrays.copyOfRange(errors, Math.max(0, errors.length - SampleSplit.LEAST_TO_JUDGE), errors.length);
     }
 
     /** The tests that need no rows of the window, {@code features} and {@code id_cost}. */
@@ -122,17 +138,23 @@ public record SwapGate(GateLimits limits) {
     private GateTest improvement(GateDecision.Figures figures) {
         PairedImprovement paired = figures.improvement();
         // Written so that NaN refuses.
-        boolean passed = paired.share() > 0.0 && paired.share() >= limits.minimumImprovement() && paired.lower() > 0.0;
-        return new GateTest(
-                GateTest.IMPROVEMENT,
-                passed,
-                text(
-                        "held-out FVU %.4f -> %.4f: %.1f %% lower, %s, expected at least %.1f %% and an interval above 0",
-                        figures.before().fvu(),
-                        figures.after().fvu(),
-                        100.0 * paired.share(),
-                        interval(paired),
-                        100.0 * limits.minimumImprovement()));
+        boolean gains = paired.share() > 0.0 && paired.share() >= limits.minimumImprovement() && paired.lower() > 0.0;
+        double expected = Math.max(limits.minimumImprovement(), paired.share() - LARGEST_DECLINE);
+        boolean lasts = figures.latest().upper() >= expected;
+        String found = text(
+                "held-out FVU %.4f -> %.4f: %.1f %% lower, %s, expected at least %.1f %% and an interval above 0",
+                figures.before().fvu(),
+                figures.after().fvu(),
+                100.0 * paired.share(),
+                interval(paired),
+                100.0 * limits.minimumImprovement());
+        String latest = text(
+                "; over the latest %d requests %.1f %% (at most %.1f), expected %.1f %%: that drift is over, or another has come",
+                figures.latest().requests(),
+                100.0 * figures.latest().share(),
+                100.0 * figures.latest().upper(),
+                100.0 * expected);
+        return new GateTest(GateTest.IMPROVEMENT, gains && lasts, gains && !lasts ? found + latest : found);
     }
 
     private static String interval(PairedImprovement paired) {

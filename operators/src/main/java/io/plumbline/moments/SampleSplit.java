@@ -24,7 +24,7 @@ import java.util.Map;
  *
  * @param fit rows to fit on
  * @param choose rows to choose on
- * @param judge rows to judge on; those of {@code choose} where there are too few requests
+ * @param judge rows to judge on, requests in the order of their times; those of {@code choose} where there are too few requests
  * @param refit everything that does not touch {@code judge}: what the chosen one is fitted on to be judged
  * @param all every row: what a decoder that passed is fitted on in the end
  * @param requests how many requests the rows are of
@@ -89,7 +89,7 @@ public record SampleSplit(
             }
         }
         List<SampledRow> fit = rowsIn(rows, parts, Part.FIT);
-        List<SampledRow> judge = rowsIn(rows, parts, Part.JUDGE);
+        List<SampledRow> judge = inTime(rowsIn(rows, parts, Part.JUDGE), order);
         return three
                 ? new SampleSplit(
                         fit,
@@ -104,6 +104,15 @@ public record SampleSplit(
     /** Whether the rows that judge took no part in the choice. */
     public boolean judgeIsIndependent() {
         return !choose.equals(judge);
+    }
+
+    /** Request after request, so that a judge can ask whether the latest of them say the same as all. */
+    private static List<SampledRow> inTime(List<SampledRow> rows, List<Place> order) {
+        Map<Long, Integer> places = new HashMap<>();
+        order.forEach(place -> places.put(place.request(), places.size()));
+        return rows.stream()
+                .sorted(Comparator.comparingInt(row -> places.getOrDefault(row.request(), 0)))
+                .toList();
     }
 
     private static List<Place> order(List<SampledRow> rows) {

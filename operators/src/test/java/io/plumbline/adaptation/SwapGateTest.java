@@ -59,6 +59,22 @@ class SwapGateTest {
         assertEquals(passes ? List.of() : List.of("improvement"), failed(decision));
     }
 
+    /** Of 30 requests the latest eight. */
+    @ParameterizedTest
+    @CsvSource({
+        "0.45,  0.55, true",
+        "0.30,  0.41, true", // less, as it may be by chance
+        "0.25,  0.35, false", // another drift, of which less can be mended
+        "-0.2, -0.10, false", // the drift is over
+    })
+    void theLatestRequestsMustGainNearlyAsMuch(double share, double upper, boolean passes) {
+        PairedImprovement all = new PairedImprovement(0.5, 0.4, 0.6, 30);
+        PairedImprovement latest = new PairedImprovement(share, share - 0.1, upper, 8);
+        GateDecision decision = decide(all, latest, 5.0, 5.0, UNCHANGED, null);
+        assertEquals(passes ? List.of() : List.of("improvement"), failed(decision));
+        assertEquals(!passes, decision.reason().contains("over the latest 8 requests"), decision::reason);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "2.8281, 2.82816, true", // nearly the largest possible before and after: sampling
@@ -165,11 +181,22 @@ class SwapGateTest {
             @Nullable Double gapAfter,
             FeatureChange features,
             @Nullable Double idCost) {
+        return decide(improvement, improvement, gapBefore, gapAfter, features, idCost);
+    }
+
+    private static GateDecision decide(
+            PairedImprovement improvement,
+            PairedImprovement latest,
+            @Nullable Double gapBefore,
+            @Nullable Double gapAfter,
+            FeatureChange features,
+            @Nullable Double idCost) {
         return GATE.decide(new GateDecision.Figures(
                 32,
                 reconstruction(0.4),
                 reconstruction(0.2),
                 improvement,
+                latest,
                 gapBefore,
                 gapAfter,
                 8.0,

@@ -65,6 +65,16 @@ class SampleSplitTest {
     }
 
     @Test
+    void rowsToJudgeOnStandInTheOrderOfTheirTimes() {
+        List<SampledRow> shuffled = new ArrayList<>(rows(100));
+        Collections.shuffle(shuffled, new Random(4));
+        List<Long> times = SampleSplit.of(shuffled, 0.25).judge().stream()
+                .map(SampledRow::timestampMs)
+                .toList();
+        assertEquals(times.stream().sorted().toList(), times);
+    }
+
+    @Test
     void theSplitIsThatOfTheRowsInAnyOrder() {
         List<SampledRow> rows = rows(40);
         List<SampledRow> other = new ArrayList<>(rows);
