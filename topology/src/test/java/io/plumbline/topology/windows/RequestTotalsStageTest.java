@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotal;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.MomentTile;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -162,6 +164,24 @@ class RequestTotalsStageTest {
         assertEquals(2, open.windows.size());
         open.windows.forEach(this::assertTotals);
         assertEquals(0, open.lastAccount().unaccounted());
+    }
+
+    /** A pane may close, or be stored, with a few requests that are not projected yet. */
+    @Test
+    void whatWaitsToBeProjectedIsInWhatIsSentAndStored() {
+        for (boolean stored : new boolean[] {false, true}) {
+            Pane pane = new Pane(WindowPipeline.WIDTH, 8, new PaneRequests(WindowPipeline.PROJECTION, 8));
+            Matrix rows = ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH);
+            pane.add(new Ingested(SITE, 7, "seven", ActivationRecords.undecoded(rows), MaskedRows.NONE, 1), T0);
+            List<byte[]> parts = stored
+                    ? pane.requestTotals().store().parts()
+                    : pane.requestTotals().parts();
+            double[] sum = new double[WindowPipeline.PROJECTION.components()];
+            WindowPipeline.PROJECTION.add(rows, sum);
+            assertEquals(
+                    List.of(new RequestTotal(7, "seven", 3, sum)),
+                    RequestTotals.decode(parts.get(0)).totals());
+        }
     }
 
     @Test
