@@ -45,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
+ * pooled, in the adapter (p + s) (4 w + 24 + codes), while the site is drifted; p {@code adaptation.pooled_rows}
  * </pre>
  *
  * <p>Java's default collector, G1, gives an array of at least half of one of its regions (8 MiB, as the launcher sets it)
@@ -57,6 +58,7 @@ import org.jspecify.annotations.Nullable;
  * @param working what comes and goes, the most of each and never two together
  * @param buffers what Kafka's clients fill when there is a backlog
  * @param outside memory outside of the heap
+ * @param adapter what the adapter keeps while all sites are drifted, in a process of its own or in this one
  * @param written what goes to the monitor's own topics
  */
 public record CapacityEstimate(
@@ -65,6 +67,7 @@ public record CapacityEstimate(
         List<Part> working,
         List<Part> buffers,
         List<Part> outside,
+        List<Part> adapter,
         List<Written> written) {
 
     /** A line of the estimate. */
@@ -131,6 +134,7 @@ public record CapacityEstimate(
 
     private static final int ARRAY_HEADER = 16;
     private static final int SAMPLED_ROW_HEADER = 16;
+    private static final int SENT_ROW_HEADER = 24;
     private static final long LARGEST_ACTIVATION_RECORD = 1L << 20;
     private static final long LARGEST_MOMENT_RECORD = 512L << 10;
     private static final long FETCH = 50L << 20;
@@ -142,12 +146,13 @@ public record CapacityEstimate(
         working = List.copyOf(working);
         buffers = List.copyOf(buffers);
         outside = List.copyOf(outside);
+        adapter = List.copyOf(adapter);
         written = List.copyOf(written);
     }
 
     /** Sizes of one site. */
     private record Site(
-            ExplainerShape shape, int rank, boolean adapts, boolean encodesOnArrival, int requestComponents) {
+            ExplainerShape shape, int rank, boolean adapts, boolean encodesOnArrival, int pooledRows, int requestComponents) {
 
         /** Live, where windows are composed. */
         double totals() {
@@ -227,6 +232,7 @@ public record CapacityEstimate(
                             settings.rank(),
                             settings.adapts(),
                             adaptation != null && adaptation.encodesOnArrival(),
+                            adaptation == null ? 0 : adaptation.pooledRows(),
                             requestComponents))
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException unreadable) {
@@ -326,7 +332,33 @@ public record CapacityEstimate(
                         2.0 * deployment.partitionsHere() * (1 + standbys) * ROCKSDB_PER_STORE))
                 : List.of();
         return new CapacityEstimate(
-                deployment, held, working, buffers, outside, written(config, sites, deployment, properties));
+                deployment,
+                held,
+                working,
+                buffers,
+                outside,
+                adapter(config, sites),
+                written(config, sites, deployment, properties));
+    }
+
+    /** Once in its store and, one site at a time, once more as rows. */
+    private static List<Part> adapter(MonitorConfig config, List<Site> sites) {
+        double stored = 0;
+        double answered = 0;
+        for (Site site : sites) {
+            if (site.adapts()) {
+                double rows = (double) site.pooledRows() + config.sampleRows();
+                stored += rows * sentRow(site);
+                answered = Math.max(answered, rows * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes()));
+            }
+        }
+        return List.of(
+                part("rows pooled while all sites are drifted", stored),
+                part("those of one site again, while it is answered", answered));
+    }
+
+    private static double sentRow(Site site) {
+        return site.sampledRow() + SENT_ROW_HEADER + site.codes();
     }
 
     private static double storedPane(Site site, int sampleRows) {
@@ -353,6 +385,13 @@ public record CapacityEstimate(
             // Where rows are read they are written before they are encoded.
             codes += config.sampleRows() * site.codes();
         }
+        double windowsPerDay = (double) DAY_MS / config.window().size().toMillis();
+        // Of windows that overlap every row is sent once.
+        double drifted = windowsPerDay
+                * sites.stream()
+                        .filter(Site::adapts)
+                        .mapToDouble(site -> config.sampleRows() * sentRow(site))
+                        .sum();
         String prefix = config.monitorApplicationId() + "-";
         double first = partitionsOfASite * (moments + samples * samplesPerPane / commitsPerPane);
         double pane = partitionsOfASite * (moments + samples + codes);
@@ -362,7 +401,11 @@ public record CapacityEstimate(
                         Math.round(first),
                         Math.round(first * commitsPerPane * panesPerDay)),
                 new Written(config.topics().moments(), 0, Math.round(pane * panesPerDay)),
-                new Written(prefix + "windows-changelog", 0, Math.round(pane * panesPerDay)));
+                new Written(prefix + "windows-changelog", 0, Math.round(pane * panesPerDay)),
+                new Written(
+                        config.topics().adaptationRequests() + ", while all sites are drifted", 0, Math.round(drifted)),
+                new Written(
+                        config.adapterApplicationId() + "-request-parts-changelog, likewise", 0, Math.round(drifted)));
     }
 
     private static Part part(String what, double bytes) {

@@ -33,26 +33,32 @@ final class AdapterRequests {
 
     /** Several parts of a sample, then the request. */
     static List<AdaptationMessage> adapt(long endMs, LongFunction<Matrix> rows) {
-        List<byte[]> parts = sample(rows).encode(PART_BYTES);
+        return adapt(endMs, sample(endMs, WatchedFolder.RECORDS, seed -> rows.apply(endMs + seed)));
+    }
+
+    /** The same of another sample. */
+    static List<AdaptationMessage> adapt(long endMs, RowSample sample) {
+        List<byte[]> parts = sample.encode(PART_BYTES);
         List<AdaptationMessage> messages = new ArrayList<>();
         for (int index = 0; index < parts.size(); index++) {
             messages.add(new AdaptationMessage.SamplePart(endMs, index, parts.get(index)));
         }
-        messages.add(new AdaptationMessage.Adapt(endMs, START, 128, CAPACITY, parts.size()));
+        messages.add(new AdaptationMessage.Adapt(endMs, START, sample.size(), sample.capacity(), parts.size()));
         return messages;
     }
 
-    static RowSample sample(LongFunction<Matrix> source) {
+    /** Of a window with so many requests, which are called after its end. */
+    static RowSample sample(long endMs, int records, LongFunction<Matrix> source) {
         RowSample sample = RowSample.ofCapacity(CAPACITY);
-        for (int record = 0; record < WatchedFolder.RECORDS; record++) {
+        for (int record = 0; record < records; record++) {
             Matrix rows = source.apply(record);
             for (int row = 0; row < rows.rows(); row++) {
                 float[] values = new float[rows.columns()];
                 for (int j = 0; j < values.length; j++) {
                     values[j] = (float) rows.get(row, j);
                 }
-                sample.offer(
-                        RowSample.hash(RowSample.requestHash("record " + record), row), record, record, values, null);
+                long request = RowSample.requestHash("record %d of %d".formatted(record, endMs));
+                sample.offer(RowSample.hash(request, row), request, endMs + record, values, null);
             }
         }
         return sample;

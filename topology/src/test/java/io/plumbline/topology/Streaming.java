@@ -4,7 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -13,6 +15,8 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.TestInputTopic;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 
 /** A topology in the test driver, spoken to in bytes. */
@@ -38,6 +42,16 @@ final class Streaming implements AutoCloseable {
 
     void send(String topic, String key, byte[] value, long timestampMs) {
         send(topic, key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
+    }
+
+    /** What is in a store, in the order of its keys. */
+    Map<String, byte[]> store(String name) {
+        Map<String, byte[]> entries = new LinkedHashMap<>();
+        KeyValueStore<String, byte[]> store = driver.getKeyValueStore(name);
+        try (KeyValueIterator<String, byte[]> all = store.all()) {
+            all.forEachRemaining(entry -> entries.put(entry.key, entry.value));
+        }
+        return entries;
     }
 
     /** Lets wall-clock time pass. */

@@ -57,7 +57,8 @@ class SwapModesTest {
     }
 
     private void start(String adaptation) throws IOException {
-        config = WatchedFolder.createWide(folder, "unused:9092", adaptation);
+        WatchedFolder.createWide(folder, "unused:9092", adaptation);
+        config = WatchedFolder.cooling(folder, "0s");
         sites = WatchedFolder.sites(config);
         stream = new Streaming(
                 AdapterTopology.build(config, sites, this::inService, new Topic(), report -> {}),
@@ -285,7 +286,7 @@ class SwapModesTest {
     @Test
     void whatWasLastToldCountsWhenTheStoreIsNew() throws IOException {
         start("mode: auto");
-        told = new SwapState(0, false, true, false, 3, null, List.of(), 0);
+        told = new SwapState(0, false, true, false, 3, null, List.of(), null, 0);
         adapt(END);
         assertEquals(AdaptationReport.HELD, report().outcome());
     }

@@ -121,6 +121,14 @@ public final class WatchedFolder {
         return MonitorConfig.parse(yaml.toString(), FILE, folder);
     }
 
+    /** The configuration that was last written there, with another cooldown than 25 s. */
+    static MonitorConfig cooling(Path folder, String cooldown) throws IOException {
+        Path file = folder.resolve(FILE);
+        String yaml = Files.readString(file).replaceAll("cooldown: \\w+", "cooldown: " + cooldown);
+        Files.writeString(file, yaml);
+        return MonitorConfig.parse(yaml, FILE, folder);
+    }
+
     public static Map<String, WatchedSite> sites(MonitorConfig config) throws IOException {
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : config.sites().values()) {

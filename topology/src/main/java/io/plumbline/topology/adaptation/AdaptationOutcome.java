@@ -21,7 +21,7 @@ public sealed interface AdaptationOutcome {
             String parentSha256)
             implements AdaptationOutcome {}
 
-    /** The rows are too few to judge a decoder on: they wait for those of the next drifted window. */
+    /** The pooled rows are too few to judge a decoder on: they wait for those of the next drifted window. */
     record Wait(AdaptationReport report) implements AdaptationOutcome {}
 
     /** Nothing changes. */

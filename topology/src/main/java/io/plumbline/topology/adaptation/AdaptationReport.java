@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  *     {@code unpinned} or {@code rejected}: a person's command
  * @param version of the decoder published, or of the candidate that is proposed or withdrawn, else 0
  * @param rows rows in the window
+ * @param pooledWindows drifted windows whose rows are pooled, this one among them
+ * @param pooledRows distinct rows of these windows: what a refit is made of and judged on
  * @param fitRows sampled rows that the judged decoder was fitted on
  * @param validationRows sampled rows of other requests, judged on
  * @param faithfulnessGapBefore of the decoder in service on the validation rows, likewise the three below
@@ -28,6 +30,8 @@ public record AdaptationReport(
         String reason,
         long version,
         long rows,
+        int pooledWindows,
+        int pooledRows,
         int fitRows,
         int validationRows,
         @Nullable String candidate,
@@ -100,6 +104,8 @@ public record AdaptationReport(
                 0,
                 0,
                 0,
+                0,
+                0,
                 null,
                 null,
                 null,
@@ -115,8 +121,18 @@ public record AdaptationReport(
         return with(outcome, reason, newVersion);
     }
 
-    /** The same figures with another end. */
+    /** Returns the same figures with another end. */
     AdaptationReport with(String newOutcome, String newReason, long newVersion) {
+        return with(newOutcome, newReason, newVersion, pooledWindows, pooledRows);
+    }
+
+    /** Returns this report with what is pooled. */
+    AdaptationReport pooled(PooledRows pool) {
+        return with(outcome, reason, version, pool.windows(), pool.size());
+    }
+
+    private AdaptationReport with(
+            String newOutcome, String newReason, long newVersion, int newPooledWindows, int newPooledRows) {
         return new AdaptationReport(
                 site,
                 windowStartMs,
@@ -125,6 +141,8 @@ public record AdaptationReport(
                 newReason,
                 newVersion,
                 rows,
+                newPooledWindows,
+                newPooledRows,
                 fitRows,
                 validationRows,
                 candidate,

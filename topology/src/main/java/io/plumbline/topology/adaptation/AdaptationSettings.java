@@ -5,6 +5,7 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -16,6 +17,8 @@ import java.util.stream.Stream;
  * @param limits what a refit has to stay within to be published
  * @param validationShare share of the sampled requests kept to choose on, and as many again to judge on, in (0, 0.5)
  * @param travelling how the decoder is published
+ * @param pooledRows the most rows of consecutive drifted windows that a refit is made of and judged on
+ * @param pooledAge rows of windows that end longer before the newest are left out, event time
  * @param encodesOnArrival whether sampled rows are encoded while their windows are open, and not when the adaptation begins
  */
 public record AdaptationSettings(
@@ -23,13 +26,39 @@ public record AdaptationSettings(
         GateLimits limits,
         double validationShare,
         Travelling travelling,
+        int pooledRows,
+        Duration pooledAge,
         boolean encodesOnArrival) {
+
+    /** See {@link #pooledRows}; where nothing is said and a window's sample is not larger. */
+    public static final int DEFAULT_POOLED_ROWS = 8_192;
+
+    /** See {@link #pooledAge}; where nothing is said. */
+    public static final Duration DEFAULT_POOLED_AGE = Duration.ofDays(1);
 
     public AdaptationSettings {
         if (!(validationShare > 0.0 && validationShare < 0.5)) {
             throw new IllegalArgumentException(
                     "validation_share = %s: expected a share in (0, 0.5)".formatted(validationShare));
         }
+        if (pooledRows < 2 || pooledAge.isNegative()) {
+            throw new IllegalArgumentException("pooled_rows = %d, pooled_age = %s: expected at least 2 rows and a time"
+                    .formatted(pooledRows, pooledAge));
+        }
+    }
+
+    /**
+     * What is asked of a refit on twice the rows of the decoder in service: all the same but {@code minimum_improvement}. The
+     * interval above 0 remains.
+     */
+    GateLimits improvementLimits() {
+        return new GateLimits(
+                0.0,
+                limits.maximumGapGrowth(),
+                limits.minimumCosine(),
+                limits.maximumNormRatio(),
+                limits.changedFeatures(),
+                limits.maximumIdCost());
     }
 
     /**

@@ -1,15 +1,18 @@
 package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.AdaptationWarmUp;
+import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.explainer.Decoder;
-import io.plumbline.moments.RowSample;
+import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.ActiveDecoders.Active;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WatchedSite;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -33,8 +36,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class AdapterProcessor implements Processor<byte @Nullable [], byte @Nullable [], String, AdapterAnswer> {
 
-    /** Name of the store of sample parts that wait for their request. */
+    /** Name of the store of the parts of row samples: those that wait for their request, and those that are pooled. */
     public static final String PARTS_STORE = "request-parts";
+
+    /** Name of the store of which windows' rows are pooled, by site. */
+    public static final String POOLS_STORE = "row-pools";
 
     /** Name of the store of what the adapter has committed itself to, by site. */
     public static final String SWAPS_STORE = "swaps";
@@ -44,18 +50,31 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     /** Those of 8,192 features in dimension 768, some. */
     private static final long WEIGHTS_WORTH_A_WARM_UP = 6_000_000;
 
-    private static final int LARGEST_SAMPLE = 1_000_000;
-
     private final Map<String, SiteAdapter> adapters;
     private final PublishedCandidates published;
     private final InService inService;
     private final AdaptationListener listener;
     private final Attempts attempts;
     private @Nullable ProcessorContext<String, AdapterAnswer> context;
-    private @Nullable KeyValueStore<String, byte[]> parts;
+    private @Nullable RowPools pools;
     private @Nullable KeyValueStore<String, byte[]> swaps;
 
-    private record SiteAdapter(Refit refit, SwapDesk desk, Decoder trained, String trainedSha256) {}
+    private record SiteAdapter(
+            Refit refit,
+            SwapDesk desk,
+            AdaptationSettings settings,
+            Duration cooldown,
+            Explainer explainer,
+            String trainedSha256) {
+
+        Decoder trained() {
+            return explainer.decoder();
+        }
+
+        RowPools.Limits poolLimits() {
+            return new RowPools.Limits(settings.pooledRows(), settings.pooledAge());
+        }
+    }
 
     private AdapterProcessor(
             Map<String, SiteAdapter> adapters,
@@ -87,7 +106,6 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
         Map<String, SiteAdapter> adapters = new HashMap<>();
         settings.forEach((site, one) -> {
             WatchedSite watched = Objects.requireNonNull(sites.get(site), site);
-            Decoder trained = watched.explainer().decoder();
             SwapRules own = Objects.requireNonNull(rules.get(site), site);
             Refit refit = new Refit(
                     site,
@@ -97,11 +115,19 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                     watched.settings().rank(),
                     one);
             adapters.put(
-                    site, new SiteAdapter(refit, new SwapDesk(site, own, refit, published), trained, trained.sha256()));
+                    site,
+                    new SiteAdapter(
+                            refit,
+                            new SwapDesk(site, own, refit, published),
+                            one,
+                            watched.settings().cooldown(),
+                            watched.explainer(),
+                            watched.explainer().decoder().sha256()));
         });
         warmUp(sites, settings.keySet());
         Attempts attempts = new Attempts();
-        Set<StoreBuilder<?>> stores = Set.of(store(PARTS_STORE, logConfig), store(SWAPS_STORE, logConfig));
+        Set<StoreBuilder<?>> stores =
+                Set.of(store(PARTS_STORE, logConfig), store(POOLS_STORE, logConfig), store(SWAPS_STORE, logConfig));
         return new ProcessorSupplier<>() {
             @Override
             public Processor<byte[], byte[], String, AdapterAnswer> get() {
@@ -139,7 +165,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     @Override
     public void init(ProcessorContext<String, AdapterAnswer> processorContext) {
         context = processorContext;
-        parts = processorContext.getStateStore(PARTS_STORE);
+        pools = new RowPools(processorContext.getStateStore(PARTS_STORE), processorContext.getStateStore(POOLS_STORE));
         swaps = processorContext.getStateStore(SWAPS_STORE);
         inService.forget();
     }
@@ -165,7 +191,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
         if (adapter == null) {
             unknown(site, message, record.timestamp());
         } else if (message instanceof AdaptationMessage.SamplePart part) {
-            parts().put(key(site, part.index()), value);
+            pools().keep(site, part, value);
         } else {
             answer(site, adapter, message, record.timestamp());
         }
@@ -192,12 +218,22 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
         if (message instanceof AdaptationMessage.Adapt adapt) {
             carryOut(site, state, adapt(site, adapter, adapt, state, standing, active, nowMs), null, nowMs);
         } else if (message instanceof AdaptationMessage.Revert revert) {
+            pools().empty(site);
             carryOut(site, state, desk.reverted(revert, state, standing), null, nowMs);
         } else if (message instanceof AdaptationMessage.RollBack rollBack) {
-            carryOut(site, state, desk.rolledBack(rollBack, state, standing), null, nowMs);
+            carryOut(site, state, withoutRows(site, desk.rolledBack(rollBack, state, standing)), null, nowMs);
         } else if (message instanceof AdaptationMessage.Command command) {
-            carryOut(site, state, desk.command(command, state, standing, nowMs), command.id(), nowMs);
+            SwapDesk.Step step = withoutRows(site, desk.command(command, state, standing, nowMs));
+            carryOut(site, state, step, command.id(), nowMs);
         }
+    }
+
+    /** Drops the rows that led to a decoder which is rolled back. */
+    private SwapDesk.Step withoutRows(String site, SwapDesk.Step step) {
+        if (step.isRollBack()) {
+            pools().empty(site);
+        }
+        return step;
     }
 
     /** Our own count, unless the application was reset or got another name: readers refuse one that starts anew. */
@@ -218,17 +254,55 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             @Nullable Active active,
             long nowMs) {
         SwapDesk.Step without = adapter.desk().withoutRefit(request, state, standing, nowMs);
-        if (without != null) {
-            dropParts(site, request);
+        if (without != null && without.isPaused()) {
+            pools().refuse(site, request);
             return without;
+        }
+        SwapState.Fitted fitted = standing.version() == state.version() ? state.fitted() : null;
+        PooledRows rows;
+        try {
+            rows = pools().add(
+                            site,
+                            request,
+                            adapter.poolLimits(),
+                            adapter.explainer(),
+                            fitted == null ? RowPool.NEVER : fitted.windowEndMs());
+        } catch (IllegalArgumentException e) {
+            String reason = String.valueOf(e.getMessage());
+            return SwapDesk.Step.said(adapter.refit().failed(request, reason, System.nanoTime()), state);
+        }
+        RowPool pool = pools().of(site);
+        if (without != null) {
+            return without.pooled(rows);
+        }
+        if (pool.rests(request.windowEndMs(), adapter.cooldown())) {
+            String reason =
+                    "the rows are pooled; the last refit is of the window up to %s, and cooldown allows the next %s after it"
+                            .formatted(Instant.ofEpochMilli(pool.judgedMs()), adapter.cooldown());
+            return SwapDesk.Step.said(adapter.refit().rests(request, reason).pooled(rows), state);
         }
         ServingDecoder current = active == null
                 ? ServingDecoder.of(adapter.trained())
                 : new ServingDecoder(active.decoder(), active.subspace());
-        AdaptationOutcome outcome = fit(site, adapter.refit(), request, current);
-        return outcome instanceof AdaptationOutcome.Publish fitted
-                ? adapter.desk().fitted(fitted, state, standing, nowMs)
-                : SwapDesk.Step.said(outcome.report(), state);
+        boolean doubled = hasDoubled(rows, fitted, pool);
+        GateLimits limits = doubled
+                ? adapter.settings().improvementLimits()
+                : adapter.settings().limits();
+        AdaptationOutcome outcome = fit(site, adapter.refit(), request, rows, current, limits);
+        if (!(outcome instanceof AdaptationOutcome.Wait)) {
+            pools().judged(site, request.windowEndMs(), doubled ? rows.size() : 0);
+        }
+        return outcome instanceof AdaptationOutcome.Publish publish
+                ? adapter.desk().fitted(publish, state, standing, nowMs)
+                : SwapDesk.Step.said(outcome.report().pooled(rows), state);
+    }
+
+    /**
+     * Whether an adapted decoder serves and there are twice the rows it was fitted on. At every doubling once, so that chance is
+     * not asked until it says yes.
+     */
+    private static boolean hasDoubled(PooledRows rows, SwapState.@Nullable Fitted fitted, RowPool pool) {
+        return fitted != null && rows.size() >= 2 * Math.max(fitted.rows(), pool.doubledRows());
     }
 
     private void carryOut(
@@ -266,43 +340,26 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                 .orElseThrow();
     }
 
-    private AdaptationOutcome fit(String site, Refit refit, AdaptationMessage.Adapt request, ServingDecoder current) {
+    private AdaptationOutcome fit(
+            String site,
+            Refit refit,
+            AdaptationMessage.Adapt request,
+            PooledRows rows,
+            ServingDecoder current,
+            GateLimits limits) {
         if (attempts.begin(place()) > Attempts.MOST) {
             AdaptationReport given = refit.failed(
                     request,
-                    "begun %d times and interrupted each time; given up so that the next request is answered. A refit must be shorter than max.poll.interval.ms and than transaction.timeout.ms of the adapter: raise both, or lower sample.rows"
+                    "begun %d times and interrupted each time; given up and its rows dropped, so that the next request is answered. A refit must be shorter than max.poll.interval.ms and than transaction.timeout.ms of the adapter: raise both, or lower adaptation.pooled_rows and sample.rows"
                             .formatted(Attempts.MOST),
                     System.nanoTime());
             LOG.warn("site {}, window up to {} ms: {}", site, request.windowEndMs(), given.reason());
+            pools().empty(site);
             return new AdaptationOutcome.Keep(given);
         }
-        RowSample sample = RowSample.ofCapacity(Math.min(Math.max(1, request.sampleCapacity()), LARGEST_SAMPLE));
-        for (int index = 0; index < request.parts(); index++) {
-            byte[] stored = parts().delete(key(site, index));
-            if (stored == null
-                    || !(AdaptationMessage.decode(stored) instanceof AdaptationMessage.SamplePart part)
-                    || part.windowEndMs() != request.windowEndMs()) {
-                return new AdaptationOutcome.Keep(refit.failed(
-                        request,
-                        "part %d of the %d parts of its sample did not arrive".formatted(index, request.parts()),
-                        System.nanoTime()));
-            }
-            try {
-                sample.mergeEncoded(part.part());
-            } catch (IllegalArgumentException e) {
-                return new AdaptationOutcome.Keep(refit.failed(
-                        request,
-                        "part %d of its sample cannot be read: %s".formatted(index, e.getMessage()),
-                        System.nanoTime()));
-            }
-        }
-        int without = refit.withoutCodes(sample);
-        listener.onSample(site, sample.size() - without, without);
-        return refit.adapt(request, sample, current);
-    }
-
-    private void dropParts(String site, AdaptationMessage.Adapt request) {
-        for (int index = 0; index < request.parts() && parts().delete(key(site, index)) != null; index++) {}
+        int without = refit.withoutCodes(rows.rows());
+        listener.onSample(site, rows.size() - without, without);
+        return refit.adapt(request, rows, current, limits);
     }
 
     private void forward(String site, AdapterAnswer answer, long timestampMs) {
@@ -322,11 +379,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
         return Objects.requireNonNull(swaps, "init was called");
     }
 
-    private static String key(String site, int index) {
-        return site + "#" + index;
-    }
-
-    private KeyValueStore<String, byte[]> parts() {
-        return Objects.requireNonNull(parts, "init was called");
+    private RowPools pools() {
+        return Objects.requireNonNull(pools, "init was called");
     }
 }

@@ -25,6 +25,8 @@ final class Lineage {
         lineage.put("window_start_ms", Long.toString(report.windowStartMs()));
         lineage.put("window_end_ms", Long.toString(report.windowEndMs()));
         lineage.put("rows", Long.toString(report.rows()));
+        lineage.put("pooled_windows", Integer.toString(report.pooledWindows()));
+        lineage.put("pooled_rows", Integer.toString(report.pooledRows()));
         lineage.put("fit_rows", Integer.toString(report.fitRows()));
         lineage.put("validation_rows", Integer.toString(report.validationRows()));
         lineage.put("candidate", search.best().candidate().describe());

@@ -4,6 +4,7 @@ import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.adaptation.GateDecision;
+import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SearchReport;
@@ -15,7 +16,6 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.moments.CleanRequests;
 import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.RowCodes;
-import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
@@ -23,7 +23,6 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,7 +31,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Fits, checks and decides for one site. Pure but for the clock; window-independent parts are computed once.
  *
- * <p>The sample without its repeats is split by whole requests into stretches of the window to fit, to choose and to judge on. The gate judges the
+ * <p>The pooled rows without their repeats are split by whole requests into stretches of time to fit, to choose and to judge on. The gate judges the
  * decoder as it will travel, rounded to the configured type.
  */
 final class Refit {
@@ -80,9 +79,9 @@ final class Refit {
                 settings.returnsAsFactors(explainer.decoder()) ? DecoderFactors.ofTrained(explainer.decoder()) : null;
     }
 
-    /** How many rows of a sample came without codes of this encoder; where some have those of another it is said, once. */
-    int withoutCodes(RowSample sample) {
-        List<SampledRow> without = SampledCodes.missing(explainer.encoder(), sample.rows());
+    /** How many rows came without codes of this encoder; where some have those of another it is said, once. */
+    int withoutCodes(List<SampledRow> rows) {
+        List<SampledRow> without = SampledCodes.missing(explainer.encoder(), rows);
         for (SampledRow row : without) {
             RowCodes codes = row.codes();
             if (codes != null && namedOtherEncoder.compareAndSet(false, true)) {
@@ -101,43 +100,52 @@ final class Refit {
     /**
      * Answers a request to adapt. Never throws for what the rows are like: what cannot be done is an outcome with its
      * reason.
+     *
+     * @param limits what the gate asks
      */
-    AdaptationOutcome adapt(AdaptationMessage.Adapt request, RowSample sample, ServingDecoder current) {
+    AdaptationOutcome adapt(
+            AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits) {
         long begin = System.nanoTime();
         try {
-            return fit(request, sample, current, begin);
+            return fit(request, pool, current, limits, begin);
         } catch (IllegalArgumentException | ArithmeticException e) {
             return new AdaptationOutcome.Keep(failed(request, String.valueOf(e.getMessage()), begin));
         }
     }
 
     private AdaptationOutcome fit(
-            AdaptationMessage.Adapt request, RowSample sample, ServingDecoder current, long begin) {
-        double rate = Math.min(1.0, sample.size() / (double) Math.max(1L, request.rows()));
-        DistinctRequests distinct = DistinctRequests.among(sample.rows(), rate, cleanRequests, Set.of());
+            AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
+        DistinctRequests distinct =
+                DistinctRequests.among(pool.rows(), pool.rate(), cleanRequests, pool.fitted());
         if (distinct.mixed() != null) {
             return new AdaptationOutcome.Keep(answer(request, AdaptationReport.REFUSED, distinct.mixed(), begin));
         }
-        SampleSplit split = SampleSplit.of(distinct.rows(), settings.validationShare());
+        SampleSplit split = pool.split(distinct.rows(), settings.validationShare());
         if (!split.judgeIsIndependent()) {
             return new AdaptationOutcome.Wait(answer(
                     request,
                     AdaptationReport.POOLED,
-                    "%s, expected at least %d, %d of them to judge on: too few, the rows wait for those of the next drifted window"
-                            .formatted(distinct.count(), SampleSplit.LEAST_REQUESTS, SampleSplit.LEAST_TO_JUDGE),
+                    "%s%s, expected at least %d, %d of them to judge on: too few, the rows wait for those of the next drifted window"
+                            .formatted(
+                                    distinct.count(),
+                                    pool.fitted().isEmpty()
+                                            ? ""
+                                            : ", %d of them new to the decoder in service".formatted(split.requests()),
+                                    SampleSplit.LEAST_REQUESTS,
+                                    SampleSplit.LEAST_TO_JUDGE),
                     begin));
         }
         AdaptationRows rows = AdaptationRows.of(explainer.encoder(), split, baselineRows, explainer.targetWidth());
         GatedAdaptation adaptation = GatedAdaptation.of(
                 settings.profile(),
-                new SwapGate(settings.limits()),
+                new SwapGate(limits),
                 explainer.decoder(),
                 trainedSubspace,
                 current,
                 rows,
                 rank,
                 settings.travelling());
-        AdaptationReport report = report(request, rows, adaptation, seconds(begin));
+        AdaptationReport report = report(request, pool, rows, adaptation, seconds(begin));
         return adaptation.publishes()
                 ? new AdaptationOutcome.Publish(
                         report,
@@ -150,7 +158,11 @@ final class Refit {
     }
 
     private AdaptationReport report(
-            AdaptationMessage.Adapt request, AdaptationRows rows, GatedAdaptation adaptation, double seconds) {
+            AdaptationMessage.Adapt request,
+            PooledRows pool,
+            AdaptationRows rows,
+            GatedAdaptation adaptation,
+            double seconds) {
         SearchReport search = adaptation.search();
         GateDecision decision = adaptation.decision();
         String outcome = search.keepsCurrent()
@@ -166,6 +178,8 @@ final class Refit {
                 reason,
                 0,
                 request.rows(),
+                pool.windows(),
+                pool.size(),
                 rows.refit().rows(),
                 rows.judge().rows(),
                 search.best().candidate().describe(),
@@ -236,6 +250,11 @@ final class Refit {
                 request.windowStartMs(), request.windowEndMs(), outcome, reason, request.rows(), seconds(beginNanos));
     }
 
+    /** The answer to a request whose rows were pooled and not fitted. */
+    AdaptationReport rests(AdaptationMessage.Adapt request, String reason) {
+        return answer(request, AdaptationReport.POOLED, reason, System.nanoTime());
+    }
+
     private AdaptationReport answer(
             long windowStartMs, long windowEndMs, String outcome, String reason, long rows, double seconds) {
         return new AdaptationReport(
@@ -246,6 +265,8 @@ final class Refit {
                 reason,
                 0,
                 rows,
+                0,
+                0,
                 0,
                 0,
                 null,

@@ -44,6 +44,18 @@ final class SwapDesk {
             return new Step(report, null, state);
         }
 
+        boolean isPaused() {
+            return report != null && report.outcome().equals(AdaptationReport.PAUSED);
+        }
+
+        boolean isRollBack() {
+            return report != null && report.outcome().equals(AdaptationReport.ROLLED_BACK);
+        }
+
+        Step pooled(PooledRows pool) {
+            return report == null ? this : new Step(report.pooled(pool), publication, state);
+        }
+
         static Step silent(SwapState state) {
             return new Step(null, null, state);
         }
@@ -104,13 +116,15 @@ final class SwapDesk {
             return new Step(
                     report.published(version),
                     publication(version, AdapterAnswer.ADAPTED, fitted),
-                    state.inService(version, true).swappedAt(report.windowEndMs(), rules));
+                    state.inService(version, new SwapState.Fitted(report.windowEndMs(), report.pooledRows()))
+                            .swappedAt(report.windowEndMs(), rules));
         }
         long number = state.candidates() + 1;
         SwapState.Waiting before = state.waiting();
         SwapState.Waiting waiting = new SwapState.Waiting(
                 number,
                 report.windowEndMs(),
+                report.pooledRows(),
                 nowMs + rules.candidateLifetime().toMillis(),
                 fitted.decoder().sha256());
         String reason = "%s; %s waits until %s for: plumbline decoders approve --site %s --candidate %d"
@@ -213,7 +227,7 @@ final class SwapDesk {
                 back.factors(),
                 lineage,
                 back.parentSha256());
-        return new Step(report.published(version), publication, state.inService(version, false));
+        return new Step(report.published(version), publication, state.inService(version, null));
     }
 
     /**
@@ -285,7 +299,8 @@ final class SwapDesk {
                         candidate.factors(),
                         lineage,
                         candidate.parentSha256()),
-                state.inService(version, true).swappedAt(waiting.windowEndMs(), rules));
+                state.inService(version, new SwapState.Fitted(waiting.windowEndMs(), waiting.rows()))
+                        .swappedAt(waiting.windowEndMs(), rules));
     }
 
     private Step pin(AdaptationMessage.Command command, SwapState state, Standing standing) {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param candidates how many candidates there were
  * @param waiting the one that waits for approval; null: none
  * @param swapsMs ends of the windows whose decoders went into service, as far back as the limit on swaps looks
+ * @param fitted what the decoder in service was fitted on; null while the trained one serves
  * @param pausedUntilMs event time up to which nothing is refitted; 0: nothing is paused; {@link #FROM_THE_NEXT_WINDOW}
  */
 public record SwapState(
@@ -26,25 +27,36 @@ public record SwapState(
         long candidates,
         @Nullable Waiting waiting,
         List<Long> swapsMs,
+        @Nullable Fitted fitted,
         long pausedUntilMs) {
 
     /** A pause begins with the next window that asks: a person's command has no event time. */
     static final long FROM_THE_NEXT_WINDOW = -1;
 
     /** Before anything was published. */
-    public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), 0);
+    public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), null, 0);
+
+    /**
+     * What a decoder was fitted on.
+     *
+     * @param windowEndMs end of the newest window
+     * @param rows distinct rows, of all windows that were pooled
+     */
+    public record Fitted(long windowEndMs, long rows) {}
 
     /**
      * A candidate that waits.
      *
      * @param number its version among candidates
-     * @param windowEndMs end of the window it was fitted on
+     * @param windowEndMs end of the newest window it was fitted on
+     * @param rows distinct rows it was fitted on
      * @param expiresMs broker time from which it can no longer be approved
      * @param decoderSha256 {@link io.plumbline.explainer.Decoder#sha256()} of it, as it travels
      */
     public record Waiting(
             long number,
             long windowEndMs,
+            long rows,
             long expiresMs,
             @Nullable String decoderSha256) {}
 
@@ -56,16 +68,21 @@ public record SwapState(
         }
     }
 
-    /** With another decoder in service: a candidate that was judged against the one before is void. */
-    SwapState inService(long newVersion, boolean isAdapted) {
-        return new SwapState(newVersion, isAdapted, pinned, false, candidates, null, swapsMs, pausedUntilMs);
+    /**
+     * With another decoder in service: a candidate that was judged against the one before is void.
+     *
+     * @param newlyFitted what it was fitted on; null for the trained one
+     */
+    SwapState inService(long newVersion, @Nullable Fitted newlyFitted) {
+        return new SwapState(
+                newVersion, newlyFitted != null, pinned, false, candidates, null, swapsMs, newlyFitted, pausedUntilMs);
     }
 
     SwapState swappedAt(long windowEndMs, SwapRules rules) {
         List<Long> swaps = Stream.concat(swapsSince(windowEndMs, rules), Stream.of(windowEndMs))
                 .toList();
         List<Long> newest = swaps.subList(Math.max(0, swaps.size() - SwapRules.MOST_SWAPS), swaps.size());
-        return new SwapState(version, adapted, pinned, holding, candidates, waiting, newest, pausedUntilMs);
+        return new SwapState(version, adapted, pinned, holding, candidates, waiting, newest, fitted, pausedUntilMs);
     }
 
     /** How many decoders went into service in the period that ends there. */
@@ -79,23 +96,24 @@ public record SwapState(
     }
 
     SwapState proposed(Waiting candidate) {
-        return new SwapState(version, adapted, pinned, holding, candidate.number(), candidate, swapsMs, pausedUntilMs);
+        return new SwapState(
+                version, adapted, pinned, holding, candidate.number(), candidate, swapsMs, fitted, pausedUntilMs);
     }
 
     SwapState withoutCandidate() {
-        return new SwapState(version, adapted, pinned, holding, candidates, null, swapsMs, pausedUntilMs);
+        return new SwapState(version, adapted, pinned, holding, candidates, null, swapsMs, fitted, pausedUntilMs);
     }
 
     SwapState pinned(boolean isPinned) {
-        return new SwapState(version, adapted, isPinned, false, candidates, waiting, swapsMs, pausedUntilMs);
+        return new SwapState(version, adapted, isPinned, false, candidates, waiting, swapsMs, fitted, pausedUntilMs);
     }
 
     SwapState holdingARevert() {
-        return new SwapState(version, adapted, pinned, true, candidates, waiting, swapsMs, pausedUntilMs);
+        return new SwapState(version, adapted, pinned, true, candidates, waiting, swapsMs, fitted, pausedUntilMs);
     }
 
     SwapState pausedUntil(long ms) {
-        return new SwapState(version, adapted, pinned, holding, candidates, waiting, swapsMs, ms);
+        return new SwapState(version, adapted, pinned, holding, candidates, waiting, swapsMs, fitted, ms);
     }
 
     public byte[] encode() {

@@ -44,7 +44,10 @@ public sealed interface AdaptationMessage {
         }
     }
 
-    /** Fit, check and if it helps publish a decoder; the sample's {@code parts} parts were sent before. */
+    /**
+     * Pool the rows of this window and, where a refit is due, publish a decoder if it helps; the sample's {@code parts} parts were sent
+     * before.
+     */
     record Adapt(long windowEndMs, long windowStartMs, long rows, int sampleCapacity, int parts)
             implements AdaptationMessage {
         @Override

@@ -250,13 +250,12 @@ final class SiteJudge {
         if (rule != null && swap.hasFailed(rule)) {
             return Ask.ROLL_BACK;
         }
-        boolean rested = memory.lastRequestMs() == SiteMemory.NEVER
-                || window.endMs() - memory.lastRequestMs()
-                        >= site.settings().cooldown().toMillis();
-        // A drifted site whose newest window is no longer over the threshold is on its way back: nothing to fit.
+        // A drifted site whose newest window is no longer over the threshold is on its way back: nothing to fit. When a
+        // refit
+        // is due is the adapter's to say, which knows what became of the last one.
         return outcome.verdict() instanceof DriftVerdict.Drifted drifted
                         && drifted.value() > drifted.threshold()
-                        && rested
+                        && window.sample().rows().stream().anyMatch(memory::isNew)
                 ? Ask.ADAPT
                 : Ask.NOTHING;
     }

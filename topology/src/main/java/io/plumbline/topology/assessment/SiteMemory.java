@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.SequentialState;
+import io.plumbline.moments.SampledRow;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -25,7 +26,7 @@ import java.util.TreeMap;
  *
  * @param drift debounce and hysteresis
  * @param warning the same of the statistics that warn
- * @param lastRequestMs end of the window that last asked for an adaptation, {@link #NEVER} before the first
+ * @param lastRequestMs end of the window whose rows were last sent to the adapter, {@link #NEVER} before the first
  * @param mayBeAdapted whether an adaptation was asked for since the site was last aligned
  * @param swap how the decoder in service has done since its swap
  * @param sequential by statistic
@@ -49,6 +50,11 @@ record SiteMemory(
 
     static SiteMemory initial() {
         return new SiteMemory(DriftState.INITIAL, DriftState.INITIAL, NEVER, false, SwapWatch.NONE, Map.of());
+    }
+
+    /** Whether a sampled row was in no window that asked before: windows that overlap have most of theirs in common. */
+    boolean isNew(SampledRow row) {
+        return row.timestampMs() >= lastRequestMs;
     }
 
     byte[] encode() {

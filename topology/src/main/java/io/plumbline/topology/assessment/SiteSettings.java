@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param warnThreshold above it a window speaks for a warning
  * @param sequential what is added up over windows; null: nothing
  * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
- * @param cooldown least event time between two adaptations of the site
+ * @param cooldown least event time between two refits of the site
  * @param minimumRows windows with fewer rows are undecided
  * @param adapts whether a drift asks for an adapted decoder; if not, the site is only watched
  * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained one

@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -98,8 +99,8 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
         }
         long begin = System.nanoTime();
         byte[] stored = memories.get(window.site());
-        Judgement judgement =
-                judge.decide(window, measured, stored == null ? SiteMemory.initial() : SiteMemory.decode(stored));
+        SiteMemory before = stored == null ? SiteMemory.initial() : SiteMemory.decode(stored);
+        Judgement judgement = judge.decide(window, measured, before);
         memories.put(window.site(), judgement.memory().encode());
         if (!judgement.report().violatedBounds().isEmpty()) {
             LOG.error(
@@ -112,11 +113,11 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
         Objects.requireNonNull(context, "init was called").forward(report, reports);
-        ask(window, judgement, record.timestamp());
+        ask(window, before, judgement, record.timestamp());
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
     }
 
-    private void ask(ClosedWindow window, Judgement judgement, long timestampMs) {
+    private void ask(ClosedWindow window, SiteMemory before, Judgement judgement, long timestampMs) {
         Ask ask = judgement.ask();
         if (ask == Ask.REVERT) {
             forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
@@ -137,7 +138,7 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
             forward(window.site(), request.encode(), timestampMs, requests);
         }
         if (ask == Ask.ADAPT) {
-            List<byte[]> parts = window.sample().encode(RowSample.RECORD_PART_BYTES);
+            List<byte[]> parts = window.sample().encodeWithout(sent(window, before), RowSample.RECORD_PART_BYTES);
             for (int index = 0; index < parts.size(); index++) {
                 byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
                 forward(window.site(), part, timestampMs, requests);
@@ -150,6 +151,14 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
                     parts.size());
             forward(window.site(), request.encode(), timestampMs, requests);
         }
+    }
+
+    /** Hashes of the sampled rows that went out with a window before, ascending. */
+    private static long[] sent(ClosedWindow window, SiteMemory before) {
+        return window.sample().rows().stream()
+                .filter(row -> !before.isNew(row))
+                .mapToLong(SampledRow::hash)
+                .toArray();
     }
 
     private static double orNaN(@Nullable Double value) {

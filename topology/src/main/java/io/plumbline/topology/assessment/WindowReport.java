@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param activeFaithfulnessGap faithfulness gap of the active decoder, beside that of the trained one; null where undefined, and
  *     for some seconds after a swap
  * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
- * @param adaptationRequested whether this window asked for an adaptation
+ * @param adaptationRequested whether this window sent its sampled rows to the adapter, which makes a refit when one is due
  * @param rollbackRequested whether this window asked for the trained decoder because the active one does worse
  * @param violatedBounds names of valid bounds the measured gaps break; empty unless there is a defect
  * @param maskedByToken rows of the window that were taken out before everything else for their token

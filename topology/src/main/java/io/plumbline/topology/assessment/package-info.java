@@ -9,7 +9,8 @@
  * io.plumbline.topology.assessment.WindowMeasurement}); judging needs it, takes microseconds, and is done on the stream thread in the order of the
  * windows ({@link io.plumbline.topology.assessment.WindowAssessor}).
  *
- * <p>A request carries the window's row sample and not its moment. The refit takes the active subspace from the rows it
+ * <p>Every drifted window above its threshold sends its row sample; the adapter decides when a refit is due. A request carries the sample
+ * and not the window's moment. The refit takes the active subspace from the rows it
  * fits on, so that the validation rows, which come from other requests, have had no part in any of it.
  *
  * <p>Reconstruction (FVU) is measured on a fixed small number of the sampled rows: the encoder pass is the dearest step

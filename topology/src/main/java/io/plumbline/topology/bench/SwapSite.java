@@ -129,7 +129,7 @@ final class SwapSite {
         return explainer.decoder();
     }
 
-    /** Monitor and adapter with every window a drifted one, and a gate that lets pass what reconstructs better. */
+    /** Monitor and adapter with every window a drifted one that is fitted by itself, and a gate that lets pass what reconstructs better. */
     MonitorConfig config(String bootstrapServers, String run, boolean encodedOnArrival, boolean factored) {
         return MonitorConfig.parse(
                 """
@@ -170,6 +170,7 @@ final class SwapSite {
                       changed_features: 1.0
                       max_norm_ratio: 1000
                       max_id_cost: 1000
+                      pooled_rows: %4$d
                       encode_rows: %7$s
                       encoding: %8$s
                 """.formatted(

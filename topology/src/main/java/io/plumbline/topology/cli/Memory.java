@@ -64,6 +64,10 @@ final class Memory {
             out.println("outside of the heap, at most:");
             rows(out, estimate.outside());
         }
+        if (estimate.adapter().stream().anyMatch(part -> part.bytes() > 0)) {
+            out.println("in the adapter, beside its refits (role adapter, or in this process with role all), at most:");
+            rows(out, estimate.adapter());
+        }
         out.println("written to Kafka, all instances, before replication:");
         for (Written written : estimate.written()) {
             out.printf(

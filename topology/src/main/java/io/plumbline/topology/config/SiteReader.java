@@ -183,7 +183,19 @@ final class SiteReader {
                     "expected only with mode: propose or auto; with observe nothing is fitted");
         }
         return new AdaptationSettings(
-                profile, limits, validation, travelling(node, dtype), encode == EncodeRows.ON_ARRIVAL);
+                profile,
+                limits,
+                validation,
+                travelling(node, dtype),
+                pooledRows(node),
+                node.duration("pooled_age", AdaptationSettings.DEFAULT_POOLED_AGE),
+                encode == EncodeRows.ON_ARRIVAL);
+    }
+
+    /** At least those of one window, whose sample is fitted on whole. */
+    private int pooledRows(ConfigNode node) {
+        int least = Math.max(2, sampleRows);
+        return node.integer("pooled_rows", Math.max(AdaptationSettings.DEFAULT_POOLED_ROWS, least), least);
     }
 
     private static Travelling travelling(ConfigNode node, DType dtype) {

@@ -169,20 +169,33 @@ public final class Demo implements AutoCloseable {
         boolean wasAdapted = story.swaps() == 1;
         story.window(stretch.language(), report);
         if (report.get("adaptation_requested").asBoolean()) {
-            say("  fitting a decoder to this window and judging it on requests it was not fitted on");
-            JsonNode answer = adaptations.next(deadlineNanos);
-            story.adaptation(answer);
-            say(String.format(
-                    Locale.ROOT,
-                    "  %s in %.1f s: %s",
-                    answer.get("outcome").asText(),
-                    answer.get("seconds").asDouble(),
-                    answer.get("reason").asText()));
-            if (answer.get("outcome").asText().equals("published")) {
-                awaitSwap();
+            if (!wasAdapted) {
+                say("  fitting a decoder to this window and judging it on requests it was not fitted on");
             }
+            answered(adaptations.next(deadlineNanos), wasAdapted);
         } else if (wasAdapted && report.get("verdict").asText().equals("aligned")) {
             story.revert(adaptations.next(deadlineNanos));
+            awaitSwap();
+        }
+    }
+
+    /** Rows that are only pooled are no news once a decoder was published. */
+    private void answered(JsonNode answer, boolean wasAdapted) throws InterruptedException {
+        String outcome = answer.get("outcome").asText();
+        boolean pooled = outcome.equals("pooled");
+        if (pooled && wasAdapted) {
+            return;
+        }
+        if (!pooled) {
+            story.adaptation(answer);
+        }
+        say(String.format(
+                Locale.ROOT,
+                "  %s in %.1f s: %s",
+                outcome,
+                answer.get("seconds").asDouble(),
+                answer.get("reason").asText()));
+        if (outcome.equals("published")) {
             awaitSwap();
         }
     }

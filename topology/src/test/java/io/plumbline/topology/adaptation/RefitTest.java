@@ -26,8 +26,10 @@ import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,10 +51,11 @@ class RefitTest {
     @EnumSource(names = {"F64", "F32", "F16", "BF16"})
     void theGateJudgesTheDecoderAsItWillBeRead(DType dtype) throws IOException {
         Explainer explainer = explainer(1.0);
-        RowSample sample = sample();
+        PooledRows sample = sample();
         AdaptationOutcome.Publish publish = assertInstanceOf(
                 AdaptationOutcome.Publish.class,
-                refit(explainer, dtype).adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder())));
+                refit(explainer, dtype)
+                        .adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS));
         for (double weight : publish.decoder().weights().toMatrix().values()) {
             assertEquals(dtype.rounded(weight), weight, dtype.toString());
         }
@@ -66,8 +69,8 @@ class RefitTest {
         assertTrue(
                 publish.report().reason().endsWith("; published as fitted on all 256 rows"), publish.report()::reason);
         if (dtype == DType.BF16) {
-            AdaptationOutcome exact =
-                    refit(explainer, DType.F64).adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()));
+            AdaptationOutcome exact = refit(explainer, DType.F64)
+                    .adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
             assertNotEquals(exact.report().fvuAfter(), judged, "rounding shows at all");
         }
     }
@@ -80,7 +83,8 @@ class RefitTest {
                 .filter(row -> row.timestampMs() < 15)
                 .forEach(row -> few.offer(row.hash(), row.request(), row.timestampMs(), row.activation(), null));
         AdaptationOutcome outcome =
-                refit(explainer, DType.F32).adapt(REQUEST, few, ServingDecoder.of(explainer.decoder()));
+                refit(explainer, DType.F32)
+                        .adapt(REQUEST, pool(few), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
         assertInstanceOf(AdaptationOutcome.Wait.class, outcome);
         assertEquals(AdaptationReport.POOLED, outcome.report().outcome());
         assertEquals(
@@ -104,7 +108,7 @@ class RefitTest {
             copies.offer(row.hash(), row.request(), row.timestampMs(), same.activation(), null);
         }
         AdaptationReport report = refit(explainer, DType.F32)
-                .adapt(REQUEST, copies, ServingDecoder.of(explainer.decoder()))
+                .adapt(REQUEST, pool(copies), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS)
                 .report();
         assertEquals(AdaptationReport.POOLED, report.outcome());
         assertTrue(report.reason().startsWith("13 distinct requests (19 more are copies of others)"), report::reason);
@@ -113,22 +117,23 @@ class RefitTest {
     @Test
     void weightsThatTheTypeCannotHoldAreAFailureAndNotInfinities() throws IOException {
         Explainer explainer = explainer(1e6);
-        AdaptationOutcome outcome =
-                refit(explainer, DType.F16).adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()));
+        AdaptationOutcome outcome = refit(explainer, DType.F16)
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
         assertInstanceOf(AdaptationOutcome.Keep.class, outcome);
         assertEquals(AdaptationReport.FAILED, outcome.report().outcome());
         String reason = outcome.report().reason();
         assertTrue(reason.contains("F16 holds at most 65504.0; nothing was published"), reason);
         assertInstanceOf(
                 AdaptationOutcome.Publish.class,
-                refit(explainer, DType.BF16).adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder())));
+                refit(explainer, DType.BF16)
+                        .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS));
     }
 
     @Test
     void aSingleCandidateIsReportedWithoutFiguresItWasNotChosenBy() throws IOException {
         Explainer explainer = explainer(1.0);
-        AdaptationOutcome outcome =
-                refit(explainer, paper(WIDTH)).adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()));
+        AdaptationOutcome outcome = refit(explainer, paper(WIDTH))
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), ANY_CHANGE);
         AdaptationReport report =
                 assertInstanceOf(AdaptationOutcome.Publish.class, outcome).report();
         assertEquals(2, report.candidates().size());
@@ -148,7 +153,7 @@ class RefitTest {
         Explainer explainer = explainer(1.0);
         // Three directions of the decoder are equally strong: no two of them are the first two.
         AdaptationReport report = refit(explainer, paper(2))
-                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()))
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), ANY_CHANGE)
                 .report();
         assertEquals(AdaptationReport.KEPT, report.outcome());
         assertTrue(report.reason().contains("could not be fitted and nothing else was tried: "), report::reason);
@@ -191,7 +196,8 @@ class RefitTest {
     private static Refit refit(Explainer explainer, AdaptationProfile profile) {
         return refit(
                 explainer,
-                new AdaptationSettings(profile, ANY_CHANGE, VALIDATION_SHARE, Travelling.dense(DType.F32), false));
+                new AdaptationSettings(
+                        profile, ANY_CHANGE, VALIDATION_SHARE, Travelling.dense(DType.F32), 512, Duration.ZERO, false));
     }
 
     private static Refit refit(Explainer explainer, AdaptationSettings settings) {
@@ -201,10 +207,16 @@ class RefitTest {
 
     private static AdaptationSettings settings(DType dtype) {
         return new AdaptationSettings(
-                new AdaptationProfile.Auto(), GateLimits.DEFAULTS, VALIDATION_SHARE, Travelling.dense(dtype), false);
+                new AdaptationProfile.Auto(),
+                GateLimits.DEFAULTS,
+                VALIDATION_SHARE,
+                Travelling.dense(dtype),
+                512,
+                Duration.ZERO,
+                false);
     }
 
-    private static RowSample sample() {
+    private static PooledRows sample() {
         RowSample sample = RowSample.ofCapacity(512);
         Random random = new Random(11);
         for (int row = 0; row < 256; row++) {
@@ -214,7 +226,11 @@ class RefitTest {
             }
             sample.offer(RowSample.hash(row, 0), row / 8, row / 8, values, null);
         }
-        return sample;
+        return pool(sample);
+    }
+
+    private static PooledRows pool(RowSample sample) {
+        return new PooledRows(sample.rows(), Set.of(), 1, 1.0);
     }
 
     /** Reads both signs of every coordinate; writes half of the first three and a quarter of the others. */

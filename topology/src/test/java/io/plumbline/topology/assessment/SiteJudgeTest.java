@@ -120,7 +120,7 @@ class SiteJudgeTest {
         ActiveDecoders.Active trained = new ActiveDecoders.Active(decoder(1.0, 0.2), 8);
         SiteJudge.Judgement back = judge.judge(drifted(), second.memory(), trained);
         assertEquals(SwapWatch.NONE, back.memory().swap());
-        assertEquals(SiteJudge.Ask.NOTHING, back.ask(), "nothing is asked for within the cooldown");
+        assertEquals(SiteJudge.Ask.NOTHING, back.ask(), "its rows were sent with the first window");
         assertEquals(
                 SiteJudge.Ask.REVERT,
                 judge.judge(window(false), first.memory(), worse).ask(),

@@ -275,8 +275,9 @@ class ConsolePageIT {
                 false,
                 false,
                 candidate,
-                new SwapState.Waiting(candidate, ConsoleReports.T0, 4_000_000_000_000L, null),
+                new SwapState.Waiting(candidate, ConsoleReports.T0, 0, 4_000_000_000_000L, null),
                 List.of(),
+                null,
                 0);
     }
 

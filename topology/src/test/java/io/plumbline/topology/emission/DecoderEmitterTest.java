@@ -122,7 +122,7 @@ class DecoderEmitterTest {
 
     private static AdaptationReport report(String outcome) {
         return new AdaptationReport(
-                SITE, 0, 10, outcome, "why", 0, 5, 3, 2, null, null, null, null, null, List.of(), null, 0.1);
+                SITE, 0, 10, outcome, "why", 0, 5, 1, 5, 3, 2, null, null, null, null, null, List.of(), null, 0.1);
     }
 
     private static Decoder decoder(long seed) {

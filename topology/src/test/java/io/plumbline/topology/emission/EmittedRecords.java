@@ -47,7 +47,7 @@ final class EmittedRecords {
     List<ProducerRecord<byte[], byte[]>> next(
             String topic, String site, Decoder decoder, @Nullable DecoderFactors factors, String parentSha256) {
         AdaptationReport report = new AdaptationReport(
-                site, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
+                site, 0, 1, "published", "", 0, 1, 1, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
                 versions.merge(site, 1L, Long::sum),
                 AdapterAnswer.ADAPTED,

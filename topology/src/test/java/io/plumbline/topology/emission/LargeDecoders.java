@@ -102,7 +102,7 @@ public final class LargeDecoders {
         public void process(Record<byte[], byte[]> record) {
             say("triggered", Long.parseLong(new String(record.value(), StandardCharsets.UTF_8)));
             AdaptationReport report = new AdaptationReport(
-                    SITE, 0, 1, "published", "", 0, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
+                    SITE, 0, 1, "published", "", 0, 1, 1, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
             AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
                     ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, null, Map.of(), PARENT);
             context()

@@ -1,0 +1,86 @@
+package io.plumbline.topology.adaptation;
+
+import io.plumbline.topology.assessment.Json;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What the adapter remembers of the drifted windows whose rows it has pooled for a site; the rows themselves lie beside it
+ * ({@link RowPools}). Stored as JSON with snake-case keys, at most {@value #MOST_WINDOWS} windows, some 100 kB.
+ *
+ * @param windows the windows, ascending by their ends
+ * @param judgedMs end of the window that was last answered with a refit, {@link #NEVER} before the first
+ * @param doubledRows distinct rows when a refit was last made because they had doubled, 0 where none was since the pool was last
+ *     emptied
+ */
+record RowPool(List<Window> windows, long judgedMs, int doubledRows) {
+
+    static final long NEVER = Long.MIN_VALUE;
+
+    /** The most windows whose rows are pooled, however few rows they have. */
+    static final int MOST_WINDOWS = 1_000;
+
+    static final RowPool EMPTY = new RowPool(List.of(), NEVER, 0);
+
+    /**
+     * A window with rows in the pool.
+     *
+     * @param parts records its sample came in
+     * @param capacity capacity of that sample
+     */
+    record Window(long endMs, int parts, int capacity) {}
+
+    RowPool {
+        windows = List.copyOf(windows);
+    }
+
+    /** This pool with a window more, without those that end longer than {@code age} before or after it; a known end is replaced. */
+    RowPool with(Window added, Duration age) {
+        List<Window> all = Stream.concat(
+                        windows.stream()
+                                .filter(window -> window.endMs() != added.endMs()
+                                        && Math.abs(window.endMs() - added.endMs()) <= age.toMillis()),
+                        Stream.of(added))
+                .sorted(Comparator.comparingLong(Window::endMs))
+                .toList();
+        return new RowPool(all.subList(Math.max(0, all.size() - MOST_WINDOWS), all.size()), judgedMs, doubledRows);
+    }
+
+    RowPool withWindows(List<Window> kept) {
+        return new RowPool(kept, judgedMs, doubledRows);
+    }
+
+    /**
+     * This pool after a refit.
+     *
+     * @param rows distinct rows if it was made because they had doubled, else 0
+     */
+    RowPool judged(long windowEndMs, int rows) {
+        return new RowPool(windows, windowEndMs, Math.max(rows, doubledRows));
+    }
+
+    /** This pool without its windows: the next drift begins anew, the cooldown goes on. */
+    RowPool emptied() {
+        return new RowPool(List.of(), judgedMs, 0);
+    }
+
+    /** Whether the last refit is less event time away than {@code cooldown}; time that goes backwards is a replay. */
+    boolean rests(long windowEndMs, Duration cooldown) {
+        return judgedMs != NEVER && Math.abs(windowEndMs - judgedMs) < cooldown.toMillis();
+    }
+
+    boolean holds(long windowEndMs, int part) {
+        return windows.stream().anyMatch(window -> window.endMs() == windowEndMs && part < window.parts());
+    }
+
+    byte[] encode() {
+        return Json.bytes(this);
+    }
+
+    /** Throws {@link IllegalArgumentException} when the bytes are not a pool of this layout. */
+    static RowPool decode(byte[] bytes) {
+        return Json.read(bytes, RowPool.class);
+    }
+}
