@@ -152,7 +152,12 @@ public record CapacityEstimate(
 
     /** Sizes of one site. */
     private record Site(
-            ExplainerShape shape, int rank, boolean adapts, boolean encodesOnArrival, int pooledRows, int requestComponents) {
+            ExplainerShape shape,
+            int rank,
+            boolean adapts,
+            boolean encodesOnArrival,
+            int pooledRows,
+            int requestComponents) {
 
         /** Live, where windows are composed. */
         double totals() {

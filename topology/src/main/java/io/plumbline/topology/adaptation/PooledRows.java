@@ -13,8 +13,9 @@ import java.util.stream.Stream;
  * @param rows the rows, ascending by their hashes
  * @param fitted requests that the decoder in service was fitted on; empty while the trained decoder serves
  * @param windows how many windows they come from
+ * @param rate the share of these windows' rows that are here, in (0, 1]
  */
-record PooledRows(List<SampledRow> rows, Set<Long> fitted, int windows) {
+record PooledRows(List<SampledRow> rows, Set<Long> fitted, int windows, double rate) {
 
     PooledRows {
         rows = List.copyOf(rows);

@@ -115,8 +115,7 @@ final class Refit {
 
     private AdaptationOutcome fit(
             AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
-        DistinctRequests distinct =
-                DistinctRequests.among(pool.rows(), pool.rate(), cleanRequests, pool.fitted());
+        DistinctRequests distinct = DistinctRequests.among(pool.rows(), pool.rate(), cleanRequests, pool.fitted());
         if (distinct.mixed() != null) {
             return new AdaptationOutcome.Keep(answer(request, AdaptationReport.REFUSED, distinct.mixed(), begin));
         }

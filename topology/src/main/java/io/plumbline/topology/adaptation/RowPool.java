@@ -27,10 +27,17 @@ record RowPool(List<Window> windows, long judgedMs, int doubledRows) {
     /**
      * A window with rows in the pool.
      *
+     * @param rows rows in the window, sampled or not
      * @param parts records its sample came in
      * @param capacity capacity of that sample
      */
-    record Window(long endMs, int parts, int capacity) {}
+    record Window(long endMs, long rows, int parts, int capacity) {
+
+        /** The share of the window's rows that was sampled. */
+        double rate() {
+            return Math.min(1.0, Math.max(1, capacity) / (double) Math.max(1L, rows));
+        }
+    }
 
     RowPool {
         windows = List.copyOf(windows);

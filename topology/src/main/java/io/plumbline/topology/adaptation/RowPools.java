@@ -73,7 +73,8 @@ final class RowPools {
      */
     PooledRows add(String site, Adapt request, Limits limits, Explainer explainer, long fittedUpToMs) {
         RowPool before = of(site);
-        RowPool.Window window = new RowPool.Window(request.windowEndMs(), request.parts(), request.sampleCapacity());
+        RowPool.Window window =
+                new RowPool.Window(request.windowEndMs(), request.rows(), request.parts(), request.sampleCapacity());
         List<SampledRow> added;
         try {
             added = rows(site, window, explainer);
@@ -85,6 +86,7 @@ final class RowPools {
         List<RowPool.Window> kept = new ArrayList<>();
         List<SampledRow> pooled = new ArrayList<>();
         Set<Long> fitted = new HashSet<>();
+        double rates = 0.0;
         for (int i = shares.size() - 1; i >= 0 && pooled.size() < limits.rows(); i--) {
             List<SampledRow> own = shares.get(i).rows();
             // In ascending order of their hashes: a prefix is a uniform sample of the window.
@@ -92,6 +94,7 @@ final class RowPools {
             if (!taken.isEmpty()) {
                 kept.add(0, shares.get(i).window());
                 pooled.addAll(taken);
+                rates += shares.get(i).window().rate() * taken.size() * taken.size() / own.size();
             }
             if (shares.get(i).window().endMs() <= fittedUpToMs) {
                 taken.forEach(row -> fitted.add(row.request()));
@@ -101,7 +104,7 @@ final class RowPools {
         pools.put(site, after.encode());
         deleteOthers(site, after);
         pooled.sort(Comparator.comparingLong(SampledRow::hash));
-        return new PooledRows(pooled, fitted, kept.size());
+        return new PooledRows(pooled, fitted, kept.size(), rates / pooled.size());
     }
 
     /** Remembers that the rows of a site were answered with a refit, see {@link RowPool#judged}. */

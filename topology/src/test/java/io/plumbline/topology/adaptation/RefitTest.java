@@ -82,9 +82,8 @@ class RefitTest {
         sample().rows().stream()
                 .filter(row -> row.timestampMs() < 15)
                 .forEach(row -> few.offer(row.hash(), row.request(), row.timestampMs(), row.activation(), null));
-        AdaptationOutcome outcome =
-                refit(explainer, DType.F32)
-                        .adapt(REQUEST, pool(few), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
+        AdaptationOutcome outcome = refit(explainer, DType.F32)
+                .adapt(REQUEST, pool(few), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
         assertInstanceOf(AdaptationOutcome.Wait.class, outcome);
         assertEquals(AdaptationReport.POOLED, outcome.report().outcome());
         assertEquals(
