@@ -255,7 +255,7 @@ class BaselineFromTopicIT {
 
     private static Shell assess(Path normal, Object... rest) throws IOException {
         List<Object> arguments = new ArrayList<>(List.of("assess", "--explainer", folder.resolve("explainer")));
-        arguments.addAll(List.of("--baseline", normal, "--activations", dump(56, 60), "--rank", 4, "--json"));
+        arguments.addAll(List.of("--baseline", normal, "--activations", dump(52, 60), "--rank", 4, "--json"));
         arguments.addAll(List.of(rest));
         return Shell.run(arguments.toArray());
     }
