@@ -262,7 +262,8 @@ final class AdaptCommand implements Callable<Integer> {
                     .map(test -> "%s: %s".formatted(test.name(), verdict(test)))
                     .collect(Collectors.joining("\n  ", "nothing was written, the gate refuses:\n  ", "")));
         }
-        return new Fitted(adaptation.search().decoder(), rows.refit(), adaptation.decision());
+        SampleRows fitted = adaptation.judgedStays() == null ? rows.all() : rows.refit();
+        return new Fitted(adaptation.search().decoder(), fitted, adaptation.decision());
     }
 
     /** Fitted on everything given, whatever comes of it; judged where there are rows to judge on. */
