@@ -42,6 +42,17 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
         return systematic(removable.estimate()[feature], feature);
     }
 
+    /** Squared length of the change that a refit would make to the column; where the feature is not active, what is typical here. */
+    double squaredChange(int feature) {
+        double variance = removable.variance()[feature];
+        return variance > 0.0 ? removable.estimate()[feature] / variance : removable.typical() * squaredNorms[feature];
+    }
+
+    /** The systematic residual here of a column that a refit would change by as much. */
+    double systematicResidualOf(double squaredChange, int feature) {
+        return systematic(squaredChange * removable.variance()[feature], feature);
+    }
+
     double systematicResidualLow(int feature) {
         return systematic(removable.low()[feature], feature);
     }

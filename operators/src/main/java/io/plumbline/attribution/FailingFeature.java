@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
  * rows' targets about their mean, so that they add to FVU.
  *
  * @param feature its index, row of {@code W_dec} as stored
- * @param systematicResidual {@code |w| |cov(z, e)|}, the part of the error that goes with its code, without what chance gives; what the list
- *     is ordered by
+ * @param systematicResidual {@code |w| |cov(z, e)|}, the part of the error that goes with its code, without what chance gives
  * @param systematicResidualLow lower end of its one-sided 95 % interval, by a bootstrap over requests
- * @param systematicResidualBaseline the same as {@code systematicResidual} on the rows that the baseline keeps; null without such rows
+ * @param systematicResidualBaseline what it would be here if a refit had to change the column by as much as on the rows that the baseline
+ *     keeps; null without such rows
  * @param shareOfError {@code |cov(z, e)|^2 / (var(z) var(e))}, share of the error that a least-squares refit of its column alone would remove
  * @param usefulness FVU that taking the feature out would add, {@code sum_i (|e_i + z_i w|^2 - |e_i|^2)}; negative where it does harm
  * @param usefulnessBaseline the same on the rows that the baseline keeps; null without such rows

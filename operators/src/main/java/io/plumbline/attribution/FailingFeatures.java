@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lists the features whose decoder columns are wrong on the rows of a window.
  *
- * <p>A feature is listed where the error that goes with its code is more than chance gives, and more than on the rows that the baseline
- * keeps: see {@link FailingFeature} and, for estimate and interval, {@link RemovableErrors}. Rows of one request are not independent, so
- * fewer than four requests list nothing.
+ * <p>A feature is listed where a refit would have to change its column by more than on the rows that the baseline keeps, and more than
+ * chance explains: see {@link Excess}. A feature that only fires more often is not listed. The list is ordered by how much its systematic
+ * residual exceeds the baseline's: see {@link FailingFeature} and, for the estimate, {@link RemovableErrors}. Rows of one request are not
+ * independent, so fewer than five requests list nothing.
  *
  * <p><b>Cost.</b> {@code 2 nnz d} flops for the errors, and at most {@code 16^2 d} for each feature that is active on the rows. <b>Size.</b>
  * Of the baseline 24 bytes a feature; while a window is looked at {@code 8 n d + 12 nnz} bytes and 80 a feature.
@@ -28,10 +29,8 @@ public final class FailingFeatures {
     /** Most rows of a window's sample that are looked at, which bounds the encoder's work. */
     public static final int ROWS = 4096;
 
-    private static final Comparator<FailingFeature> WORST_FIRST = Comparator.comparingDouble(
-                    FailingFeature::systematicResidual)
-            .reversed()
-            .thenComparingInt(FailingFeature::feature);
+    private static final Comparator<FailingFeature> WORST_FIRST =
+            Comparator.comparingDouble(FailingFeatures::excess).reversed().thenComparingInt(FailingFeature::feature);
 
     private final Decoder trained;
     private final double[] squaredNorms;
@@ -83,10 +82,12 @@ public final class FailingFeatures {
         for (int feature : codes.feature()) {
             activeRows[feature]++;
         }
+        boolean[] isMoreWrong =
+                Excess.of(window, baseline, RequestGroups.of(requests).count());
         List<FailingFeature> failing = new ArrayList<>();
         for (int j = 0; j < trained.features(); j++) {
-            Double before = baseline == null ? null : baseline.systematicResidual(j);
-            if (window.removable().isAboveChance()[j] && (before == null || window.systematicResidualLow(j) > before)) {
+            if (isMoreWrong[j]) {
+                Double before = baseline == null ? null : window.systematicResidualOf(baseline.squaredChange(j), j);
                 failing.add(new FailingFeature(
                         j,
                         window.systematicResidual(j),
@@ -102,6 +103,11 @@ public final class FailingFeatures {
         }
         failing.sort(WORST_FIRST);
         return List.copyOf(failing.subList(0, Math.min(most, failing.size())));
+    }
+
+    private static double excess(FailingFeature feature) {
+        Double before = feature.systematicResidualBaseline();
+        return feature.systematicResidual() - (before == null ? 0.0 : before);
     }
 
     private double directionChange(Decoder inService, int feature) {

@@ -23,11 +23,24 @@ import java.util.List;
  *
  * @param estimate drawn in, as above; 0 where a feature is not active
  * @param low lower end of its one-sided 95 % interval
- * @param isAboveChance whether that of the value itself is above 0
+ * @param value not drawn in
+ * @param noise bootstrap variance of the value
+ * @param activeGroups groups in which the feature is active
  * @param variance of the code, {@code (1/n) sum z^2} about its mean
  * @param written {@code (1/n) sum z^2 |w|^2}
+ * @param typical the median m, at least 0
+ * @param spread {@code s^2}, at least 0
  */
-record RemovableErrors(double[] estimate, double[] low, boolean[] isAboveChance, double[] variance, double[] written) {
+record RemovableErrors(
+        double[] estimate,
+        double[] low,
+        double[] value,
+        double[] noise,
+        int[] activeGroups,
+        double[] variance,
+        double[] written,
+        double typical,
+        double spread) {
 
     private static final double TAIL = 0.05;
 
@@ -185,15 +198,14 @@ record RemovableErrors(double[] estimate, double[] low, boolean[] isAboveChance,
             }
             double[] estimate = new double[value.length];
             double[] lower = new double[value.length];
-            boolean[] isAboveChance = new boolean[value.length];
             for (int j = 0; j < value.length; j++) {
                 double prior = typical * written[j];
                 double weight = Math.max(0.0, spread) * written[j] * written[j];
                 estimate[j] = drawnIn(value[j], prior, weight, noise[j]);
                 lower[j] = drawnIn(Math.min(low[j], value[j]), prior, weight, noise[j]);
-                isAboveChance[j] = low[j] > 0.0 && value[j] > 0.0;
             }
-            return new RemovableErrors(estimate, lower, isAboveChance, variance, written);
+            return new RemovableErrors(
+                    estimate, lower, value, noise, activeGroups, variance, written, typical, Math.max(0.0, spread));
         }
 
         private static double median(double[] values) {

@@ -1,11 +1,13 @@
 package io.plumbline.attribution;
 
+import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.wire.ActivationBatch;
 import java.util.Comparator;
 import java.util.List;
@@ -27,6 +29,7 @@ public final class AttributionBench {
     private final Rows window;
     private final Rows later;
     private final Costs costs;
+    private final FailingFeatures failing;
     private final int[] active;
 
     private record Rows(Explainer explainer, SparseCodes codes, Matrix targets, Matrix errors, long[] requests) {
@@ -58,8 +61,11 @@ public final class AttributionBench {
         }
     }
 
-    /** @param requests in the order of their time; at most {@link FailingFeatures#ROWS} rows of the first half are looked at */
-    public AttributionBench(Explainer explainer, List<ActivationBatch> requests) {
+    /**
+     * @param clean rows that the baseline keeps
+     * @param requests in the order of their time; at most {@link FailingFeatures#ROWS} rows of the first half are looked at
+     */
+    public AttributionBench(Explainer explainer, List<SampledRow> clean, List<ActivationBatch> requests) {
         int half = requests.size() / 2;
         int rows = 0;
         int first = 0;
@@ -70,6 +76,8 @@ public final class AttributionBench {
         later = Rows.of(explainer, requests.subList(half, requests.size()));
         Decoder decoder = explainer.decoder();
         costs = Costs.of(decoder, squaredNorms(decoder), window.codes(), window.targets(), window.requests());
+        SampleRows kept = SampleRows.of(explainer.encoder(), clean, explainer.targetWidth());
+        failing = FailingFeatures.of(decoder, kept.codes(), kept.targets(), kept.requests());
         active = IntStream.range(0, decoder.features())
                 .filter(j -> costs.removable().written()[j] > 0.0)
                 .toArray();
@@ -95,9 +103,7 @@ public final class AttributionBench {
 
     /** Error on the later rows, as a share of the trained decoder's, after a refit of the fifty columns listed first. */
     public double refitOfListed() {
-        return refit(FailingFeatures.of(window.explainer().decoder())
-                .list(window.codes(), window.targets(), window.requests(), null, REFITTED)
-                .stream()
+        return refit(failing.list(window.codes(), window.targets(), window.requests(), null, REFITTED).stream()
                 .mapToInt(FailingFeature::feature)
                 .toArray());
     }

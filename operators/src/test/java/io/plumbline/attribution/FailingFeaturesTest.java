@@ -44,7 +44,6 @@ class FailingFeaturesTest {
         assertEquals(0.1, worst.frequency(), 0.03);
     }
 
-    /** One in twenty would pass an interval of 95 %; it has to be above the baseline's value as well. */
     @Test
     void whereNothingFailsHardlyAFeatureIsListed() {
         int listed = 0;
@@ -52,7 +51,7 @@ class FailingFeaturesTest {
             listed += list(targets(codes, Matrix.zeros(1, DIMENSION), 100 + seed), requests(40))
                     .size();
         }
-        assertTrue(listed <= FEATURES * 10 / 20, listed + " listed");
+        assertTrue(listed <= 10, listed + " listed in ten windows");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.plumbline.attribution.AttributionBench;
+import io.plumbline.calibration.Baseline;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +23,9 @@ class RecordedAttributionSoak {
         String recordings = System.getProperty(RecordedDetectionSoak.FOLDER);
         assumeTrue(recordings != null, "no folder of recordings was named with -D" + RecordedDetectionSoak.FOLDER);
         AttributionBench bench = new AttributionBench(
-                Recordings.explainer(folder), Recordings.requests(Path.of(recordings, name + ".safetensors")));
+                Recordings.explainer(folder),
+                Baseline.read(Recordings.unpack(folder, "baseline.safetensors")).rows(),
+                Recordings.requests(Path.of(recordings, name + ".safetensors")));
         String line = "| " + name + " | " + bench.line() + " |";
         System.out.println(line);
         assertTrue(bench.systematicResidual() >= 0.8, line);

@@ -3,6 +3,7 @@ package io.plumbline.topology.detection;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.attribution.AttributionBench;
+import io.plumbline.calibration.Baseline;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,9 @@ class RecordedAttributionTest {
     @Test
     void theListedFeaturesAreThoseThatFailOnLaterRows() throws IOException {
         AttributionBench bench = new AttributionBench(
-                Recordings.explainer(folder), Recordings.requests(Recordings.unpack(folder, "german.safetensors")));
+                Recordings.explainer(folder),
+                Baseline.read(Recordings.unpack(folder, "baseline.safetensors")).rows(),
+                Recordings.requests(Recordings.unpack(folder, "german.safetensors")));
         String line = bench.line();
         assertTrue(bench.systematicResidual() >= 0.8, line);
         assertTrue(bench.usefulness() >= 0.8, line);
