@@ -232,7 +232,7 @@ class AdapterTopologyTest {
                 assembled(stream.read(config.topics().decoders())).get(0).decoder(), 1);
         revert(END + 10_000);
         request(END + 20_000, seed -> WatchedFolder.drifted(seed - 20_000));
-        request(END + 30_000, seed -> WatchedFolder.drifted(seed - 30_000));
+        request(END + 30_000, WatchedFolder::drifted);
         List<AdaptationReport> reports = reports();
         assertEquals(
                 List.of(AdaptationReport.PUBLISHED, AdaptationReport.REVERTED, AdaptationReport.PUBLISHED),
@@ -240,8 +240,8 @@ class AdapterTopologyTest {
                 reports::toString);
         assertEquals(reports.get(0).fvuBefore(), reports.get(2).fvuBefore(), 1e-9);
         assertTrue(
-                reports.get(3).fvuBefore() < reports.get(0).fvuAfter(),
-                "and the next against what that one made, of rows with these very values among others");
+                reports.get(3).fvuBefore() < 0.7 * reports.get(2).fvuBefore(),
+                "and the next against what that one made");
     }
 
     @Test
