@@ -24,7 +24,7 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
     static List<SyntheticDrift> all(SyntheticWorld world, int dimension, long seed) {
         return List.of(
                 rates(world, seed),
-                swapped(world, seed + 1),
+                swapped(world),
                 added(world, dimension, seed + 2),
                 rotated(world, dimension, seed + 3));
     }
@@ -43,7 +43,7 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
     }
 
     /** The children of each root hang under another root, which they fire with as often as they did with their own. */
-    private static SyntheticDrift swapped(SyntheticWorld world, long seed) {
+    private static SyntheticDrift swapped(SyntheticWorld world) {
         Feature[] features = world.features();
         List<Integer> roots = new ArrayList<>();
         Set<Integer> withChildren = new TreeSet<>();
