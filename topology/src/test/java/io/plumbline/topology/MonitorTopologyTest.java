@@ -33,7 +33,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.LongFunction;
 import java.util.regex.Pattern;
@@ -123,10 +122,8 @@ class MonitorTopologyTest {
         JsonNode drifted = reports.get(2);
         assertTrue(drifted.get("gap_share").asDouble() > 0.95, drifted.toString());
         assertTrue(quiet.get("failing_features").isNull(), quiet.toString());
-        Set<Integer> failing = new TreeSet<>();
-        drifted.get("failing_features")
-                .forEach(feature -> failing.add(feature.get("feature").asInt()));
-        assertEquals(Set.of(4, 5, 6, 7, 12, 13, 14, 15), failing, "those that write in the last four dimensions");
+        assertEquals(
+                0, drifted.get("failing_features").size(), "their columns are as wrong on the baseline's rows: " + drifted);
         assertTrue(drifted.get("reconstruction_fvu_trained").asDouble() > 0.5, drifted.toString());
         assertEquals(
                 WatchedFolder.ROWS * WatchedFolder.RECORDS, drifted.get("rows").asInt());
