@@ -94,7 +94,7 @@ class ChartTest {
     void theConfigurationIsOneThatTheProgramTakes() throws IOException {
         String yaml = config(render(EVERYTHING));
         MonitorConfig config = parse(yaml);
-        assertEquals("0.0.0.0", config.httpBind());
+        assertEquals("0.0.0.0", config.http().bind());
         assertEquals(Path.of("/var/lib/plumbline/state"), config.stateDirectory());
         assertEquals(List.of("encoder.layer.2"), List.copyOf(config.sites().keySet()));
         assertEquals(List.of(), StreamsSettings.problems(config));

@@ -57,7 +57,7 @@ class ConsoleIT {
                 browser.awaitText(VERDICT, "drifted");
                 browser.awaitText(".part.decoders .history", "went into service");
                 browser.awaitText("#said", SITE + " is drifted");
-                browser.awaitText(".part.features", "Newest window");
+                browser.awaitText(".part.features", "Features that fail");
                 send(WatchedFolder::quiet, WatchedFolder::quiet, WatchedFolder::quiet);
                 browser.awaitText(VERDICT, "aligned");
                 browser.awaitText(".part.decoders .history", "trained decoder restored");

@@ -107,6 +107,7 @@ class LivelockIT {
                     rank: 4
                     threshold: {share: 0.6}
                     debounce: 1 of 1
+                    cooldown: 0s
                     adaptation: {mode: auto, profile: auto, max_norm_ratio: 10, minimum_improvement: 0.05, validation_share: 0.25}
                 """.formatted(bootstrapServers, POLL_INTERVAL_MS, WatchedFolder.SITE), "livelock.yaml", folder);
     }
