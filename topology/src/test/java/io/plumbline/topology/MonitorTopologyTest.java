@@ -123,7 +123,9 @@ class MonitorTopologyTest {
         assertTrue(drifted.get("gap_share").asDouble() > 0.95, drifted.toString());
         assertTrue(quiet.get("failing_features").isNull(), quiet.toString());
         assertEquals(
-                0, drifted.get("failing_features").size(), "their columns are as wrong on the baseline's rows: " + drifted);
+                0,
+                drifted.get("failing_features").size(),
+                "their columns are as wrong on the baseline's rows: " + drifted);
         assertTrue(drifted.get("reconstruction_fvu_trained").asDouble() > 0.5, drifted.toString());
         assertEquals(
                 WatchedFolder.ROWS * WatchedFolder.RECORDS, drifted.get("rows").asInt());

@@ -32,8 +32,10 @@ class FailingFeaturesCommandTest {
     @BeforeEach
     void makeSite() throws IOException {
         WatchedFolder.create(folder, "h:1");
-        // Of rows in which the last features do nothing: on the folder's own their columns are as wrong as in the window.
-        BaselineBuilder baseline = BaselineBuilder.of(Explainer.read(folder.resolve("explainer")), List.of(4), List.of());
+        // Of rows in which the last features do nothing: on the folder's own their columns are as wrong as in the
+        // window.
+        BaselineBuilder baseline =
+                BaselineBuilder.of(Explainer.read(folder.resolve("explainer")), List.of(4), List.of());
         for (int record = 0; record < 64; record++) {
             Matrix quiet = WatchedFolder.quiet(-1 - record);
             for (int row = 0; row < quiet.rows(); row++) {
