@@ -91,10 +91,10 @@ class FailingFeaturesTest {
 
     /** Rows of one request are alike: what they have in common is no evidence of what others will have. */
     @Test
-    void threeRequestsListNothingAndManyDo() {
+    void fourRequestsListNothingAndMoreDo() {
         Matrix targets = targets(codes, gaussian(new Random(4), 1, DIMENSION), 5);
         assertEquals(List.of(), list(targets, requests(1)));
-        assertEquals(List.of(), list(targets, requests(3)));
+        assertEquals(List.of(), list(targets, requests(4)));
         assertEquals(TURNED, list(targets, requests(8)).get(0).feature());
     }
 
