@@ -71,6 +71,7 @@ class PooledRefitsIT {
                 List<AdaptationReport> answers = answers(asked);
                 List<AdaptationReport> published = published(answers);
                 assertTrue(published.size() >= 2, answers::toString);
+                assertEquals(AdaptationReport.POOLED, answers.get(0).outcome(), "too few passages: " + answers.get(0));
                 AdaptationReport first = published.get(0);
                 AdaptationReport second = published.get(1);
                 assertTrue(second.pooledRows() >= 2 * first.pooledRows(), second::toString);
