@@ -19,6 +19,8 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.CleanRequests;
+import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.wire.ActivationBatch;
@@ -29,6 +31,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * A shift, and what the ways of answering it come to on rows nobody fitted on: later ones of the shifted stream, and others in
@@ -111,7 +114,10 @@ record HarmCase(
     private AdaptationRows adaptationRows(List<SampledRow> rows) {
         return AdaptationRows.of(
                 encoder,
-                SampleSplit.of(rows, SHARE),
+                SampleSplit.of(
+                        DistinctRequests.among(rows, 1.0, CleanRequests.of(baseline), Set.of())
+                                .rows(),
+                        SHARE),
                 BaselineRows.of(encoder, baseline, trained.dimension()),
                 trained.dimension());
     }
