@@ -1,5 +1,6 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;

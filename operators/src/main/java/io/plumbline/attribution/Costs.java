@@ -1,5 +1,6 @@
 package io.plumbline.attribution;
 
+import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Kernels;
@@ -29,7 +30,7 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
                                     decoder));
         }
         Residuals residuals = Residuals.of(decoder, codes, targets);
-        CodesOfFeature byFeature = CodesOfFeature.of(codes);
+        CodesByFeature byFeature = CodesByFeature.of(codes);
         return new Costs(
                 residuals,
                 RemovableErrors.of(byFeature, residuals, requests, squaredNorms),
@@ -65,7 +66,7 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
 
     /** {@code (2 <sum_i z_i e_i, w> + |w|^2 sum_i z_i^2) / n} as a share of the targets' variance. */
     private static double[] usefulness(
-            Decoder decoder, double[] squaredNorms, CodesOfFeature codes, Residuals residuals) {
+            Decoder decoder, double[] squaredNorms, CodesByFeature codes, Residuals residuals) {
         int d = decoder.dimension();
         double[] usefulness = new double[squaredNorms.length];
         double unit = residuals.spread() * residuals.errors().rows();

@@ -1,5 +1,6 @@
 package io.plumbline.attribution;
 
+import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import java.util.Arrays;
@@ -47,7 +48,7 @@ record RemovableErrors(
     /** Features that one thread takes at a time. */
     private static final int PART = 64;
 
-    static RemovableErrors of(CodesOfFeature codes, Residuals residuals, long[] requests, double[] squaredNorms) {
+    static RemovableErrors of(CodesByFeature codes, Residuals residuals, long[] requests, double[] squaredNorms) {
         Work work = new Work(codes, residuals, RequestGroups.of(requests), squaredNorms);
         int features = squaredNorms.length;
         Cores.each((features + PART - 1) / PART, part -> {
@@ -61,7 +62,7 @@ record RemovableErrors(
 
     private static final class Work {
 
-        private final CodesOfFeature codes;
+        private final CodesByFeature codes;
         private final Residuals residuals;
         private final RequestGroups groups;
         private final RequestGroups.Sample whole;
@@ -77,7 +78,7 @@ record RemovableErrors(
         private final double[] written;
         private final int[] activeGroups;
 
-        Work(CodesOfFeature codes, Residuals residuals, RequestGroups groups, double[] squaredNorms) {
+        Work(CodesByFeature codes, Residuals residuals, RequestGroups groups, double[] squaredNorms) {
             this.codes = codes;
             this.residuals = residuals;
             this.groups = groups;

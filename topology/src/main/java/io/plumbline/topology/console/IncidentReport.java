@@ -159,7 +159,7 @@ public final class IncidentReport {
 
     private void features(Markup page) {
         WindowReport failing = site.newestFailing();
-        if (failing == null) {
+        if (failing == null || Objects.requireNonNull(failing.failingFeatures()).isEmpty()) {
             return;
         }
         page.element("h2", "Features that fail");

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param windows by end and start in event time, the newest last
  * @param newest the whole report of the last of them
- * @param newestFailing the newest report that names features, so that they can still be read when the site is aligned again
+ * @param newestFailing the newest report of a drifted window, which lists the features that fail or none; it is still read when the site
+ *     is aligned again
  * @param adaptations what the adapter said, oldest first
  * @param account what became of the site's rows
  * @param inService manifest of the decoder published last
@@ -78,9 +79,7 @@ record SiteHistory(
                 site,
                 List.copyOf(all),
                 newer(newest, report),
-                report.failingFeatures() == null || report.failingFeatures().isEmpty()
-                        ? newestFailing
-                        : newer(newestFailing, report),
+                report.failingFeatures() == null ? newestFailing : newer(newestFailing, report),
                 adaptations,
                 account,
                 inService,

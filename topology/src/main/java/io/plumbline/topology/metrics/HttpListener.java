@@ -12,10 +12,12 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.SecureRequestCustomizer;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.SslConnectionFactory;
+import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.jspecify.annotations.Nullable;
 
@@ -98,8 +100,7 @@ final class HttpListener implements AutoCloseable {
     }
 
     /** What the server itself refuses: a line, and nothing of what was sent. */
-    private static boolean refuse(
-            Request request, org.eclipse.jetty.server.Response response, org.eclipse.jetty.util.Callback callback) {
+    private static boolean refuse(Request request, Response response, Callback callback) {
         int status = response.getStatus();
         WebAnswer.text(status, HttpStatus.getMessage(status)).send(response, callback);
         return true;

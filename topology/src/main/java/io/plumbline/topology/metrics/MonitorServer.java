@@ -56,12 +56,12 @@ public final class MonitorServer implements AutoCloseable {
         passwords = web.users().isEmpty() ? null : new Passwords(web.users());
         InetAddress address = InetAddress.getByName(settings.bind());
         hosts = AnsweredHosts.of(address, settings.bind(), settings.hosts());
-        http = listen("monitor-http", THREADS, address, settings.port(), web.tls(), answering(false));
+        http = listen("http.port", THREADS, address, settings.port(), web.tls(), answering(false));
         Integer own = settings.probePort();
         try {
             probes = own == null
                     ? null
-                    : listen("monitor-probe", PROBE_THREADS, address, own, web.tls(), answering(true));
+                    : listen("http.probe_port", PROBE_THREADS, address, own, web.tls(), answering(true));
         } catch (IOException e) {
             http.close();
             throw e;
@@ -69,14 +69,15 @@ public final class MonitorServer implements AutoCloseable {
     }
 
     private static HttpListener listen(
-            String name, int threads, InetAddress address, int port, @Nullable ServerTls tls, Handler handler)
+            String key, int threads, InetAddress address, int port, @Nullable ServerTls tls, Handler handler)
             throws IOException {
         try {
+            String name = key.replaceAll("[._]", "-");
             return HttpListener.start(name, threads, new InetSocketAddress(address, port), tls, handler);
         } catch (IOException e) {
             throw new IOException(
-                    "metrics: cannot listen on %s:%d: %s; stop what listens there, or set http.port to another (0: any free one)"
-                            .formatted(address.getHostAddress(), port, e.getMessage()),
+                    "metrics: cannot listen on %s:%d: %s; stop what listens there, or set %s to another (0: any free one)"
+                            .formatted(address.getHostAddress(), port, e.getMessage(), key),
                     e);
         }
     }

@@ -80,7 +80,7 @@ export function features(root, answer) {
   const head = h("h2", null, "Features that fail");
   if (answer.features.length === 0) {
     root.replaceChildren(head, h("p", { class: "quiet" }, answer.window_end_ms === null
-      ? "None: they are named while a site is drifted." : "The drifted window named none."));
+      ? "None: they are named while a site is drifted." : "The drifted window named none: no column is more wrong on its rows than on the baseline's."));
     return;
   }
   const cells = (f) => [String(f.feature), percent(f.systematic_residual), percent(f.systematic_residual_baseline), percent(f.usefulness),

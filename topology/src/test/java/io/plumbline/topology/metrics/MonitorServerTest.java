@@ -304,6 +304,17 @@ class MonitorServerTest {
         IOException refused =
                 assertThrows(IOException.class, () -> listening(port, metrics, Optional::empty, Optional::empty));
         assertTrue(refused.toString().contains(":" + port + ": "), refused::toString);
+        assertTrue(refused.toString().contains("set http.port to another"), refused::toString);
+        IOException probes = assertThrows(
+                IOException.class,
+                () -> MonitorServer.start(
+                        new HttpSettings("127.0.0.1", 0, port, List.of(), null, true),
+                        WebConfig.NONE,
+                        metrics,
+                        Optional::empty,
+                        Optional::empty,
+                        WebPages.NONE));
+        assertTrue(probes.toString().contains("set http.probe_port to another"), probes::toString);
     }
 
     @Test
@@ -313,7 +324,7 @@ class MonitorServerTest {
         server.close();
         listening(port, metrics, Optional::empty, Optional::empty).close();
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().startsWith("monitor-http-")) {
+            if (thread.getName().startsWith("http-port-")) {
                 thread.join(10_000);
                 assertFalse(thread.isAlive(), thread.getName());
             }

@@ -1,14 +1,15 @@
-package io.plumbline.adaptation;
-
-import io.plumbline.explainer.SparseCodes;
+package io.plumbline.explainer;
 
 /**
- * The entries of sparse codes by feature: those of feature j are {@code start[j] .. start[j + 1] - 1} of {@code row} (ascending)
- * and {@code value}. One pass over the codes.
+ * The entries of sparse codes by feature instead of by row: those of feature j are {@code start[j] .. start[j + 1] - 1} of {@code row}
+ * (ascending) and {@code value}.
+ *
+ * <p><b>Size.</b> 12 bytes an entry and 4 a feature. The arrays are not copied: whoever holds them does not write to them.
  */
-record CodesByFeature(int[] start, int[] row, double[] value) {
+public record CodesByFeature(int[] start, int[] row, double[] value) {
 
-    static CodesByFeature of(SparseCodes codes) {
+    /** Sorts the entries by feature, in one pass over the codes. */
+    public static CodesByFeature of(SparseCodes codes) {
         int[] start = new int[codes.features() + 1];
         for (int feature : codes.feature()) {
             start[feature + 1]++;
