@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param masking rows that were left out of all of it
  * @param rows whole requests of the recording, request after request, for pricing a decoder on in-distribution traffic: see
  *     {@link io.plumbline.moments.RequestSample}
+ * @param encodedRows rows of a clean window on which its reconstruction was measured, where it has more; at least 2
+ * @param requests how its requests differ; null where they were fewer than {@link RequestModel#FEWEST_REQUESTS}
  * @param provenance when it was made, of what, and what it replaces; null for one that was never meant for a file
  */
 public record Baseline(
@@ -33,6 +35,8 @@ public record Baseline(
         List<NullSample> samples,
         Masking masking,
         List<SampledRow> rows,
+        int encodedRows,
+        @Nullable RequestModel requests,
         @Nullable Provenance provenance) {
 
     public Baseline {
@@ -46,6 +50,13 @@ public record Baseline(
         if (!explainerSha256.matches("[0-9a-f]{64}")) {
             throw new IllegalArgumentException(
                     "explainer sha256 = \"%s\": expected 64 hexadecimal digits".formatted(explainerSha256));
+        }
+        if (encodedRows < 2) {
+            throw new IllegalArgumentException("%d encoded rows: expected 2 or more".formatted(encodedRows));
+        }
+        if (requests != null && requests.projection().dimension() != dimension) {
+            throw new IllegalArgumentException("a model of requests of dimension %d in a baseline of dimension %d"
+                    .formatted(requests.projection().dimension(), dimension));
         }
         for (SampledRow row : rows) {
             if (row.targetRow().length != dimension) {
@@ -70,6 +81,8 @@ public record Baseline(
                 samples,
                 masking,
                 rows,
+                encodedRows,
+                requests,
                 other);
     }
 
@@ -106,5 +119,10 @@ public record Baseline(
      */
     public static Baseline read(Path file) throws IOException {
         return BaselineFile.read(file);
+    }
+
+    /** Numbers that are kept of a request's sum under the model of a file, 0 where it has none; reads its header alone. */
+    public static int requestComponents(Path file) throws IOException {
+        return BaselineFile.requestComponents(file);
     }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * may be of any length. Where rows are masked by their norm there is a pass before both ({@link #needsNorms}): what is long is
  * known only from all rows.
  *
- * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass and {@code 4 (d_in + d_out)} for each sampled row (d_out for
+ * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass, the means of at most 4,096 requests ({@code 8 d} bytes each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for
  * transcoders only): 2,048 rows of width 768 are 6 MB. Not thread-safe.
  */
 public final class BaselineBuilder {
@@ -44,14 +44,17 @@ public final class BaselineBuilder {
     private boolean ladder;
     private final RequestSums whole;
     private final GroupingSums grouping;
+    private final RequestMeans means = new RequestMeans();
     private final MaskRules rules;
     private final MedianNorm norms = new MedianNorm();
     private @Nullable RowMask mask;
     private MaskedRows masked = MaskedRows.NONE;
     private RequestSample sample = RequestSample.ofCapacity(DEFAULT_SAMPLE_ROWS);
+    private int encodedRows;
 
     private BaselineBuilder(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, MaskRules rules) {
         this.explainer = explainer;
+        this.encodedRows = SampledReconstruction.usualRows(explainer);
         this.ranks = List.copyOf(ranks);
         this.rowsPerWindow = List.copyOf(rowsPerWindow);
         int dimension = explainer.targetWidth();
@@ -124,6 +127,20 @@ public final class BaselineBuilder {
         return filled.isEmpty() ? possible.subList(0, Math.min(1, possible.size())) : filled;
     }
 
+    /**
+     * Measures reconstruction in clean windows on another number of rows than {@link SampledReconstruction#usualRows}; the windows that
+     * are judged by them are measured on as many.
+     *
+     * @param rowsOfWindow at most so many rows of a window are encoded, at least 2
+     */
+    public BaselineBuilder encoding(int rowsOfWindow) {
+        if (rowsOfWindow < 2) {
+            throw new IllegalArgumentException("%d encoded rows: expected 2 or more".formatted(rowsOfWindow));
+        }
+        encodedRows = rowsOfWindow;
+        return this;
+    }
+
     /** Whether every request must go through {@link #addNorms} before the first {@link #add}. */
     public boolean needsNorms() {
         return rules.normCap() != null;
@@ -166,10 +183,11 @@ public final class BaselineBuilder {
         RowMask.Kept<ActivationBatch> kept = mask().apply(batch);
         ActivationBatch rows = kept.rows();
         if (rows != null) {
-            RequestSums request = RequestSums.of(explainer, rows);
+            RequestSums.Encoded request = RequestSums.of(explainer, rows);
             sample.add(rows);
-            grouping.add(rows.targetRows(), request.targets());
-            whole.merge(request);
+            grouping.add(rows.targetRows(), request.sums().targets());
+            means.add(request.mean(), request.error(rows.targetRows()));
+            whole.merge(request.sums());
         }
         if (!needsNorms()) {
             addNormsOf(rows);
@@ -197,7 +215,8 @@ public final class BaselineBuilder {
         if (ladder) {
             rowsPerWindow = sizesOnLadder();
         }
-        return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows());
+        CrossFit requests = CrossFit.of(means);
+        return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows(requests), requests);
     }
 
     /**
@@ -210,10 +229,10 @@ public final class BaselineBuilder {
             throw new IllegalStateException(
                     "clean windows of %s rows were asked for: they are cut in a second pass".formatted(rowsPerWindow));
         }
-        return withoutWindows();
+        return withoutWindows(CrossFit.of(means));
     }
 
-    private Baseline withoutWindows() {
+    private Baseline withoutWindows(@Nullable CrossFit requests) {
         if (rows() == 0) {
             throw new IllegalStateException("a baseline of no rows: add clean activations first");
         }
@@ -227,6 +246,8 @@ public final class BaselineBuilder {
                 List.of(),
                 new Masking(rules, medianNorm()),
                 sample.rows(),
+                encodedRows,
+                requests == null ? null : requests.model(),
                 null);
     }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * The layout of a baseline file.
  *
  * <pre>
- * metadata   format = plumbline-baseline, version = 2, explainer_sha256,
+ * metadata   format = plumbline-baseline, version = 3, explainer_sha256,
  *            created (ISO-8601, UTC), source, revision, parent_sha256: see {@link Provenance}; may be missing
  * tensor                                  shape           type  meaning
  * rows                                    [1]             I64   n
@@ -34,6 +34,13 @@ import org.jspecify.annotations.Nullable;
  * median_norm                             [1]             F64   of the target rows that are not masked by token, see {@link Masking}
  * mask_token_ids                          [m]             I64   this and the next are missing where nothing is masked so
  * mask_norm_cap                           [1]             F64
+ * encoded_rows                            [1]             I64   rows of a clean window on which reconstruction was measured, where it has more
+ * request_basis                           [p, d]          F64   this and the next five are missing where there is no {@link RequestModel}
+ * request_location                        [p]             F64
+ * request_rows                            [1]             F64   mean number of rows of a request
+ * request_scores                          [B]             F64   of the means of the baseline's requests, cross-fitted, ascending
+ * request_fvu                             [1]             F64
+ * request_fvu_scores                      [F]             F64   of their reconstructions, ascending; may be missing
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   one statistic in clean windows, NaN: undefined
  * sample_requests                         [q]             I64   names of the requests of which rows were kept
  * sample_request_offsets                  [q + 1]         I64   rows of request i: offsets[i] .. offsets[i + 1] - 1
@@ -43,12 +50,12 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Kept rows have the narrowest of F16, BF16 and F32 that holds every value exactly: 2,048 rows of width 768 are 3 or 6 MB.
- * Version 1 had none; such a file is refused with the command that makes another.
+ * A file of another version is refused with the command that makes another.
  */
 final class BaselineFile {
 
     static final String FORMAT = "plumbline-baseline";
-    static final String VERSION = "2";
+    static final String VERSION = "3";
     private static final String CREATED = "created";
     private static final String SOURCE = "source";
     private static final String REVISION = "revision";
@@ -57,6 +64,7 @@ final class BaselineFile {
     private static final String REQUESTS = "requests";
     private static final String DESIGN_EFFECT = "design_effect";
     private static final String MEDIAN_NORM = "median_norm";
+    private static final String ENCODED_ROWS = "encoded_rows";
     private static final String MASK_TOKEN_IDS = "mask_token_ids";
     private static final String MASK_NORM_CAP = "mask_norm_cap";
 
@@ -80,6 +88,8 @@ final class BaselineFile {
             });
         }
         addMasking(writer, baseline.masking());
+        writer.addLongs(ENCODED_ROWS, baseline.encodedRows());
+        KeptRequests.write(writer, baseline.requests());
         for (NullSample sample : baseline.samples()) {
             sample.statistics()
                     .forEach((statistic, values) -> writer.addVector(
@@ -105,6 +115,12 @@ final class BaselineFile {
         }
     }
 
+    static int requestComponents(Path file) throws IOException {
+        try (Safetensors tensors = Safetensors.open(file)) {
+            return KeptRequests.components(tensors);
+        }
+    }
+
     static Baseline read(String name, Safetensors tensors) {
         Map<String, String> metadata = tensors.metadata();
         if (!FORMAT.equals(metadata.get("format"))) {
@@ -113,7 +129,7 @@ final class BaselineFile {
         }
         if (!VERSION.equals(metadata.get("version"))) {
             throw new BaselineException(
-                    "%s: version %s of the baseline format, this program reads %s, which keeps rows of the recording beside its moments; run `plumbline baseline` again"
+                    "%s: version %s of the baseline format, this program reads %s, which keeps how the recording's requests differ beside its moments; run `plumbline baseline` again"
                             .formatted(name, metadata.get("version"), VERSION));
         }
         long rows = vector(name, tensors, "rows", 1, DType.I64).toLongs()[0];
@@ -145,7 +161,17 @@ final class BaselineFile {
                 samples(name, tensors),
                 masking(name, tensors),
                 KeptRows.read(name, tensors, width),
+                encodedRows(name, tensors),
+                KeptRequests.read(name, tensors, width),
                 provenance(name, metadata));
+    }
+
+    private static int encodedRows(String name, Safetensors tensors) {
+        long rows = vector(name, tensors, ENCODED_ROWS, 1, DType.I64).toLongs()[0];
+        if (rows < 2 || rows > Integer.MAX_VALUE) {
+            throw new BaselineException("%s: encoded_rows = %d, expected 2 or more".formatted(name, rows));
+        }
+        return (int) rows;
     }
 
     private static void addMasking(SafetensorsWriter writer, Masking masking) {
@@ -275,7 +301,7 @@ final class BaselineFile {
         return values;
     }
 
-    private static double[] finite(String name, Tensor tensor) {
+    static double[] finite(String name, Tensor tensor) {
         double[] values = tensor.toDoubles();
         if (!Arrays.stream(values).allMatch(Double::isFinite)) {
             throw new BaselineException(

@@ -1,13 +1,19 @@
 package io.plumbline.calibration;
 
 import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestSample;
+import io.plumbline.moments.RequestTotal;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,37 +23,47 @@ import org.jspecify.annotations.Nullable;
  * The second pass of a {@link BaselineBuilder}: cuts clean windows out of whole requests and keeps their statistics.
  *
  * <p>For every size asked for, requests are collected until a window has at least that many rows; it is then assessed against
- * the baseline without it, in second moment and reconstructions, and forgotten. The unfinished last one is no clean window.
+ * the baseline without it, in second moment and reconstructions, its requests scored by a model they had no part in, and forgotten. The unfinished last one is
+ * no clean window.
  *
- * <p><b>Size.</b> {@code 8 d(d+3)} bytes per window size and {@link SampledReconstruction#ROWS} rows, whatever the number of windows, and a {@link SiteGeometry} per rank.
+ * <p><b>Size.</b> {@code 8 d(d+3)} bytes and a {@link SampledReconstruction} per window size, whatever the number of windows, and a
+ * {@link SiteGeometry} per rank.
  * <b>Cost.</b> Four eigendecompositions of d x d per window and rank. Not thread-safe.
  */
 public final class CleanWindowPass {
 
     /** A window that is being filled. */
-    private record Window(RequestSums sums, SampledReconstruction sampled) {
-        Window(int dimension) {
-            this(new RequestSums(dimension), new SampledReconstruction());
+    private record Window(RequestSums sums, SampledReconstruction sampled, List<RequestScore> requests) {
+        Window(int dimension, int encodedRows) {
+            this(new RequestSums(dimension), SampledReconstruction.ofCapacity(encodedRows), new ArrayList<>());
         }
     }
 
     private final Explainer explainer;
     private final Baseline whole;
+    private final @Nullable CrossFit crossFit;
     private final RowMask mask;
     private final List<SiteGeometry> geometries = new ArrayList<>();
     private final Map<Integer, Window> open = new LinkedHashMap<>();
     private final Map<List<Integer>, Map<String, List<Double>>> values = new LinkedHashMap<>();
     private long rows;
+    private int requests;
 
-    CleanWindowPass(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, Baseline whole) {
+    CleanWindowPass(
+            Explainer explainer,
+            List<Integer> ranks,
+            List<Integer> rowsPerWindow,
+            Baseline whole,
+            @Nullable CrossFit crossFit) {
         this.explainer = explainer;
         this.whole = whole;
+        this.crossFit = crossFit;
         this.mask = whole.masking().mask();
         for (int rank : ranks) {
             geometries.add(SiteGeometry.of(explainer.decoder(), whole.moment(), whole.reconstructionMoment(), rank));
             rowsPerWindow.forEach(size -> values.put(List.of(rank, size), new LinkedHashMap<>()));
         }
-        rowsPerWindow.forEach(size -> open.put(size, new Window(explainer.targetWidth())));
+        rowsPerWindow.forEach(size -> open.put(size, newWindow()));
     }
 
     /** Adds the next request, the same and in the same order as in the first pass. */
@@ -56,18 +72,42 @@ public final class CleanWindowPass {
         if (kept == null) {
             return this;
         }
-        RequestSums request = RequestSums.of(explainer, kept);
+        RequestSums.Encoded request = RequestSums.of(explainer, kept);
+        int number = requests++;
+        // Two requests of equal contents are two.
+        long hash = RowSample.hash(RequestSample.hash(kept), number);
+        RequestScore score = crossFit == null ? null : score(crossFit, hash, number, kept);
         rows += kept.rows();
         open.replaceAll((size, window) -> {
-            window.sums().merge(request);
-            window.sampled().add(kept);
+            window.sums().merge(request.sums());
+            window.sampled().add(hash, kept, request.squaredErrors());
+            if (score != null) {
+                window.requests().add(score);
+            }
             if (window.sums().targets().rows() < size) {
                 return window;
             }
-            assess(size, window.sums(), window.sampled().fvu(explainer));
-            return new Window(explainer.targetWidth());
+            assess(size, window);
+            return newWindow();
         });
         return this;
+    }
+
+    private Window newWindow() {
+        return new Window(explainer.targetWidth(), whole.encodedRows());
+    }
+
+    private static RequestScore score(CrossFit fit, long hash, int number, ActivationBatch request) {
+        Double score = fit.scores().get(number);
+        if (score != null) {
+            return new RequestScore(
+                    hash, null, request.rows(), score, fit.model().pValueOfMean(score));
+        }
+        double[] sum = new double[fit.model().projection().components()];
+        fit.model().projection().add(request.targetRows(), sum);
+        return fit.model()
+                .score(List.of(new RequestTotal(hash, null, request.rows(), sum)))
+                .get(0);
     }
 
     /**
@@ -94,26 +134,29 @@ public final class CleanWindowPass {
                 samples,
                 whole.masking(),
                 whole.rows(),
+                whole.encodedRows(),
+                whole.requests(),
                 null);
     }
 
-    private void assess(int size, RequestSums window, @Nullable Double fvu) {
-        SecondMoment own = window.targets().snapshot();
+    private void assess(int size, Window window) {
+        SecondMoment own = window.sums().targets().snapshot();
         long otherRows = whole.rowCount() - own.rows();
         if (otherRows <= 0) {
             // The only window is the whole baseline: nothing to compare it with.
             return;
         }
         SecondMoment others = whole.moment().minus(own);
-        Matrix otherReconstructions = without(window.reconstructions().snapshot(), otherRows);
+        Matrix otherReconstructions = without(window.sums().reconstructions().snapshot(), otherRows);
+        EncodedErrors errors = window.sampled().errors();
+        WindowRequests scored = requests(window.requests(), errors);
         for (SiteGeometry geometry : geometries) {
             Map<String, List<Double>> series =
                     values.computeIfAbsent(List.of(geometry.rank(), size), key -> new LinkedHashMap<>());
-            geometry.withBaseline(others, otherReconstructions)
+            GapAssessment assessment = geometry.withBaseline(others, otherReconstructions)
                     .assess(own)
-                    .with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu)
-                    .statistics()
-                    .forEach((name, value) -> append(series, name, value));
+                    .with(Statistic.RECONSTRUCTION_FVU_TRAINED, errors.fvu());
+            scored.addTo(assessment).statistics().forEach((name, value) -> append(series, name, value));
             append(series, NullSample.ROWS, (double) own.rows());
             int windows = series.getOrDefault(NullSample.ROWS, List.of()).size();
             series.values().forEach(values -> {
@@ -122,6 +165,21 @@ public final class CleanWindowPass {
                 }
             });
         }
+    }
+
+    /** What a live window of so many requests would have: the scores of those it keeps. */
+    private WindowRequests requests(List<RequestScore> scores, EncodedErrors errors) {
+        RequestModel model = whole.requests();
+        if (model == null) {
+            return WindowRequests.of(null, null, List.of());
+        }
+        List<RequestScore> kept = scores.size() <= RequestTotals.DEFAULT_CAPACITY
+                ? scores
+                : scores.stream()
+                        .sorted(Comparator.comparingLong(RequestScore::request))
+                        .limit(RequestTotals.DEFAULT_CAPACITY)
+                        .toList();
+        return new WindowRequests(null, kept, model.scoreErrors(errors.requests()));
     }
 
     /** The reconstruction moment of all rows but these. */

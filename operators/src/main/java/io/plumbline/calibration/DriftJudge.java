@@ -30,10 +30,10 @@ public final class DriftJudge {
 
     /**
      * The statistics that are judged as one where none is named and the threshold is taken from clean windows: the gap says what
-     * the explainer cannot follow and the reconstruction what that costs, which partial drift shows in first.
+     * the explainer cannot follow, the reconstruction what that costs, and the requests show the first foreign ones.
      */
     public static final List<String> DEFAULT_TRIGGERS =
-            List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label());
+            List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label(), Statistic.RECONSTRUCTION_FVU_TRAINED.label());
 
     /** The levels of one statistic that are taken from clean windows. */
     private record Levels(

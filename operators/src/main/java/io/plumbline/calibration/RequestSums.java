@@ -4,9 +4,33 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.wire.ActivationBatch;
+import java.util.Arrays;
 
 /** What a baseline keeps of some rows: moments of targets and of reconstructions, and squared errors. */
 final class RequestSums {
+
+    /**
+     * One request.
+     *
+     * @param squaredErrors {@code |y - yhat|^2} of each of its rows
+     */
+    record Encoded(RequestSums sums, double[] squaredErrors) {
+
+        /** The error on all of its rows. */
+        RequestError error(Matrix targets) {
+            return EncodedErrors.of(new long[squaredErrors.length], targets, squaredErrors)
+                    .requests()
+                    .get(0);
+        }
+
+        double[] mean() {
+            double[] mean = Arrays.copyOf(sums.targets.state(), sums.targets.dimension());
+            for (int j = 0; j < mean.length; j++) {
+                mean[j] /= sums.targets.rows();
+            }
+            return mean;
+        }
+    }
 
     private static final int LARGEST_BATCH = 4_096;
 
@@ -25,20 +49,23 @@ final class RequestSums {
      * @throws io.plumbline.moments.NonFiniteRowException if a value is not finite
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
      */
-    static RequestSums of(Explainer explainer, ActivationBatch batch) {
+    static Encoded of(Explainer explainer, ActivationBatch batch) {
         requireFitting(explainer, batch);
         RequestSums request = new RequestSums(explainer.targetWidth());
         Matrix targets = batch.targetRows();
         request.targets.add(targets);
+        double[] squaredErrors = new double[batch.rows()];
         for (int from = 0; from < batch.rows(); from += LARGEST_BATCH) {
             int to = Math.min(from + LARGEST_BATCH, batch.rows());
             Matrix reconstruction = explainer
                     .decoder()
                     .reconstruct(explainer.encoder().encode(batch.activations().rowRange(from, to)));
             request.reconstructions.add(reconstruction);
-            request.errors.add(targets.rowRange(from, to), reconstruction);
+            Matrix slice = targets.rowRange(from, to);
+            request.errors.add(slice, reconstruction);
+            System.arraycopy(EncodedErrors.squaredErrors(slice, reconstruction), 0, squaredErrors, from, to - from);
         }
-        return request;
+        return new Encoded(request, squaredErrors);
     }
 
     void merge(RequestSums other) {

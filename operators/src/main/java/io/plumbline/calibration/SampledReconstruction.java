@@ -1,39 +1,102 @@
 package io.plumbline.calibration;
 
 import io.plumbline.explainer.Explainer;
-import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RequestSample;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.wire.ActivationBatch;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * {@link Statistic#RECONSTRUCTION_FVU_TRAINED} as a window of the monitor has it: on {@value #ROWS} rows drawn uniformly from the window,
- * all of them where there are fewer. What a clean window is measured by and what {@code plumbline assess} measures, so that the
- * threshold holds for the same noise.
+ * The errors of the trained decoder's reconstruction as a window of the monitor has them: on a number of rows drawn uniformly from the
+ * window, all of them where there are fewer. What a clean window is measured by and what {@code plumbline assess} measures, so that
+ * thresholds hold for the same noise.
  *
- * <p>{@code sum |y - yhat|^2 / sum |y - mean y|^2} over those rows. A row is chosen by a hash of what its request holds;
- * the monitor, which has the record's bytes and time besides, chooses others of the same law.
+ * <p>A row is chosen by a hash of what its request holds; the monitor, which has the record's bytes and time besides, chooses
+ * others of the same law.
  *
- * <p><b>Size.</b> {@value #ROWS} rows in float32. Not thread-safe.
+ * <p><b>Size.</b> The sampled rows in float32. Not thread-safe.
  */
 public final class SampledReconstruction {
 
-    /** Rows of a window's sample on which it is measured; FVU then has a relative error of some 5 %. */
-    public static final int ROWS = 256;
+    /** The most rows on which it is measured where nothing else is asked for; the monitor samples more of a window by default. */
+    public static final int MOST_ROWS = 2_048;
 
-    private final RowSample sample = RowSample.ofCapacity(ROWS);
+    /** On so many rows FVU has a relative error of some 5 %. */
+    private static final int FEWEST_ROWS = 256;
 
-    /** Offers the rows of one request. */
-    public SampledReconstruction add(ActivationBatch request) {
-        offer(request, sample);
-        return this;
+    /** Some seconds of one core. */
+    private static final double FLOPS = 1e11;
+
+    private final int capacity;
+    private final TreeMap<Long, Row> byHash = new TreeMap<>();
+
+    private record Row(long request, float[] target, double squaredError) {}
+
+    private SampledReconstruction(int capacity) {
+        this.capacity = capacity;
     }
 
-    /** Offers the rows of one request to a sample of another size, under the same hashes. */
+    /**
+     * Rows of a window on which it is measured where nothing else is asked for: as many as the encoder does in some seconds of one core,
+     * {@code 1e11 / (2 d k)}, and from 256 to 2,048.
+     */
+    public static int usualRows(Explainer explainer) {
+        double flopsOfRow = 2.0 * explainer.inputWidth() * explainer.decoder().features();
+        return (int) Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, FLOPS / flopsOfRow));
+    }
+
+    /** An empty sample of at most {@code rows} rows. */
+    public static SampledReconstruction ofCapacity(int rows) {
+        return new SampledReconstruction(rows);
+    }
+
+    /**
+     * Offers the rows of one request.
+     *
+     * @param request hash that names it
+     * @param reconstructions of its target rows
+     */
+    public void add(long request, ActivationBatch batch, Matrix reconstructions) {
+        add(request, batch, EncodedErrors.squaredErrors(batch.targetRows(), reconstructions));
+    }
+
+    /** As above, from the squared error of each row. */
+    void add(long request, ActivationBatch batch, double[] squaredErrors) {
+        Matrix targets = batch.targetRows();
+        for (int row = 0; row < batch.rows(); row++) {
+            long hash = RowSample.hash(request, row);
+            if (byHash.size() < capacity || hash < byHash.lastKey()) {
+                byHash.putIfAbsent(hash, new Row(request, floats(targets, row), squaredErrors[row]));
+                if (byHash.size() > capacity) {
+                    byHash.pollLastEntry();
+                }
+            }
+        }
+    }
+
+    /** The errors on the sampled rows. */
+    public EncodedErrors errors() {
+        int d = byHash.isEmpty() ? 1 : byHash.firstEntry().getValue().target().length;
+        long[] requests = new long[byHash.size()];
+        double[] squaredErrors = new double[byHash.size()];
+        Matrix targets = Matrix.zeros(byHash.size(), d);
+        int i = 0;
+        for (Map.Entry<Long, Row> entry : byHash.entrySet()) {
+            Row row = entry.getValue();
+            requests[i] = row.request();
+            squaredErrors[i] = row.squaredError();
+            for (int j = 0; j < d; j++) {
+                targets.set(i, j, row.target()[j]);
+            }
+            i++;
+        }
+        return EncodedErrors.of(requests, targets, squaredErrors);
+    }
+
+    /** Offers the rows of a request and their activations to a sample. */
     public static void offer(ActivationBatch request, RowSample sample) {
         long hash = RequestSample.hash(request);
         for (int row = 0; row < request.rows(); row++) {
@@ -48,40 +111,6 @@ public final class SampledReconstruction {
                         targets == null ? null : floats(targets, row));
             }
         }
-    }
-
-    /** Null where there are no rows or they do not vary. */
-    public @Nullable Double fvu(Explainer explainer) {
-        List<SampledRow> rows = sample.rows();
-        if (rows.isEmpty()) {
-            return null;
-        }
-        Matrix activations = Matrix.zeros(rows.size(), explainer.inputWidth());
-        for (int i = 0; i < rows.size(); i++) {
-            float[] values = rows.get(i).activation();
-            for (int j = 0; j < values.length; j++) {
-                activations.set(i, j, values[j]);
-            }
-        }
-        Matrix reconstruction =
-                explainer.decoder().reconstruct(explainer.encoder().encode(activations));
-        double[] mean = new double[explainer.targetWidth()];
-        for (SampledRow row : rows) {
-            for (int j = 0; j < mean.length; j++) {
-                mean[j] += row.targetRow()[j] / (double) rows.size();
-            }
-        }
-        double error = 0.0;
-        double spread = 0.0;
-        for (int i = 0; i < rows.size(); i++) {
-            float[] target = rows.get(i).targetRow();
-            for (int j = 0; j < mean.length; j++) {
-                error += Math.pow(target[j] - reconstruction.get(i, j), 2);
-                spread += Math.pow(target[j] - mean[j], 2);
-            }
-        }
-        double fvu = error / spread;
-        return Double.isFinite(fvu) ? fvu : null;
     }
 
     private static float[] floats(Matrix matrix, int row) {

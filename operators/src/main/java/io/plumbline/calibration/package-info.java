@@ -13,6 +13,11 @@
  * clean windows are too few to keep it, the largest of them and the words for what that keeps.
  * Not taken: mean + 3 standard deviations, which gave 0.8 to 3.7 % false alarms instead of 0.13 %.
  *
+ * <p><b>Requests.</b> A drift reaches a model request by request, and an average of all rows hides the first foreign ones. So the baseline also
+ * says how the means of its requests and their reconstructions differ ({@link io.plumbline.calibration.RequestModel}); each request of a window
+ * gets a p-value among them, and the window combines these ({@link io.plumbline.calibration.WindowRequests}). The window's value is calibrated
+ * on clean windows like any other: the tail model of the p-values decides what is seen, not how often clean windows pass.
+ *
  * <p><b>The file</b> is a safetensors blob with {@code version} in its metadata; a reader refuses versions it does not know.
  */
 @NullMarked

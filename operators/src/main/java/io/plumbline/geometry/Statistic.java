@@ -101,7 +101,21 @@ public enum Statistic {
      */
     SUBSPACE_SINE_BOUND(
             pure(
-                    "Proven bound of the sine of the angle between the computed and the true active subspace of the window; 0 from a full decomposition"));
+                    "Proven bound of the sine of the angle between the computed and the true active subspace of the window; 0 from a full decomposition")),
+    /** {@code ln mean exp(0.3 L)} over the window's requests, L = −ln p of the request's mean among the baseline's. */
+    REQUEST_SHIFT(
+            pure("How far the means of the window's requests are from the baseline's: log-mean-exp of their evidence -ln p; 0.36 is usual")
+                    .measuringDrift()
+                    .from(Source.REQUESTS)),
+    /** The largest L = −ln p of the window's requests. */
+    WORST_REQUEST(pure("Largest evidence -ln p of one request of the window, from its mean; at most 30")
+            .measuringDrift()
+            .from(Source.REQUESTS)),
+    /** {@code ln mean exp(0.3 L)} over the window's requests, L = −ln p of the request's FVU among the baseline's. */
+    REQUEST_FVU(
+            pure("How badly the trained decoder reconstructs the window's requests: log-mean-exp of their evidence -ln p; 0.36 is usual")
+                    .measuringDrift()
+                    .from(Source.CODES));
 
     /** What a number counts in. */
     public enum Unit {
@@ -124,7 +138,9 @@ public enum Statistic {
         /** The second moment of its target rows, beside the baseline's. */
         MOMENT("the window's moment does not give it"),
         /** Rows of its sample, encoded. */
-        CODES("no rows were encoded, or those that were do not vary");
+        CODES("no rows were encoded, or those that were do not vary"),
+        /** The totals of its requests. */
+        REQUESTS("no totals of the window's requests were kept");
 
         private final String missing;
 

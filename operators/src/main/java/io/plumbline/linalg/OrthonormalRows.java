@@ -11,7 +11,7 @@ import java.util.Random;
  * times {@code 2^-53}, the second to rounding. Where the rows are too dependent for that, by Gram-Schmidt, twice for each row;
  * a row that is a combination of others is replaced by a random direction, so that there are always b.
  */
-final class OrthonormalRows {
+public final class OrthonormalRows {
 
     /** Least pivot of the Gram matrix of rows of length 1: their condition number is then below some 1e6. */
     private static final double LEAST_PIVOT = 1e-12;
@@ -26,7 +26,7 @@ final class OrthonormalRows {
      *
      * @param fixed orthonormal rows that the basis is orthogonal to; none to do without
      */
-    static Matrix of(Matrix matrix, Matrix fixed, Random random) {
+    public static Matrix of(Matrix matrix, Matrix fixed, Random random) {
         Matrix rows = matrix;
         for (int pass = 0; pass < 2; pass++) {
             project(rows, fixed);

@@ -30,6 +30,8 @@ class BaselineDiffTest {
                 List.of(samples),
                 Masking.UNKNOWN,
                 List.of(),
+                256,
+                null,
                 null);
     }
 

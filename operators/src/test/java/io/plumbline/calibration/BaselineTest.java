@@ -484,6 +484,7 @@ class BaselineTest {
                 .add("reconstruction_moment", DType.F64, Matrix.zeros(3, 3))
                 .addVector("moment_state", DType.F64, new double[9])
                 .addVector("reconstruction_fvu", DType.F64, new double[1])
+                .addLongs("encoded_rows", 256)
                 .addVector(name, DType.F64, values);
     }
 

@@ -336,7 +336,17 @@ class DriftJudgeTest {
 
     private static Baseline baseline(List<NullSample> samples) {
         return new Baseline(
-                "0".repeat(64), CLEAN, Matrix.identity(2), 0.1, null, samples, Masking.UNKNOWN, List.of(), null);
+                "0".repeat(64),
+                CLEAN,
+                Matrix.identity(2),
+                0.1,
+                null,
+                samples,
+                Masking.UNKNOWN,
+                List.of(),
+                256,
+                null,
+                null);
     }
 
     private static NullSample sample(int rank, int rows, double value) {

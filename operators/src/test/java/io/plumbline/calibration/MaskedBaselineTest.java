@@ -88,6 +88,8 @@ class MaskedBaselineTest {
                 old.samples(),
                 Masking.UNKNOWN,
                 List.of(),
+                old.encodedRows(),
+                old.requests(),
                 null);
         assertEquals(Masking.UNKNOWN, BaselineTest.reread(folder, older).masking());
     }

@@ -1,19 +1,29 @@
 package io.plumbline.detection;
 
+import io.plumbline.calibration.AlarmBudget;
+import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.calibration.CleanWindowPass;
+import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.DriftState;
+import io.plumbline.calibration.DriftVerdict;
 import io.plumbline.calibration.NullSample;
-import io.plumbline.calibration.SampledReconstruction;
+import io.plumbline.calibration.RecordedWindow;
+import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
-import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 
@@ -31,9 +41,20 @@ public final class DetectionBench {
             "second_moment_shift_ratio",
             "residual_energy",
             "whitened_mean_shift",
-            "reconstruction_fvu_trained");
+            "reconstruction_fvu_trained",
+            "request_shift",
+            "worst_request",
+            "request_fvu");
 
     public static final String RIVAL = "mmd";
+
+    /** Statistics that are judged as one, by name: 1 where the window is above any of their levels, else 0. */
+    public static final Map<String, List<String>> JUDGED = judged();
+
+    private static final AlarmLaw EACH_WINDOW = AlarmLaw.tumbling(DriftPolicy.immediate(), Duration.ofMinutes(1));
+
+    /** Of a clean window, for those that are judged as one. */
+    private static final double RATE = 0.05;
 
     /** Of the baseline, and of a window: what a kernel test costs grows with their product. */
     private static final int REFERENCE_ROWS = 320;
@@ -42,21 +63,30 @@ public final class DetectionBench {
 
     private final Explainer explainer;
     private final int windowRows;
+    private final Baseline baseline;
     private final SiteGeometry geometry;
+    private final IdentityHashMap<ActivationBatch, Matrix> reconstructions = new IdentityHashMap<>();
     private final MeanDiscrepancy discrepancy;
     private final Scores clean = new Scores();
     private final BoundTally bounds = new BoundTally();
+    private final Map<String, DriftJudge> judges = new LinkedHashMap<>();
 
     /** @param requests clean ones; windows are filled from them in order */
     public DetectionBench(Explainer explainer, int rank, int windowRows, List<ActivationBatch> requests) {
         this.explainer = explainer;
         this.windowRows = windowRows;
-        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank), List.of(windowRows));
+        // The smaller size is for windows of fewer rows than the clean ones have: between sizes there is a level.
+        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank), List.of(windowRows / 2, windowRows));
         requests.forEach(builder::add);
         CleanWindowPass pass = builder.secondPass();
         requests.forEach(pass::add);
-        Baseline baseline = pass.build();
+        baseline = pass.build();
         geometry = SiteGeometry.of(explainer.decoder(), baseline.moment(), baseline.reconstructionMoment(), rank);
+        Threshold threshold = new Threshold.FalseAlarms(new AlarmBudget.PerWindow(RATE), EACH_WINDOW);
+        JUDGED.forEach((name, statistics) -> {
+            judges.put(name, new DriftJudge(baseline, statistics, threshold, threshold, DriftPolicy.immediate(), 1));
+            clean.add(name, 0.0);
+        });
         NullSample sample = baseline.sample(rank, windowRows).orElseThrow();
         for (String statistic : STATISTICS) {
             for (double value : sample.values(statistic)) {
@@ -76,6 +106,16 @@ public final class DetectionBench {
         for (int i = 0; i < windows.size(); i++) {
             clean.add(RIVAL, discrepancy.of(tested(windows.get(i)), i));
         }
+    }
+
+    private static Map<String, List<String>> judged() {
+        Map<String, List<String>> judged = new LinkedHashMap<>();
+        judged.put("default", DriftJudge.DEFAULT_TRIGGERS);
+        List<String> withoutCodes = new ArrayList<>(DriftJudge.DEFAULT_TRIGGERS);
+        withoutCodes.remove("reconstruction_fvu_trained");
+        withoutCodes.remove("request_fvu");
+        judged.put("default without codes", List.copyOf(withoutCodes));
+        return judged;
     }
 
     public Scores clean() {
@@ -117,14 +157,20 @@ public final class DetectionBench {
 
     private void score(List<ActivationBatch> window, Scores scores) {
         Matrix rows = stack(window);
-        SampledReconstruction sampled = new SampledReconstruction();
-        window.forEach(sampled::add);
-        GapAssessment assessment = geometry.assess(SecondMoment.of(rows))
-                .with(Statistic.RECONSTRUCTION_FVU_TRAINED, sampled.fvu(explainer));
+        RecordedWindow requests = new RecordedWindow(baseline);
+        window.forEach(request -> requests.add(request, reconstructions.computeIfAbsent(request, this::reconstruct)));
+        GapAssessment assessment = requests.addTo(geometry.assess(SecondMoment.of(rows)));
         bounds.add(assessment);
         STATISTICS.forEach(statistic ->
                 scores.add(statistic, assessment.statistic(statistic).orElseThrow()));
+        judges.forEach((name, judge) -> scores.add(
+                name,
+                judge.judge(DriftState.INITIAL, assessment).verdict() instanceof DriftVerdict.Drifted ? 1.0 : 0.0));
         scores.add(RIVAL, discrepancy.of(tested(rows), -1));
+    }
+
+    private Matrix reconstruct(ActivationBatch request) {
+        return explainer.decoder().reconstruct(explainer.encoder().encode(request.activations()));
     }
 
     /** Rows at even distances. */

@@ -8,8 +8,6 @@ import java.util.function.Consumer;
 /** The tables of deploy/DETECTION.md: a row per kind of shift, a column per detector. */
 public final class DetectionTable {
 
-    private static final String TOGETHER = "all together";
-
     private final Levels levels;
     private final Scores usual;
     private final List<String> columns = new ArrayList<>(DetectionBench.STATISTICS);
@@ -23,32 +21,33 @@ public final class DetectionTable {
         this.levels = new Levels(clean, rate);
         this.usual = usual;
         this.lines = lines;
-        columns.add(TOGETHER);
+        columns.addAll(DetectionBench.JUDGED.keySet());
         columns.add(DetectionBench.RIVAL);
         lines.accept("| | `" + String.join("` | `", columns) + "` |");
         lines.accept("|---|" + "---|".repeat(columns.size()));
         row(
                 "usual, not calibrated on: share above",
-                column -> percent(Scores.shareAbove(scores(usual, column), level(column))));
+                column -> percent(Scores.shareAbove(usual.of(column), level(column))));
         row(
                 "the same, above mean + 3 sd",
-                column -> column.equals(TOGETHER)
+                column -> isJudged(column)
                         ? "-"
                         : percent(Scores.shareAbove(usual.of(column), levels.threeDeviations(column))));
     }
 
-    /** AUC, windows until the first alarm, and the latter under mean + 3 sd. */
+    /** Share of the windows above the level, AUC, and the share above mean + 3 sd. */
     public void shift(String name, Scores shifted) {
         row(name, column -> {
-            double[] scores = scores(shifted, column);
-            String cell = String.format(
-                    Locale.ROOT,
-                    "%.3f / %s",
-                    Scores.auc(scores(usual, column), scores),
-                    windows(Scores.delay(scores, level(column))));
-            return column.equals(TOGETHER)
-                    ? cell
-                    : cell + " / " + windows(Scores.delay(scores, levels.threeDeviations(column)));
+            double[] scores = shifted.of(column);
+            String power = percent(Scores.shareAbove(scores, level(column)));
+            return isJudged(column)
+                    ? power
+                    : String.format(
+                            Locale.ROOT,
+                            "%s / %.3f / %s",
+                            power,
+                            Scores.auc(usual.of(column), scores),
+                            percent(Scores.shareAbove(scores, levels.threeDeviations(column))));
         });
     }
 
@@ -57,7 +56,7 @@ public final class DetectionTable {
         row(name, column -> {
             double sum = 0.0;
             for (Scores run : runs) {
-                double[] scores = scores(run, column);
+                double[] scores = run.of(column);
                 int first = 0;
                 while (first < scores.length && scores[first] <= level(column)) {
                     first++;
@@ -69,7 +68,7 @@ public final class DetectionTable {
     }
 
     public double auc(String detector, Scores shifted) {
-        return Scores.auc(scores(usual, detector), scores(shifted, detector));
+        return Scores.auc(usual.of(detector), shifted.of(detector));
     }
 
     private interface Cell {
@@ -82,19 +81,15 @@ public final class DetectionTable {
         lines.accept("| " + String.join(" | ", cells) + " |");
     }
 
-    private double[] scores(Scores of, String column) {
-        return column.equals(TOGETHER) ? levels.together(of, DetectionBench.STATISTICS) : of.of(column);
+    private double level(String column) {
+        return isJudged(column) ? 0.5 : levels.alone(column);
     }
 
-    private double level(String column) {
-        return column.equals(TOGETHER) ? 1.0 : levels.alone(column);
+    private static boolean isJudged(String column) {
+        return DetectionBench.JUDGED.containsKey(column);
     }
 
     private static String percent(double share) {
-        return String.format(Locale.ROOT, "%.1f %%", 100.0 * share);
-    }
-
-    private static String windows(double delay) {
-        return Double.isInfinite(delay) ? "never" : String.format(Locale.ROOT, "%.1f", delay);
+        return String.format(Locale.ROOT, "%.0f %%", 100.0 * share);
     }
 }

@@ -4,12 +4,11 @@ import io.plumbline.attribution.FailingFeature;
 import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.calibration.SampledReconstruction;
+import io.plumbline.calibration.RecordedWindow;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
-import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
@@ -38,6 +37,7 @@ final class SyntheticBench {
     private final SyntheticWorld world;
     private final Explainer explainer;
     private final List<ActivationBatch> baseline;
+    private final Baseline built;
     private final SiteGeometry geometry;
     private final Peers peers;
     private final Levels levels;
@@ -72,7 +72,7 @@ final class SyntheticBench {
                 .toList();
         BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(size.rank()), List.of());
         baseline.forEach(builder::add);
-        Baseline built = builder.build();
+        built = builder.build();
         geometry = SiteGeometry.of(explainer.decoder(), built.moment(), built.reconstructionMoment(), size.rank());
         peers = new Peers(stack(baseline));
         levels = new Levels(windows(world, 0.0, size.cleanWindows()), RATE);
@@ -95,10 +95,10 @@ final class SyntheticBench {
                     .mapToObj(i -> (random.nextDouble() < share ? drifted : world).request(size.requestRows(), random))
                     .toList();
             Matrix rows = stack(requests);
-            SampledReconstruction sampled = new SampledReconstruction();
-            requests.forEach(sampled::add);
-            GapAssessment assessment = geometry.assess(SecondMoment.of(rows))
-                    .with(Statistic.RECONSTRUCTION_FVU_TRAINED, sampled.fvu(explainer));
+            RecordedWindow recorded = new RecordedWindow(built);
+            requests.forEach(request -> recorded.add(
+                    request, explainer.decoder().reconstruct(explainer.encoder().encode(request.activations()))));
+            GapAssessment assessment = recorded.addTo(geometry.assess(SecondMoment.of(rows)));
             for (String statistic : DetectionBench.STATISTICS) {
                 scores.add(statistic, assessment.statistic(statistic).orElseThrow());
             }

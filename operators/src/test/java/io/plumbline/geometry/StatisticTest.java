@@ -34,7 +34,7 @@ class StatisticTest {
     @ParameterizedTest
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,
-            names = {"RECONSTRUCTION_FVU_TRAINED"})
+            names = {"RECONSTRUCTION_FVU_TRAINED", "REQUEST_SHIFT", "WORST_REQUEST", "REQUEST_FVU"})
     void anEntryOfTheMomentThatNobodyComputesIsRefused(Statistic forgotten) {
         AssessmentBuilder builder = new AssessmentBuilder();
         EnumSet.complementOf(EnumSet.of(forgotten)).forEach(one -> builder.put(one, null, () -> 1.0));

@@ -9,7 +9,7 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
-import io.plumbline.calibration.SampledReconstruction;
+import io.plumbline.calibration.RecordedWindow;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.commons.math3.special.Beta;
 import org.apache.commons.math3.util.CombinatoricsUtils;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The first 64 hidden units of the toy network, their autoencoder cut to those units, and requests of 32 rows whose z follows
@@ -40,7 +39,9 @@ final class HeldOutStream {
     static final int REQUEST = 32;
     static final int WINDOW = 128;
     /** More rows than the reconstruction is measured on: there it is a sample, and another one in every window. */
-    static final int LARGE_WINDOW = 2 * SampledReconstruction.ROWS;
+    static final int LARGE_WINDOW = 512;
+
+    private static final int ENCODED_ROWS = 256;
 
     static final List<String> STATISTICS = List.of(
             "faithfulness_gap",
@@ -51,7 +52,10 @@ final class HeldOutStream {
             "whitened_mean_shift",
             "eta",
             "explainer_dependent_share",
-            Statistic.RECONSTRUCTION_FVU_TRAINED.label());
+            Statistic.RECONSTRUCTION_FVU_TRAINED.label(),
+            Statistic.REQUEST_SHIFT.label(),
+            Statistic.WORST_REQUEST.label(),
+            Statistic.REQUEST_FVU.label());
 
     private static final int CHUNK = 4_096;
 
@@ -83,7 +87,8 @@ final class HeldOutStream {
     /** A baseline of so many clean windows. */
     Baseline calibrated(long stream, int windows) {
         List<ActivationBatch> requests = requests(stream, windows, 0);
-        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(ToyStream.RANK), List.of(window));
+        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(ToyStream.RANK), List.of(window))
+                .encoding(ENCODED_ROWS);
         requests.forEach(builder::add);
         CleanWindowPass pass = builder.secondPass();
         requests.forEach(pass::add);
@@ -95,15 +100,17 @@ final class HeldOutStream {
         SiteGeometry geometry = SiteGeometry.of(
                 explainer.decoder(), baseline.moment(), baseline.reconstructionMoment(), ToyStream.RANK);
         return windows(stream, windows, severity).stream()
-                .map(rows ->
-                        geometry.assess(SecondMoment.of(rows)).with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu(rows)))
+                .map(rows -> requestsOf(baseline, rows).addTo(geometry.assess(SecondMoment.of(rows))))
                 .toList();
     }
 
-    private @Nullable Double fvu(Matrix rows) {
-        SampledReconstruction sampled = new SampledReconstruction();
-        requests(rows).forEach(sampled::add);
-        return sampled.fvu(explainer);
+    private RecordedWindow requestsOf(Baseline baseline, Matrix rows) {
+        RecordedWindow window = new RecordedWindow(baseline);
+        requests(rows)
+                .forEach(request -> window.add(
+                        request,
+                        explainer.decoder().reconstruct(explainer.encoder().encode(request.activations()))));
+        return window;
     }
 
     private static List<ActivationBatch> requests(Matrix rows) {

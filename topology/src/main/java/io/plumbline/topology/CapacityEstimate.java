@@ -1,6 +1,7 @@
 package io.plumbline.topology;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.FloatPanel;
@@ -43,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode_rows: on-arrival}; a active features, at most 4 w / 3
  * explainer             4 k d_in + 4 k d; 8 for weights stored as F64, and of an encoder with fewer than 2^20 of them
  * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
- * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r
+ * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r + 16 d p
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
  * pooled, in the adapter (p + s) (4 w + 24 + codes), while the site is drifted; p {@code adaptation.pooled_rows}
  * </pre>
@@ -205,9 +206,18 @@ public record CapacityEstimate(
         }
     }
 
-    /** As {@link #of(MonitorConfig, Deployment, long, ToIntFunction)}, of sites whose requests are not totalled. */
+    /** As {@link #of(MonitorConfig, Deployment, long, ToIntFunction)}, with what the sites' baselines say of their requests. */
     public static CapacityEstimate of(MonitorConfig config, Deployment deployment, long heapBytes) {
-        return of(config, deployment, heapBytes, site -> 0);
+        return of(config, deployment, heapBytes, CapacityEstimate::requestComponents);
+    }
+
+    /** A baseline that cannot be read is named by {@link ConfigCheck}. */
+    private static int requestComponents(SiteSettings site) {
+        try {
+            return Files.exists(site.baseline()) ? Baseline.requestComponents(site.baseline()) : 0;
+        } catch (IOException | IllegalArgumentException unreadable) {
+            return 0;
+        }
     }
 
     /**
@@ -305,7 +315,8 @@ public record CapacityEstimate(
             reading = Math.max(reading, array(encoderWeights, region) - decoder);
             geometry += moment
                     + 5 * array(site.squared(), region)
-                    + 3 * array((double) shape.targetWidth() * site.rank(), region);
+                    + 3 * array((double) shape.targetWidth() * site.rank(), region)
+                    + 2 * array((double) shape.targetWidth() * site.requestComponents(), region);
             decoders += site.adapts() ? decoder : 0;
             assessment = Math.max(assessment, ASSESSMENT * site.squared() + 2 * moment);
         }

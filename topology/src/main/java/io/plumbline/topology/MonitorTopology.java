@@ -88,7 +88,7 @@ public final class MonitorTopology {
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
                 Runnable::run,
-                Map.of());
+                WatchedSite.projections(sites));
     }
 
     /**

@@ -231,7 +231,7 @@ class EarlyCodesTopologyTest {
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.none(),
                         encoder,
-                        Map.of()),
+                        WatchedSite.projections(Map.of(WatchedFolder.SITE, site))),
                 StreamsSettings.monitor(config),
                 folder.resolve(Integer.toHexString(state.hashCode())))) {
             for (int window = 0; window < 4; window++) {

@@ -3,6 +3,7 @@ package io.plumbline.topology.assessment;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.attribution.FailingFeature;
+import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
 import java.util.List;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is measured of one window: nearly all the work, and nothing of what is remembered of its site. Immutable.
  *
+ * @param requests scores of its requests
  * @param head rows of its sample, encoded
  * @param active the decoder in service while it was measured; null while that is the trained one as it came
  * @param fvu of that decoder on {@code head}
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Measurement(
         GapAssessment geometry,
+        WindowRequests requests,
         ActiveSubspace subspace,
         SampleRows head,
         ActiveDecoders.@Nullable Active active,

@@ -11,11 +11,12 @@ import io.plumbline.calibration.DriftPolicy.Outcome;
 import io.plumbline.calibration.DriftPolicy.Transition;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.EncodedErrors;
 import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.Reading;
-import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.calibration.WindowRequests;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
@@ -23,6 +24,7 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
@@ -30,6 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,15 +42,19 @@ import org.jspecify.annotations.Nullable;
  * microseconds, in the order of the windows.
  *
  * <p><b>Cost</b> of a window: its leading eigenspace, products of {@code O(d² r)}, and the encoder on at most
- * {@link SampledReconstruction#ROWS} rows; where the window looks drifted, on up to {@link FailingFeatures#ROWS}.
+ * {@link io.plumbline.calibration.Baseline#encodedRows} rows; where the window looks drifted, on up to {@link FailingFeatures#ROWS}.
  */
 final class SiteJudge {
+
+    private static final Set<String> OF_REQUESTS =
+            Set.of(Statistic.REQUEST_SHIFT.label(), Statistic.WORST_REQUEST.label(), Statistic.REQUEST_FVU.label());
 
     private final WatchedSite site;
     private final DriftJudge judge;
     private final @Nullable DriftJudge warner;
     private final @Nullable SequentialWatch sequential;
     private final String trainedSha256;
+    private final EncodedRowsRule encodedRows;
 
     /** A hash is a pass over all weights: once a version. */
     private volatile @Nullable Known newest;
@@ -64,6 +71,7 @@ final class SiteJudge {
         this.site = site;
         this.trainedSha256 = site.explainer().decoder().sha256();
         SiteSettings settings = site.settings();
+        this.encodedRows = new EncodedRowsRule(site.baseline(), settings);
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
                 site.baseline(),
@@ -104,19 +112,26 @@ final class SiteJudge {
     /** Everything about a window that needs no memory of its site. Any number of threads. */
     Measurement measure(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
         long begin = System.nanoTime();
-        List<SampledRow> rows = head(window);
+        List<SampledRow> rows = encodedRows.head(window);
         SampleRows head =
                 SampleRows.of(site.explainer().encoder(), rows, site.explainer().targetWidth());
         Matrix ofTrained = site.explainer().decoder().reconstruct(head.codes());
         Matrix ofActive = active == null ? ofTrained : active.decoder().reconstruct(head.codes());
-        Double trained = fvu(Reconstruction.between(ofTrained, head.targets()));
+        EncodedErrors errors = EncodedErrors.of(head.requests(), head.targets(), ofTrained);
+        Double trained = errors.fvu();
         ActiveSubspace subspace = site.geometry().activeSubspace(window.moment());
-        GapAssessment geometry =
-                site.geometry().assess(window.moment(), subspace).with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained);
+        WindowRequests requests =
+                WindowRequests.of(site.baseline().requests(), window.requestTotals(), errors.requests());
+        GapAssessment geometry = encodedRows.apply(
+                window,
+                requests.addTo(site.geometry()
+                        .assess(window.moment(), subspace)
+                        .with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained)));
         boolean watched = site.settings().rollback() != null && isAdapted(active);
         boolean suspect = drifted || judge.readings(geometry).stream().anyMatch(SiteJudge::isAbove);
         return new Measurement(
                 geometry,
+                requests,
                 subspace,
                 head,
                 active,
@@ -173,6 +188,7 @@ final class SiteJudge {
                 report(
                         window,
                         geometry,
+                        measured.requests(),
                         outcome.verdict(),
                         memory,
                         warned,
@@ -185,11 +201,6 @@ final class SiteJudge {
                         measured.spectrum()),
                 next,
                 ask);
-    }
-
-    private static List<SampledRow> head(ClosedWindow window) {
-        List<SampledRow> rows = window.sample().rows();
-        return rows.subList(0, Math.min(SampledReconstruction.ROWS, rows.size()));
     }
 
     /** The gap of the decoder in service; null where it does not exist or its subspace is not computed yet. */
@@ -275,6 +286,7 @@ final class SiteJudge {
     private WindowReport report(
             ClosedWindow window,
             GapAssessment geometry,
+            WindowRequests requests,
             DriftVerdict verdict,
             SiteMemory memory,
             @Nullable Outcome warned,
@@ -288,14 +300,23 @@ final class SiteJudge {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
         Provenance baseline = site.baseline().provenance();
+        RequestTotals totals = window.requestTotals();
+        List<WorstRequest> worst = WorstRequest.of(requests, deciding.statistic());
         return new WindowReport(
                 window.site(),
                 window.startMs(),
                 window.endMs(),
                 window.closedBy().name().toLowerCase(Locale.ROOT),
                 window.requests(),
+                requests.means().size(),
+                totals == null ? 0 : totals.recordsNotKept(),
+                worst,
                 verdict.label(),
-                verdict.reason(deciding.statistic()),
+                speaksOfRequests(deciding) && !worst.isEmpty()
+                        ? verdict.reason(deciding.statistic())
+                                + "; the requests with most of the evidence: "
+                                + WorstRequest.names(worst)
+                        : verdict.reason(deciding.statistic()),
                 deciding.statistic(),
                 deciding.value(),
                 deciding.threshold(),
@@ -319,6 +340,10 @@ final class SiteJudge {
                 baseline == null ? null : baseline.revision(),
                 spectrum,
                 geometry);
+    }
+
+    private static boolean speaksOfRequests(Reading deciding) {
+        return OF_REQUESTS.contains(deciding.statistic()) && Boolean.TRUE.equals(deciding.exceeded());
     }
 
     private List<FailingFeature> failing(ClosedWindow window, ActiveDecoders.@Nullable Active active) {

@@ -1,12 +1,16 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.RequestModel;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.RequestProjection;
 import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +54,10 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
         if (otherRows != null) {
             throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), otherRows));
         }
+        String fewerEncodedRows = fewerEncodedRows(settings, baseline);
+        if (fewerEncodedRows != null) {
+            throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), fewerEncodedRows));
+        }
         ExplainerSubspace subspace = SubspaceCache.of(
                 explainer.directory(),
                 explainer.decoder(),
@@ -58,6 +66,11 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
                 line -> LOG.info("site {}: {}", settings.site(), line));
         SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
         return new WatchedSite(settings, explainer, baseline, geometry);
+    }
+
+    /** Why a statistic of this site would be measured on fewer rows than in the clean windows of its baseline, or null. */
+    public static @Nullable String fewerEncodedRows(SiteSettings settings, Baseline baseline) {
+        return EncodedRowsRule.refusal(baseline, settings);
     }
 
     /** Why windows of this site would not be of the rows its baseline is of, or null. */
@@ -82,6 +95,18 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
         return cap == null
                 ? options.toString()
                 : options.append(" --mask-norm-cap ").append(cap).toString();
+    }
+
+    /** What requests are totalled under, of the sites whose baseline says how requests differ. */
+    public static Map<String, RequestProjection> projections(Map<String, WatchedSite> sites) {
+        Map<String, RequestProjection> projections = new TreeMap<>();
+        sites.forEach((name, site) -> {
+            RequestModel requests = site.baseline().requests();
+            if (requests != null) {
+                projections.put(name, requests.projection());
+            }
+        });
+        return projections;
     }
 
     public String site() {

@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
  * @param windowEndMs event time, exclusive
  * @param closedBy {@code event_time} or {@code idle}
  * @param requests records that contributed
+ * @param requestsScored of them, those that were scored one by one
+ * @param recordsNotScored records of other requests, beyond the number that is kept
+ * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED}; empty where none was
+ *     scored, null in reports of versions before it
  * @param verdict {@code aligned}, {@code drifted} or {@code undecided}
  * @param reason a sentence for the verdict
  * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
@@ -51,6 +55,9 @@ public record WindowReport(
         long windowEndMs,
         String closedBy,
         long requests,
+        long requestsScored,
+        long recordsNotScored,
+        @Nullable List<WorstRequest> worstRequests,
         String verdict,
         String reason,
         String trigger,

@@ -11,6 +11,7 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.RecordedWindow;
 import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Decoder;
@@ -27,6 +28,7 @@ import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.assessment.EnergyWarning;
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.config.AlarmText;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -51,7 +53,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures one window of activations against the explainer and a baseline, in float64, and judges it.",
             "",
-            "All dumps together are one window. Rows the baseline was made without are left out here too. A number that does not exist here is null, with the reason.",
+            "All dumps together are one window. The requests farthest from the baseline's are named by their place in the dumps, from 0. Rows the baseline was made without are left out here too. A number that does not exist here is null, with the reason.",
             ""
         },
         footer = {
@@ -161,14 +163,13 @@ final class AssessCommand implements Callable<Integer> {
         Decoder inService = inService(trained);
         try (ActivationStream stream =
                 ActivationStream.open(activations, trained, normal.masking().mask())) {
-            SampledReconstruction sampled = new SampledReconstruction();
-            SecondMoment moment = moment(stream, trained, sampled);
-            double fvu = reconstructionFvu(stream, trained, moment);
+            SecondMoment moment = moment(stream, trained);
+            RecordedWindow requests = new RecordedWindow(normal);
+            double fvu = reconstructionFvu(stream, trained, moment, requests);
             SiteGeometry geometry =
                     SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
             ActiveSubspace window = geometry.activeSubspace(moment);
-            GapAssessment assessment =
-                    geometry.assess(moment, window).with(Statistic.RECONSTRUCTION_FVU_TRAINED, sampled.fvu(trained));
+            GapAssessment assessment = requests.addTo(geometry.assess(moment, window));
             DriftVerdict verdict = new DriftJudge(
                             normal, List.of(trigger), threshold, threshold, DriftPolicy.immediate(), 1)
                     .judge(DriftState.INITIAL, assessment)
@@ -177,6 +178,12 @@ final class AssessCommand implements Callable<Integer> {
             putRates(answer, verdict, law);
             if (!normal.masking().rules().isEmpty()) {
                 stream.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
+            }
+            List<WorstRequest> worst = WorstRequest.of(requests.requests(), trigger);
+            if (json) {
+                answer.put("worst_requests", Json.tree(worst));
+            } else if (!worst.isEmpty()) {
+                answer.put("worst_requests", WorstRequest.names(worst));
             }
             String energyWarning = EnergyWarning.of(assessment, geometry);
             if (energyWarning != null) {
@@ -236,13 +243,9 @@ final class AssessCommand implements Callable<Integer> {
         return verdict instanceof DriftVerdict.Drifted drifted ? drifted.basis() : null;
     }
 
-    private static SecondMoment moment(ActivationStream stream, Explainer trained, SampledReconstruction sampled)
-            throws IOException {
+    private static SecondMoment moment(ActivationStream stream, Explainer trained) throws IOException {
         SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(trained.targetWidth());
-        stream.forEach("moments", request -> {
-            moment.add(request.targetRows());
-            sampled.add(request);
-        });
+        stream.forEach("moments", request -> moment.add(request.targetRows()));
         return moment.snapshot();
     }
 
@@ -250,7 +253,8 @@ final class AssessCommand implements Callable<Integer> {
      * Squared errors over squared distances to the mean. A second pass, because the mean is known only after the first: the
      * shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
      */
-    private static double reconstructionFvu(ActivationStream stream, Explainer trained, SecondMoment moment)
+    private static double reconstructionFvu(
+            ActivationStream stream, Explainer trained, SecondMoment moment, RecordedWindow requests)
             throws IOException {
         double[] mean = moment.mean();
         double[] sums = new double[2];
@@ -258,6 +262,7 @@ final class AssessCommand implements Callable<Integer> {
             Matrix targets = request.targetRows();
             SparseCodes codes = trained.encoder().encode(request.activations());
             Matrix reconstruction = trained.decoder().reconstruct(codes);
+            requests.add(request, reconstruction);
             for (int i = 0; i < targets.values().length; i++) {
                 double error = targets.values()[i] - reconstruction.values()[i];
                 double distance = targets.values()[i] - mean[i % mean.length];

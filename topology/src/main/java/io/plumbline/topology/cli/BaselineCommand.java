@@ -9,6 +9,7 @@ import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Grouping;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Provenance;
+import io.plumbline.calibration.RequestModel;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestSample;
@@ -96,6 +97,15 @@ final class BaselineCommand implements Callable<Integer> {
     int sampleRows;
 
     @Option(
+            names = "--encoded-rows",
+            paramLabel = "N",
+            description =
+                    "Rows of a window on which reconstruction is measured, in clean windows and so in the monitor."
+                            + " Default: what the encoder does in some seconds, 256 to 2048.")
+    @Nullable
+    Integer encodedRows;
+
+    @Option(
             names = "--mask-token-id",
             paramLabel = "ID",
             description = "Leave out rows of this token. May be repeated.")
@@ -151,6 +161,9 @@ final class BaselineCommand implements Callable<Integer> {
             throw new UsageException("--sample-rows = %d: expected %d or more; 2048 is usual"
                     .formatted(sampleRows, RequestSample.FEWEST_REQUESTS));
         }
+        if (encodedRows != null && encodedRows < 2) {
+            throw new UsageException("--encoded-rows = %d: expected 2 or more".formatted(encodedRows));
+        }
         Duration size = Options.duration("--window-size", windowSize);
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
@@ -163,6 +176,9 @@ final class BaselineCommand implements Callable<Integer> {
                 .keeping(sampleRows);
         if (windowRows.isEmpty()) {
             builder.onLadder();
+        }
+        if (encodedRows != null) {
+            builder.encoding(encodedRows);
         }
         Baseline measured = source.read(trained, rules, requests -> {
             if (builder.needsNorms()) {
@@ -227,6 +243,12 @@ final class BaselineCommand implements Callable<Integer> {
                     .put("design_effect_second_moment", grouping.momentDesignEffect())
                     .put("design_effect_mean", grouping.meanDesignEffect())
                     .put("effective_rows", grouping.effectiveRows(baseline.rowCount()));
+        }
+        answer.put("encoded_rows", baseline.encodedRows());
+        if (baseline.requests() == null) {
+            answer.putUndefined("request_scores", RequestModel.MISSING);
+        } else {
+            answer.put("request_scores", baseline.requests().requests());
         }
         for (NullSample sample : baseline.samples()) {
             putSpread(answer, sample);

@@ -229,6 +229,10 @@ public final class ConfigCheck {
         if (otherRows != null) {
             problems.add(otherRows);
         }
+        String fewerEncodedRows = WatchedSite.fewerEncodedRows(settings, baseline);
+        if (fewerEncodedRows != null) {
+            problems.add(fewerEncodedRows);
+        }
         if (baseline.rowCount() < settings.rank()) {
             problems.add("baseline: %d rows do not span a subspace of rank %d"
                     .formatted(baseline.rowCount(), settings.rank()));

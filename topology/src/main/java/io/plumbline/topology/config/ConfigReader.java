@@ -107,6 +107,7 @@ final class ConfigReader {
         windowNode.refuseUnknownKeys();
         ConfigNode sample = root.child("sample");
         int sampleRows = sample.integer("rows", DEFAULT_SAMPLE_ROWS, 1);
+        int encodedRows = encodedRows(sample, window, sampleRows);
         sample.refuseUnknownKeys();
         ConfigNode state = root.child("state");
         StoreKind store = state.choice("store", StoreKind.MEMORY, StoreKind.class);
@@ -115,7 +116,7 @@ final class ConfigReader {
         HttpSettings http = http(root.child("http"));
         Limits limits = limits(root.child("limits"));
 
-        SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, problems);
+        SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, encodedRows, problems);
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
         Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
         Map<String, SwapRules> swapRules = new LinkedHashMap<>();
@@ -237,6 +238,16 @@ final class ConfigReader {
             }
         }
         return properties;
+    }
+
+    /** Rows of a window that may be encoded to measure reconstruction: all that are sampled unless the rate says fewer. */
+    private static int encodedRows(ConfigNode sample, WindowSettings window, int sampleRows) {
+        if (!sample.has("encoded_rows_per_second")) {
+            return sampleRows;
+        }
+        double perWindow =
+                sample.integer("encoded_rows_per_second", 1, 1) * (window.size().toMillis() / 1000.0);
+        return (int) Math.max(2.0, Math.min(sampleRows, perWindow));
     }
 
     private TopicNames topics(ConfigNode node) {

@@ -57,13 +57,21 @@ final class SiteReader {
     private final WindowSettings window;
     private final int minimumRows;
     private final int sampleRows;
+    private final int encodedRows;
     private final List<String> problems;
 
-    SiteReader(ConfigReader reader, WindowSettings window, int minimumRows, int sampleRows, List<String> problems) {
+    SiteReader(
+            ConfigReader reader,
+            WindowSettings window,
+            int minimumRows,
+            int sampleRows,
+            int encodedRows,
+            List<String> problems) {
         this.reader = reader;
         this.window = window;
         this.minimumRows = minimumRows;
         this.sampleRows = sampleRows;
+        this.encodedRows = encodedRows;
         this.problems = problems;
     }
 
@@ -107,9 +115,6 @@ final class SiteReader {
             node.problem("warn_threshold", "has nothing to warn: expected it beside warn, a list of statistics");
         }
         SequentialRule sequential = node.has("sequential") ? sequential(node.child("sequential")) : null;
-        requireSample(node, "trigger", triggers);
-        requireSample(node, "warn", warn);
-        requireSample(node, "sequential", sequential == null ? List.of() : sequential.statistics());
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -129,6 +134,7 @@ final class SiteReader {
                 debounce,
                 cooldown,
                 minimumRows,
+                encodedRows,
                 swaps.adapts(),
                 swaps.rollback());
     }
@@ -138,7 +144,7 @@ final class SiteReader {
      * defaults, without those that only warn and without the one of sampled rows where too few rows are sampled.
      */
     private List<String> defaultTriggers(ConfigNode node, List<String> warn) {
-        boolean enoughRows = sampleRows >= SampledReconstruction.ROWS;
+        boolean enoughRows = encodedRows >= SampledReconstruction.MOST_ROWS;
         List<String> defaults = DriftJudge.DEFAULT_TRIGGERS.stream()
                 .filter(name -> !warn.contains(name))
                 .filter(name -> enoughRows || !name.equals(Statistic.RECONSTRUCTION_FVU_TRAINED.label()))
@@ -149,18 +155,6 @@ final class SiteReader {
 
     private static boolean isInUnitsOfTheGap(ConfigNode node, String key) {
         return node.has(key) && (!node.isMapping(key) || node.child(key).has("share"));
-    }
-
-    /** Clean windows have this statistic on so many rows: on fewer it scatters more than they say. */
-    private void requireSample(ConfigNode node, String key, List<String> statistics) {
-        String onSample = Statistic.RECONSTRUCTION_FVU_TRAINED.label();
-        if (statistics.contains(onSample) && sampleRows < SampledReconstruction.ROWS) {
-            node.problem(
-                    key,
-                    onSample,
-                    "expected sample.rows of at least %d beside it, not %d: it is calibrated on so many"
-                            .formatted(SampledReconstruction.ROWS, sampleRows));
-        }
     }
 
     AdaptationSettings adaptation(ConfigNode node, SwapRules swaps) {

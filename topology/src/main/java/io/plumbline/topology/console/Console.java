@@ -187,8 +187,12 @@ public final class Console implements WebPages, AutoCloseable {
             case "windows.csv" -> csv(request, response, site);
             case "spectrum" -> json(200, api.angles(site));
             case "features" -> json(200, api.features(site));
+            case "requests" -> json(200, api.requests(site));
             case "decoders" -> json(200, api.decoders(site));
-            default -> problem(404, "a site has windows, windows.csv, spectrum, features and decoders, nothing else");
+            default ->
+                problem(
+                        404,
+                        "a site has windows, windows.csv, spectrum, features, requests and decoders, nothing else");
         };
     }
 

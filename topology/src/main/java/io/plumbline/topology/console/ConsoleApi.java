@@ -4,6 +4,7 @@ import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import java.util.ArrayList;
@@ -128,6 +129,20 @@ final class ConsoleApi {
                 failing == null ? null : Long.valueOf(failing.windowEndMs()),
                 failing != null && failing.equals(site.newest()),
                 failing == null || failing.failingFeatures() == null ? List.of() : failing.failingFeatures());
+    }
+
+    ConsoleViews.Requests requests(SiteHistory site) {
+        WindowReport newest = site.newest();
+        List<WorstRequest> worst = newest == null ? null : newest.worstRequests();
+        return new ConsoleViews.Requests(
+                ConsoleViews.SCHEMA,
+                site.site(),
+                newest == null ? null : Long.valueOf(newest.windowStartMs()),
+                newest == null ? null : Long.valueOf(newest.windowEndMs()),
+                newest == null ? 0 : newest.requestsScored(),
+                newest == null ? 0 : newest.recordsNotScored(),
+                newest == null ? null : newest.geometry().undefined().get(Statistic.REQUEST_SHIFT.label()),
+                worst == null ? List.of() : worst);
     }
 
     ConsoleViews.Decoders decoders(SiteHistory site) {

@@ -4,6 +4,7 @@ import io.plumbline.attribution.FailingFeature;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.Spectrum;
+import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.windows.RowAccount;
 import java.util.List;
 import java.util.Map;
@@ -93,6 +94,22 @@ final class ConsoleViews {
             @Nullable Long windowEndMs,
             boolean isNewest,
             List<FailingFeature> features) {}
+
+    /**
+     * {@code /api/sites/SITE/requests}: of the newest window.
+     *
+     * @param recordsNotScored records of requests beyond those that are kept
+     * @param worst farthest from the baseline's first
+     */
+    record Requests(
+            int schema,
+            String site,
+            @Nullable Long windowStartMs,
+            @Nullable Long windowEndMs,
+            long requestsScored,
+            long recordsNotScored,
+            @Nullable String undefined,
+            List<WorstRequest> worst) {}
 
     /** {@code /api/sites/SITE/decoders}. */
     record Decoders(

@@ -5,6 +5,7 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.assessment.WorstRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
@@ -76,6 +77,7 @@ public final class IncidentReport {
         page.element("p class=\"reason\"", "Last window: " + last.verdict() + ". " + last.reason() + ".");
         charts(page, windows);
         adaptations(page);
+        requests(page);
         features(page);
         statistics(page);
         table(page, windows);
@@ -155,6 +157,26 @@ public final class IncidentReport {
             page.raw("</li>");
         }
         page.raw("</ol>");
+    }
+
+    private void requests(Markup page) {
+        List<WorstRequest> worst =
+                Objects.requireNonNull(site.newest(), "a report has windows").worstRequests();
+        if (worst == null || worst.isEmpty()) {
+            return;
+        }
+        page.element("h2", "Requests of the last window that are farthest from the baseline's");
+        page.raw("<table><tr><th>request<th>rows<th>score<th>p-value<th>share of the evidence</tr>");
+        for (WorstRequest request : worst) {
+            row(
+                    page,
+                    request.request(),
+                    request.rows(),
+                    number(request.score()),
+                    String.format(Locale.ROOT, "%.2g", request.pValue()),
+                    number(request.share()));
+        }
+        page.raw("</table>");
     }
 
     private void features(Markup page) {

@@ -180,7 +180,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     watchSource(config, prepared, metrics),
                     WindowWorkers.of(threads(properties)),
                     EarlyEncoding.background(),
-                    Map.of());
+                    WatchedSite.projections(sites));
             KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),

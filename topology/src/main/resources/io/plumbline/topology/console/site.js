@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { get, Refresh, siteUrl } from "./feed.js";
 import { ago, count, decoder, moment, number, percent, span, time, words } from "./format.js";
 import { badge } from "./sites.js";
-import { features, spectrum } from "./spectrum.js";
+import { features, requests, spectrum } from "./spectrum.js";
 import { windowTable } from "./windows.js";
 
 const GAP = "faithfulness_gap";
@@ -120,7 +120,7 @@ export class SitePage {
     this.gap?.close();
     this.fvu?.close();
     this.gap = this.fvu = null;
-    this.parts = Object.fromEntries(["spectrum", "features", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
+    this.parts = Object.fromEntries(["spectrum", "requests", "features", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
     if (this.windows.length === 0) {
       this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
       this.fill();
@@ -162,7 +162,7 @@ export class SitePage {
           h("label", null, h("span", { class: "hidden" }, "Statistic"), choose), h("label", null, h("span", { class: "hidden" }, "Range"), range),
           h("span", { class: "export" }, "export ", this.csv, " ", this.json)),
         this.readout, this.stage, details),
-      h("div", { class: "column" }, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, this.parts.spectrum, this.parts.features));
+      h("div", { class: "column" }, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, this.parts.spectrum, this.parts.requests, this.parts.features));
     const { window } = this.overview;
     const tumbling = window.advance_ms === window.size_ms;
     const common = { tumbling, onWindow: (w) => this.read(w ?? this.shown[this.shown.length - 1]) };
@@ -212,9 +212,10 @@ export class SitePage {
   }
 
   async readAngles() {
-    const [angles, lost] = await Promise.all([get(siteUrl(this.site, "spectrum")), get(siteUrl(this.site, "features"))]);
+    const [angles, far, lost] = await Promise.all(["spectrum", "requests", "features"].map((part) => get(siteUrl(this.site, part))));
     if (this.closed || !this.gap) return;
     spectrum(this.parts.spectrum, angles);
+    requests(this.parts.requests, far);
     features(this.parts.features, lost);
   }
 

@@ -1,5 +1,5 @@
 import { h, svg, table } from "./dom.js";
-import { moment, number, percent, time } from "./format.js";
+import { count, moment, number, percent, time } from "./format.js";
 
 const WIDTH = 420;
 const HEIGHT = 170;
@@ -73,6 +73,22 @@ export function spectrum(root, answer) {
       table("Eigenvalues and angles", ["direction", "eigenvalue, window", "baseline", "angle to baseline", "to explainer"],
         of.window.map((v, i) => [String(i + 1), number(v), number(of.baseline[i]),
           baseline[i] === undefined ? "–" : `${baseline[i].toFixed(1)}°`, explainer[i] === undefined ? "–" : `${explainer[i].toFixed(1)}°`]), [0, 1, 2, 3, 4])));
+}
+
+/** Requests of the newest window that are farthest from those of the baseline. */
+export function requests(root, answer) {
+  const head = h("h2", null, "Farthest requests");
+  if (answer.worst.length === 0) {
+    root.replaceChildren(head, h("p", { class: "quiet" }, answer.undefined ?? "None: no request was scored yet."));
+    return;
+  }
+  const cells = (r) => [r.request, count(r.rows), number(r.score, 1), r.p_value.toExponential(1), percent(r.share)];
+  const left = answer.records_not_scored > 0 ? `, ${count(answer.records_not_scored)} records of others not scored` : "";
+  root.replaceChildren(
+    head,
+    h("p", { class: "quiet" }, `Newest window, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC: ${count(answer.requests_scored)} requests scored${left}. “p”: the share of the baseline's requests that are as far.`),
+    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Farthest requests" },
+      table("Requests farthest from the baseline's", ["request", "rows", "score", "p", "share of evidence"], answer.worst.map(cells), [1, 2, 3, 4])));
 }
 
 /** Features whose decoder columns are wrong on the rows of the window. */

@@ -1,8 +1,10 @@
 package io.plumbline.topology.assessment;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.calibration.Baseline;
@@ -14,6 +16,8 @@ import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.WatchedFolder;
@@ -27,10 +31,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.IntPredicate;
 import java.util.function.LongFunction;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SiteJudgeTest {
 
@@ -94,9 +103,125 @@ class SiteJudgeTest {
     }
 
     @Test
+    void aVerdictByTheRequestsNamesThoseThatAreFarthest() throws IOException {
+        SiteJudge judge = judge("trigger: request_shift\n    threshold: {false_alarm_rate: 0.1}");
+        WindowReport quiet =
+                judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
+        assertEquals("aligned", quiet.verdict(), quiet.reason());
+        assertEquals(RECORDS, quiet.requestsScored());
+        assertEquals(0, quiet.recordsNotScored());
+        assertEquals(WorstRequest.REPORTED, quiet.worstRequests().size());
+
+        WindowReport report = judge.judge(mixed(record -> record == 3 || record == 7), SiteMemory.initial(), null)
+                .report();
+        assertEquals("drifted", report.verdict(), report.reason());
+        assertEquals(
+                Set.of("chat-3", "chat-7"),
+                report.worstRequests().subList(0, 2).stream()
+                        .map(WorstRequest::request)
+                        .collect(Collectors.toSet()));
+        assertTrue(report.worstRequests().get(0).share() > 0.3, () -> report.worstRequests()
+                .toString());
+        assertEquals(WatchedFolder.ROWS, report.worstRequests().get(0).rows());
+        assertTrue(
+                report.reason().matches(".*; the requests with most of the evidence: chat-[37] \\(.*chat-[37] \\(.*"),
+                report.reason());
+        assertTrue(report.geometry().value(Statistic.WORST_REQUEST).isPresent());
+        assertTrue(report.geometry().value(Statistic.REQUEST_FVU).isPresent());
+        String json = new String(Json.bytes(report), StandardCharsets.UTF_8);
+        assertTrue(json.contains("\"worst_requests\":[{\"request\":\"chat-"), json);
+    }
+
+    @Test
+    void totalsUnderAnotherProjectionThanTheBaselinesAreNotScored() throws IOException {
+        SiteJudge judge = judge("threshold: {share: 0.6}");
+        RequestProjection other = RequestProjection.of(Matrix.identity(WatchedFolder.WIDTH));
+        RequestTotals totals = RequestTotals.ofCapacity(other.id(), 8);
+        totals.add(1, null, 8, new double[WatchedFolder.WIDTH]);
+        WindowReport report = judge.judge(with(window(false), totals), SiteMemory.initial(), null)
+                .report();
+        assertEquals(0, report.requestsScored());
+        assertEquals(
+                Statistic.Source.REQUESTS.missing(),
+                report.geometry().undefined().get("request_shift"));
+    }
+
+    @Test
+    void onFewerEncodedRowsThanCleanWindowsHaveReconstructionIsUndefinedAndSaysWhatToDo() throws IOException {
+        // The window's 128 rows, of which 10 a second may be encoded in 10 s.
+        WindowReport few = judge(
+                        "threshold: {share: 0.6}", "size: 10s", "sample: {rows: 512, encoded_rows_per_second: 10}")
+                .judge(mixed(record -> false), SiteMemory.initial(), null)
+                .report();
+        String reason = few.geometry().undefined().get("reconstruction_fvu_trained");
+        assertTrue(String.valueOf(reason).contains("on 100 rows here and on 2048 in the baseline's"), reason);
+        assertEquals(reason, few.geometry().undefined().get("request_fvu"));
+        assertTrue(few.geometry().value(Statistic.REQUEST_SHIFT).isPresent());
+        WindowReport enough = judge(
+                        "threshold: {share: 0.6}", "size: 10s", "sample: {rows: 512, encoded_rows_per_second: 13}")
+                .judge(mixed(record -> false), SiteMemory.initial(), null)
+                .report();
+        assertTrue(
+                enough.geometry().value(Statistic.RECONSTRUCTION_FVU_TRAINED).isPresent(),
+                () -> enough.geometry().undefined().toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"trigger: ", "warn: ", "sequential: {average_run_length: 90d, statistics: "})
+    void aStatisticOfEncodedRowsNeedsAsManyAsCleanWindowsHave(String key) {
+        String site = "threshold: {quantile: 0.9}\n    " + key;
+        String end = key.contains("{") ? "}" : "";
+        for (String statistic : List.of("reconstruction_fvu_trained", "request_fvu")) {
+            String refusal = assertThrows(
+                            IllegalArgumentException.class,
+                            () -> judge(site + "[" + statistic + "]" + end, "size: 10s", "sample: {rows: 2047}"))
+                    .getMessage();
+            assertTrue(refusal.contains(statistic + ": reconstruction is measured on 2047 rows"), refusal);
+            assertTrue(refusal.contains("`plumbline baseline --encoded-rows 2047`"), refusal);
+            assertDoesNotThrow(() -> judge(site + "[" + statistic + "]" + end, "size: 10s", "sample: {rows: 2048}"));
+        }
+    }
+
+    /** A window of named requests, some of them drifted. */
+    private ClosedWindow mixed(IntPredicate drifted) throws IOException {
+        RequestProjection projection = Objects.requireNonNull(
+                        Baseline.read(folder.resolve("baseline.safetensors")).requests())
+                .projection();
+        RequestTotals totals = RequestTotals.ofCapacity(projection.id(), 1_024);
+        for (int record = 0; record < RECORDS; record++) {
+            Matrix rows = drifted.test(record) ? WatchedFolder.drifted(record) : WatchedFolder.quiet(1_000 + record);
+            double[] sum = new double[projection.components()];
+            projection.add(rows, sum);
+            totals.add(record, "chat-" + record, rows.rows(), sum);
+        }
+        return with(
+                window(
+                        record -> drifted.test((int) record - 1_000)
+                                ? WatchedFolder.drifted(record - 1_000)
+                                : WatchedFolder.quiet(record),
+                        false),
+                totals);
+    }
+
+    private static ClosedWindow with(ClosedWindow window, RequestTotals totals) {
+        return new ClosedWindow(
+                window.site(),
+                window.startMs(),
+                window.endMs(),
+                window.moment(),
+                window.sample(),
+                window.masked(),
+                window.requests(),
+                totals,
+                window.closedBy(),
+                window.account(),
+                window.complete());
+    }
+
+    @Test
     void withoutStatisticsThatWarnThereIsNoWarning() throws IOException {
         WindowReport report = judge("threshold: {false_alarms: 1 per 30d}")
-                .judge(window(true), SiteMemory.initial(), null)
+                .judge(mixed(record -> true), SiteMemory.initial(), null)
                 .report();
         assertNull(report.warning());
         assertNull(report.warningReason());
@@ -237,10 +362,15 @@ class SiteJudgeTest {
     }
 
     private SiteJudge judge(String site, String window) throws IOException {
+        return judge(site, window, "sample: {rows: 512}");
+    }
+
+    private SiteJudge judge(String site, String window, String sample) throws IOException {
         MonitorConfig config =
                 MonitorConfig.parse("""
                 kafka: {bootstrap.servers: "h:1"}
                 window: {%s, minimum_rows: 64}
+                %s
                 sites:
                   %s:
                     explainer: explainer
@@ -248,7 +378,7 @@ class SiteJudgeTest {
                     rank: 4
                     debounce: 1 of 1
                     %s
-                """.formatted(window, WatchedFolder.SITE, site), "judge.yaml", folder);
+                """.formatted(window, sample, WatchedFolder.SITE, site), "judge.yaml", folder);
         return new SiteJudge(WatchedFolder.sites(config).get(WatchedFolder.SITE));
     }
 
@@ -263,7 +393,7 @@ class SiteJudgeTest {
 
     private static ClosedWindow window(LongFunction<Matrix> source, boolean moved) {
         SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(WatchedFolder.WIDTH);
-        RowSample sample = RowSample.ofCapacity(64);
+        RowSample sample = RowSample.ofCapacity(512);
         for (int record = 0; record < RECORDS; record++) {
             Matrix rows = source.apply(1_000 + record);
             for (int i = 0; i < rows.rows(); i++) {

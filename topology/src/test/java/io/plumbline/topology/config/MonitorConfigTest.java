@@ -34,7 +34,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class MonitorConfigTest {
 
@@ -355,7 +354,7 @@ class MonitorConfigTest {
                 List.of("faithfulness_gap"),
                 site(parse(SMALLEST.replace("4.0", "{share: 0.7}")), "layer.2").triggers());
         assertEquals(
-                List.of("faithfulness_gap"),
+                List.of("faithfulness_gap", "request_shift"),
                 site(parse(SMALLEST.replace("threshold: 4.0", "warn: [reconstruction_fvu_trained]")), "layer.2")
                         .triggers(),
                 "what only warns does not decide");
@@ -447,24 +446,6 @@ class MonitorConfigTest {
 
     private static MonitorConfig parse(String yaml) {
         return MonitorConfig.parse(yaml, "test.yaml", Path.of("/conf"));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"trigger: ", "warn: ", "sequential: {average_run_length: 90d, statistics: ", "none"})
-    void aStatisticOfSampledRowsNeedsThemSampled(String key) {
-        String end = key.startsWith("sequential") ? "}" : "";
-        String line = key.equals("none") ? "" : ", " + key + "[reconstruction_fvu_trained]" + end;
-        String site =
-                "sites:\n  x: {explainer: sae, baseline: b, rank: 32, threshold: {quantile: 0.9}%s}\n".formatted(line);
-        String broker = "kafka: {bootstrap.servers: \"localhost:9092\"}\n";
-        assertEquals(256, parse(broker + site + "sample: {rows: 256}\n").sampleRows());
-        String few = broker + site + "sample: {rows: 255}\n";
-        if (line.isEmpty()) {
-            assertEquals(255, parse(few).sampleRows());
-        } else {
-            String sentence = refused(few).problems().get(0);
-            assertTrue(sentence.contains("expected sample.rows of at least 256 beside it, not 255"), sentence);
-        }
     }
 
     private static ConfigException refused(String yaml) {

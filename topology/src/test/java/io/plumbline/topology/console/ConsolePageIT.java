@@ -87,6 +87,7 @@ class ConsolePageIT {
         browser.awaitText("#said", "blocks.7 is drifted");
         browser.awaitText("#tally", "1 drifted, 1 no window yet");
         browser.awaitText(".part.features", "17");
+        browser.awaitText(".part.requests", "chat-<b>17");
         assertEquals("drifted · blocks.7 · Plumbline", browser.driver().getTitle());
         assertTrue((Boolean) browser.run("""
                 const canvas = document.querySelector('.plot canvas');

@@ -186,9 +186,13 @@ class ConsoleTest {
             assertEquals(
                     ConsoleReports.HOSTILE,
                     JSON.readTree(served.get(site).body()).get("site").asText());
-            for (String what : List.of("windows", "windows.csv", "spectrum", "features", "decoders")) {
+            for (String what : List.of("windows", "windows.csv", "spectrum", "features", "requests", "decoders")) {
                 assertEquals(200, served.get(site + "/" + what).statusCode(), what);
             }
+            JsonNode requests = JSON.readTree(served.get(site + "/requests").body());
+            assertEquals(11, requests.get("requests_scored").asInt());
+            assertEquals(1, requests.get("records_not_scored").asInt());
+            assertEquals(0.75, requests.at("/worst/0/share").asDouble());
             assertEquals(
                     "attachment; filename=\"windows-__img_src_x_onerror_document.title__owned___.._2F____reboot____.csv\"",
                     served.get(site + "/windows.csv")

@@ -10,6 +10,7 @@ import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.Spectrum;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
@@ -139,6 +140,9 @@ class PipelineMetricsTest {
                 120_000,
                 "event_time",
                 12,
+                11,
+                1,
+                List.of(new WorstRequest("chat-17", 118, 640.0, 1e-6, 0.75)),
                 "drifted",
                 "above",
                 "faithfulness_gap",

@@ -53,7 +53,7 @@ final class MonitorInstance implements AutoCloseable {
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
                         EarlyEncoding.background(),
-                        Map.of()),
+                        WatchedSite.projections(sites)),
                 properties);
         streams.setUncaughtExceptionHandler(error -> {
             failures.add(error);

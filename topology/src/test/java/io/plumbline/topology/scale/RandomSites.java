@@ -23,6 +23,7 @@ import java.util.Random;
 final class RandomSites {
 
     private static final int BASELINE_ROWS = 64;
+    private static final int BASELINE_REQUESTS = 32;
 
     private RandomSites() {}
 
@@ -93,7 +94,15 @@ final class RandomSites {
     static Baseline baseline(Explainer explainer, int rank) {
         BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank), List.of());
         Matrix rows = ActivationRecords.integerRows(17, BASELINE_ROWS, explainer.targetWidth());
-        return builder.add(new ActivationBatch(rows, null, null)).build();
+        for (int request = 0; request < BASELINE_REQUESTS; request++) {
+            builder.add(new ActivationBatch(
+                    rows.rowRange(
+                            request * BASELINE_ROWS / BASELINE_REQUESTS,
+                            (request + 1) * BASELINE_ROWS / BASELINE_REQUESTS),
+                    null,
+                    null));
+        }
+        return builder.build();
     }
 
     private static Matrix gaussian(int rows, int columns, Random random) {

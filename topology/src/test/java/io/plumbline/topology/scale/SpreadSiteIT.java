@@ -96,6 +96,9 @@ class SpreadSiteIT {
                     report.get("faithfulness_gap").asDouble(),
                     window.getKey());
             assertTrue(report.get("reconstruction_fvu").asDouble() > 0, report.toString());
+            assertTrue(report.get("request_shift").asDouble() > 0, report.toString());
+            assertTrue(report.get("requests_scored").asLong() > 20, report.toString());
+            assertEquals(5, report.get("worst_requests").size(), report.toString());
         }
     }
 
@@ -167,7 +170,13 @@ class SpreadSiteIT {
                         .add(rows);
             }
             byte[] key = ByteBuffer.allocate(8).putLong(keys.nextLong()).array();
-            records.add(record(topic, null, timestamp, key, site, rows));
+            ProducerRecord<byte[], byte[]> record = record(topic, null, timestamp, key, site, rows);
+            // Of some requests there are records on several partitions and in several panes; their sums must not depend
+            // on the order.
+            if (i % 5 != 0) {
+                record.headers().add("request", ("chat-" + i % 50).getBytes(StandardCharsets.UTF_8));
+            }
+            records.add(record);
         }
         for (String site : config(partitions).sites().keySet()) {
             for (int partition = 0; partition < partitions; partition++) {

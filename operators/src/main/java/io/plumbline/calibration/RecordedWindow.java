@@ -1,0 +1,60 @@
+package io.plumbline.calibration;
+
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestSample;
+import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowSample;
+import io.plumbline.wire.ActivationBatch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is needed of a window's requests beside their moment, where they are read whole from a recording: their totals and the errors of their
+ * reconstructions. A request is named by its place in the window, from 0. Not thread-safe.
+ */
+public final class RecordedWindow {
+
+    private final @Nullable RequestModel model;
+    private final @Nullable RequestTotals totals;
+    private final SampledReconstruction sampled;
+    private int requests;
+
+    /** An empty window that is to be compared with this baseline. */
+    public RecordedWindow(Baseline baseline) {
+        model = baseline.requests();
+        totals = model == null
+                ? null
+                : RequestTotals.ofCapacity(model.projection().id(), RequestTotals.DEFAULT_CAPACITY);
+        sampled = SampledReconstruction.ofCapacity(baseline.encodedRows());
+    }
+
+    /**
+     * Adds the next request.
+     *
+     * @param reconstructions of its target rows by the trained decoder
+     */
+    public void add(ActivationBatch request, Matrix reconstructions) {
+        int number = requests++;
+        // Two requests of equal contents are two.
+        long hash = RowSample.hash(RequestSample.hash(request), number);
+        sampled.add(hash, request, reconstructions);
+        if (model != null && totals != null) {
+            double[] sum = new double[model.projection().components()];
+            model.projection().add(request.targetRows(), sum);
+            totals.add(hash, Integer.toString(number), request.rows(), sum);
+        }
+    }
+
+    /** The scores of the requests. */
+    public WindowRequests requests() {
+        return WindowRequests.of(model, totals, sampled.errors().requests());
+    }
+
+    /** The assessment of the window's moment with the statistics of its reconstruction and of its requests. */
+    public GapAssessment addTo(GapAssessment assessment) {
+        return requests()
+                .addTo(assessment.with(
+                        Statistic.RECONSTRUCTION_FVU_TRAINED, sampled.errors().fvu()));
+    }
+}

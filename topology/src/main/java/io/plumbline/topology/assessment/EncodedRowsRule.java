@@ -1,0 +1,73 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.SequentialRule;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.geometry.Value;
+import io.plumbline.moments.SampledRow;
+import io.plumbline.topology.windows.ClosedWindow;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * On how many rows of a window reconstruction is measured: on as many as in clean windows of the baseline, since fewer rows scatter more than
+ * clean windows say. Where the sample or the configured rate gives fewer, what rests on reconstruction is undefined.
+ */
+final class EncodedRowsRule {
+
+    private static final Set<String> OF_CODES = Arrays.stream(Statistic.values())
+            .filter(statistic -> statistic.source() == Statistic.Source.CODES)
+            .map(Statistic::label)
+            .collect(Collectors.toSet());
+
+    private final int ofCleanWindows;
+    private final int atMost;
+
+    EncodedRowsRule(Baseline baseline, SiteSettings settings) {
+        ofCleanWindows = baseline.encodedRows();
+        atMost = settings.encodedRows();
+    }
+
+    /** The rows of a window's sample that are encoded. */
+    List<SampledRow> head(ClosedWindow window) {
+        List<SampledRow> rows = window.sample().rows();
+        return rows.subList(0, Math.min(Math.min(ofCleanWindows, atMost), rows.size()));
+    }
+
+    /** The assessment, without what too few encoded rows say. */
+    GapAssessment apply(ClosedWindow window, GapAssessment assessment) {
+        int limit = Math.min(atMost, window.sample().capacity());
+        String reason = limit < Math.min(ofCleanWindows, assessment.rows()) ? reason(limit, ofCleanWindows) : null;
+        return reason == null
+                ? assessment
+                : assessment
+                        .with(Statistic.RECONSTRUCTION_FVU_TRAINED, new Value.Undefined(reason))
+                        .with(Statistic.REQUEST_FVU, new Value.Undefined(reason));
+    }
+
+    /** Why a statistic that decides, warns or is added up cannot be trusted to be there, or null. */
+    static @Nullable String refusal(Baseline baseline, SiteSettings settings) {
+        SequentialRule sequential = settings.sequential();
+        return settings.encodedRows() >= baseline.encodedRows()
+                ? null
+                : Stream.of(
+                                settings.triggers(),
+                                settings.warn(),
+                                sequential == null ? List.<String>of() : sequential.statistics())
+                        .flatMap(List::stream)
+                        .filter(OF_CODES::contains)
+                        .findFirst()
+                        .map(name -> name + ": " + reason(settings.encodedRows(), baseline.encodedRows()))
+                        .orElse(null);
+    }
+
+    private static String reason(int limit, int ofCleanWindows) {
+        return "reconstruction is measured on %d rows here and on %d in the baseline's clean windows; raise sample.rows or sample.encoded_rows_per_second, or run `plumbline baseline --encoded-rows %d`"
+                .formatted(limit, ofCleanWindows, limit);
+    }
+}
