@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param level evidence at which there is an alarm: its average run length in windows
  * @param alarm whether this window brought one; null where it was not taken
  * @param windows windows taken since the detector started
+ * @param mode what an alarm over requests supposes, see {@link io.plumbline.calibration.RequestDetector.Mode}: {@code conformal}, or {@code
+ *     tail_model}, which is a warning; null for statistics of whole windows
  * @param passedOver why the window was not taken; null where it was
  */
 public record SequentialReport(
@@ -18,6 +20,7 @@ public record SequentialReport(
         double level,
         @Nullable Boolean alarm,
         long windows,
+        @Nullable String mode,
         @Nullable String passedOver) {
 
     /** {@code log(1 + evidence) / log(1 + level)} in [0, 1], 1 being an alarm; null where the window was not taken. */

@@ -2,10 +2,15 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.RequestDetector;
+import io.plumbline.calibration.RequestDetector.Memory;
+import io.plumbline.calibration.RequestModel;
 import io.plumbline.calibration.SequentialDetector;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.SequentialState;
+import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A window is compared with clean windows of the largest size it has the rows of, and of which there are enough for the run
  * length: what sampling adds falls with rows, so it errs on the safe side. A window that cannot be compared is passed over and
- * changes nothing. One whose verdict is drifted adds evidence, and later windows are not compared with it.
+ * changes nothing. Of {@code request_shift} the scores of its requests are taken one by one and compared with those of the baseline's requests,
+ * whatever the window's size. One whose verdict is drifted adds evidence, and later windows are not compared with it.
  */
 final class SequentialWatch {
 
@@ -27,6 +33,11 @@ final class SequentialWatch {
     private final SequentialRule rule;
     private final SequentialDetector detector;
     private final int leastClean;
+    private final RequestDetector requestDetector;
+    private final double[] cleanScores;
+
+    /** Under it the evidence of the tail model is remembered, beside that of the ranks. */
+    private static final String TAIL = Statistic.REQUEST_SHIFT.label() + " tail";
 
     SequentialWatch(Baseline baseline, int minimumRows, SequentialRule rule) {
         this.baseline = baseline;
@@ -34,6 +45,9 @@ final class SequentialWatch {
         this.rule = rule;
         this.detector = SequentialDetector.ofRunLength(rule.windowsPerAlarm());
         this.leastClean = detector.leastClean();
+        this.requestDetector = RequestDetector.ofRunLength(rule.windowsPerAlarm());
+        RequestModel requests = baseline.requests();
+        this.cleanScores = requests == null ? new double[0] : requests.baselineScores();
     }
 
     /** What is remembered, by statistic, and what is said. */
@@ -42,19 +56,29 @@ final class SequentialWatch {
     /**
      * Takes one window.
      *
+     * @param requests scores of its requests
      * @param drifted whether the site's verdict is drifted with this window
      */
-    Taken take(Map<String, SequentialState> states, ClosedWindow window, GapAssessment geometry, boolean drifted) {
+    Taken take(
+            Map<String, SequentialState> states,
+            ClosedWindow window,
+            GapAssessment geometry,
+            WindowRequests requests,
+            boolean drifted) {
         Map<String, SequentialState> next = new LinkedHashMap<>();
         List<SequentialReport> reports = new ArrayList<>();
         for (String statistic : rule.statistics()) {
+            if (statistic.equals(Statistic.REQUEST_SHIFT.label())) {
+                reports.add(takeRequests(states, next, window, geometry, requests.scores(), drifted));
+                continue;
+            }
             SequentialState state = states.getOrDefault(statistic, SequentialState.INITIAL);
             double[] clean = clean(state, statistic, geometry);
             Double value = geometry.statistics().get(statistic);
             String passedOver = passedOver(window, geometry, clean, statistic, value);
             if (passedOver != null || clean == null || value == null) {
                 next.put(statistic, state);
-                reports.add(new SequentialReport(statistic, null, detector.level(), null, state.windows(), passedOver));
+                reports.add(new SequentialReport(statistic, null, detector.level(), null, state.windows(), null, passedOver));
             } else {
                 SequentialDetector.Step step = detector.next(state, new double[] {value}, clean, !drifted);
                 next.put(statistic, step.state());
@@ -64,10 +88,50 @@ final class SequentialWatch {
                         detector.level(),
                         step.alarm(),
                         step.state().windows(),
+                        null,
                         null));
             }
         }
         return new Taken(next, reports);
+    }
+
+    private SequentialReport takeRequests(
+            Map<String, SequentialState> states,
+            Map<String, SequentialState> next,
+            ClosedWindow window,
+            GapAssessment geometry,
+            double[] scores,
+            boolean drifted) {
+        String statistic = Statistic.REQUEST_SHIFT.label();
+        Memory memory = new Memory(
+                states.getOrDefault(statistic, SequentialState.INITIAL),
+                states.getOrDefault(TAIL, SequentialState.INITIAL));
+        String passedOver = passedOver(window, geometry);
+        if (passedOver == null && scores.length == 0) {
+            passedOver = undefined(geometry, statistic);
+        }
+        if (passedOver == null && cleanScores.length < requestDetector.leastClean()) {
+            passedOver = "the baseline has %d requests, and %d are needed"
+                    .formatted(cleanScores.length, requestDetector.leastClean());
+        }
+        RequestDetector.Step step =
+                passedOver == null ? requestDetector.next(memory, scores, cleanScores, !drifted) : null;
+        Memory after = step == null ? memory : step.memory();
+        next.put(statistic, after.ranks());
+        next.put(TAIL, after.tail());
+        return new SequentialReport(
+                statistic,
+                step == null ? null : step.evidence(),
+                requestDetector.level(),
+                step == null ? null : step.alarm(),
+                after.ranks().windows(),
+                step == null ? null : step.mode().label(),
+                passedOver);
+    }
+
+    private static String undefined(GapAssessment geometry, String statistic) {
+        return "%s is undefined: %s"
+                .formatted(statistic, geometry.undefined().getOrDefault(statistic, "no reason given"));
     }
 
     private @Nullable String passedOver(
@@ -76,6 +140,18 @@ final class SequentialWatch {
             double @Nullable [] clean,
             String statistic,
             @Nullable Double value) {
+        String reason = passedOver(window, geometry);
+        if (reason != null) {
+            return reason;
+        }
+        if (clean == null) {
+            return "it has %d rows, and there are not %d clean windows of rank %d with as few: run `plumbline baseline --rank %d --window-rows %d`"
+                    .formatted(geometry.rows(), leastClean, geometry.rank(), geometry.rank(), geometry.rows());
+        }
+        return value == null ? undefined(geometry, statistic) : null;
+    }
+
+    private @Nullable String passedOver(ClosedWindow window, GapAssessment geometry) {
         if (!window.complete()) {
             return "some tiles of the window's moment did not arrive";
         }
@@ -85,14 +161,7 @@ final class SequentialWatch {
         if (geometry.rows() < minimumRows) {
             return "it has %d rows, at least %d are asked for".formatted(geometry.rows(), minimumRows);
         }
-        if (clean == null) {
-            return "it has %d rows, and there are not %d clean windows of rank %d with as few: run `plumbline baseline --rank %d --window-rows %d`"
-                    .formatted(geometry.rows(), leastClean, geometry.rank(), geometry.rank(), geometry.rows());
-        }
-        return value == null
-                ? "%s is undefined: %s"
-                        .formatted(statistic, geometry.undefined().getOrDefault(statistic, "no reason given"))
-                : null;
+        return null;
     }
 
     /** Returns those the state goes on with, else the largest size's; null where every size has more rows than the window or too few windows. */

@@ -162,7 +162,7 @@ final class SiteJudge {
         boolean hasDrifted = outcome.verdict() instanceof DriftVerdict.Drifted;
         SequentialWatch.Taken taken = sequential == null
                 ? new SequentialWatch.Taken(Map.of(), List.of())
-                : sequential.take(memory.sequential(), window, geometry, hasDrifted);
+                : sequential.take(memory.sequential(), window, geometry, measured.requests(), hasDrifted);
         SwapWatch swap = watch(memory.swap(), measured);
         Ask ask = ask(outcome, window, memory, swap, active);
         drifted = hasDrifted;

@@ -5,12 +5,15 @@ import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
+import io.plumbline.calibration.RequestDetector;
+import io.plumbline.calibration.RequestModel;
 import io.plumbline.calibration.SequentialDetector;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -262,6 +265,10 @@ public final class ConfigCheck {
             SiteSettings settings, Baseline baseline, SequentialRule sequential, List<String> problems) {
         int least = SequentialDetector.ofRunLength(sequential.windowsPerAlarm()).leastClean();
         for (String statistic : sequential.statistics()) {
+            if (statistic.equals(Statistic.REQUEST_SHIFT.label())) {
+                checkRequests(baseline.requests(), sequential, problems);
+                continue;
+            }
             int most = baseline.samplesOf(settings.rank()).stream()
                     .mapToInt(sample -> sample.values(statistic).length)
                     .max()
@@ -279,6 +286,18 @@ public final class ConfigCheck {
                                 SequentialDetector.REACH,
                                 settings.rank()));
             }
+        }
+    }
+
+    private static void checkRequests(
+            @Nullable RequestModel requests, SequentialRule sequential, List<String> problems) {
+        int least = RequestDetector.ofRunLength(sequential.windowsPerAlarm()).leastClean();
+        if (requests == null) {
+            problems.add("sequential: request_shift: " + RequestModel.MISSING);
+        } else if (requests.requests() < least) {
+            problems.add(("sequential: one false alarm of request_shift in %.0f windows needs a baseline of %d requests, it has"
+                            + " %d; run `plumbline baseline` with more, or set a shorter average_run_length")
+                    .formatted(sequential.windowsPerAlarm(), least, requests.requests()));
         }
     }
 

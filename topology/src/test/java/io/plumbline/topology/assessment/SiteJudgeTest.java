@@ -329,6 +329,32 @@ class SiteJudgeTest {
     }
 
     @Test
+    void evidenceOverRequestsFindsTheFewThatAreForeign() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [request_shift], average_run_length: 1d}");
+        SiteMemory memory = SiteMemory.initial();
+        for (int number = 1; number <= 3; number++) {
+            SiteJudge.Judgement clean = judge.judge(mixed(record -> false), memory, null);
+            memory = SiteMemory.decode(clean.memory().encode());
+            SequentialReport report = clean.report().sequential().get(0);
+            assertEquals(number, report.windows());
+            assertEquals(false, report.alarm());
+            assertNotNull(report.mode());
+        }
+        int windows = 0;
+        boolean alarm = false;
+        while (!alarm && windows < 10) {
+            SiteJudge.Judgement part = judge.judge(mixed(record -> record % 4 == 0), memory, null);
+            alarm = Boolean.TRUE.equals(part.report().sequential().get(0).alarm());
+            memory = SiteMemory.decode(part.memory().encode());
+            windows++;
+        }
+        assertTrue(alarm, "a quarter of foreign requests in ten windows");
+        SequentialReport none =
+                judge.judge(window(false), memory, null).report().sequential().get(0);
+        assertTrue(String.valueOf(none.passedOver()).startsWith("request_shift is undefined: "), none::toString);
+    }
+
+    @Test
     void overlappingWindowsAreTakenOnceInTheirLength() throws IOException {
         SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift]}", "size: 10s, advance: 4s");
         SequentialReport first = judge.judge(window(false), SiteMemory.initial(), null)

@@ -154,7 +154,7 @@ class PipelineMetricsTest {
                         new StatisticReport("eta", "warn", 0.3, 1.2, 0.5, false, 99, 0.02, null, null, "the largest")),
                 "aligned",
                 "eta is not above",
-                List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null)),
+                List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null, null)),
                 0.125,
                 4.5,
                 3,
