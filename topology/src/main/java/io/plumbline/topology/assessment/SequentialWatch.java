@@ -78,7 +78,8 @@ final class SequentialWatch {
             String passedOver = passedOver(window, geometry, clean, statistic, value);
             if (passedOver != null || clean == null || value == null) {
                 next.put(statistic, state);
-                reports.add(new SequentialReport(statistic, null, detector.level(), null, state.windows(), null, passedOver));
+                reports.add(new SequentialReport(
+                        statistic, null, detector.level(), null, state.windows(), null, passedOver));
             } else {
                 SequentialDetector.Step step = detector.next(state, new double[] {value}, clean, !drifted);
                 next.put(statistic, step.state());

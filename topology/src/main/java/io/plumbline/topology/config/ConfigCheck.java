@@ -295,9 +295,10 @@ public final class ConfigCheck {
         if (requests == null) {
             problems.add("sequential: request_shift: " + RequestModel.MISSING);
         } else if (requests.requests() < least) {
-            problems.add(("sequential: one false alarm of request_shift in %.0f windows needs a baseline of %d requests, it has"
-                            + " %d; run `plumbline baseline` with more, or set a shorter average_run_length")
-                    .formatted(sequential.windowsPerAlarm(), least, requests.requests()));
+            problems.add(
+                    ("sequential: one false alarm of request_shift in %.0f windows needs a baseline of %d requests, it has"
+                                    + " %d; run `plumbline baseline` with more, or set a shorter average_run_length")
+                            .formatted(sequential.windowsPerAlarm(), least, requests.requests()));
         }
     }
 
