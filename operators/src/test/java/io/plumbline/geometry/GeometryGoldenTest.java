@@ -155,7 +155,12 @@ class GeometryGoldenTest {
                 report.statistic("explainer_dependent_share").orElseThrow(),
                 1e-10);
         assertEquals(
-                Set.of("reconstruction_gap", "reconstruction_fvu_trained"),
+                Set.of(
+                        "reconstruction_gap",
+                        "reconstruction_fvu_trained",
+                        "request_shift",
+                        "worst_request",
+                        "request_fvu"),
                 report.undefined().keySet());
     }
 
