@@ -28,6 +28,8 @@ public record AdaptationRows(
         @Nullable SampleRows anchor,
         @Nullable SampleRows check) {
 
+    private static final int FEWEST_ANCHORS = 1_024;
+
     /**
      * Encodes the rows of a split, every row once, though it is in several parts.
      *
@@ -48,8 +50,17 @@ public record AdaptationRows(
                 three ? part(all, places, split.refit()) : fit,
                 judge,
                 all,
-                baseline.anchor(),
+                anchor(baseline, split.all().size()),
                 baseline.check());
+    }
+
+    /**
+     * Half as many anchors as rows of the window, so that clean traffic keeps its weight where rows of several windows are pooled,
+     * and {@value #FEWEST_ANCHORS} at least.
+     */
+    private static @Nullable SampleRows anchor(BaselineRows baseline, int rows) {
+        SampleRows anchor = baseline.anchor();
+        return anchor == null ? null : anchor.first(Math.max(FEWEST_ANCHORS, rows / 2));
     }
 
     private static SampleRows part(SampleRows all, IdentityHashMap<SampledRow, Integer> places, List<SampledRow> rows) {

@@ -6,6 +6,7 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Rows to fit or to check a decoder on: the codes of n rows, the targets (n x d) it should give for them, and the request that
@@ -48,6 +49,11 @@ public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
             theirs[i] = requests[chosen[i]];
         }
         return new SampleRows(codes.select(chosen), selected, theirs);
+    }
+
+    /** Returns the first rows, at most so many. */
+    SampleRows first(int most) {
+        return most >= rows() ? this : select(IntStream.range(0, most).toArray());
     }
 
     public int rows() {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class BaselineBuilder {
 
     /** Rows of whole requests a baseline keeps where nothing else is asked for. */
-    public static final int DEFAULT_SAMPLE_ROWS = 2_048;
+    public static final int DEFAULT_SAMPLE_ROWS = 4_096;
 
     /**
      * Window sizes to calibrate for where none is asked for: a window of any number of rows from 64 on then has a threshold, see

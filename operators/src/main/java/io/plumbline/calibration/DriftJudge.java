@@ -30,10 +30,14 @@ public final class DriftJudge {
 
     /**
      * The statistics that are judged as one where none is named and the threshold is taken from clean windows: the gap says what
-     * the explainer cannot follow, the reconstruction what that costs, and the requests show the first foreign ones.
+     * the explainer cannot follow, the reconstruction what that costs, and the reconstruction of single requests shows the first
+     * foreign ones.
      */
     public static final List<String> DEFAULT_TRIGGERS =
-            List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label(), Statistic.RECONSTRUCTION_FVU_TRAINED.label());
+            List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label(), Statistic.REQUEST_FVU.label());
+
+    /** What to name instead of {@link #DEFAULT_TRIGGERS} where too few rows are encoded. */
+    public static final List<String> TRIGGERS_WITHOUT_CODES = List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label());
 
     /** The levels of one statistic that are taken from clean windows. */
     private record Levels(

@@ -111,10 +111,8 @@ public final class DetectionBench {
     private static Map<String, List<String>> judged() {
         Map<String, List<String>> judged = new LinkedHashMap<>();
         judged.put("default", DriftJudge.DEFAULT_TRIGGERS);
-        List<String> withoutCodes = new ArrayList<>(DriftJudge.DEFAULT_TRIGGERS);
-        withoutCodes.remove("reconstruction_fvu_trained");
-        withoutCodes.remove("request_fvu");
-        judged.put("default without codes", List.copyOf(withoutCodes));
+        judged.put("default without codes", DriftJudge.TRIGGERS_WITHOUT_CODES);
+        judged.put("gap and FVU", List.of(DriftJudge.DEFAULT_TRIGGER, "reconstruction_fvu_trained"));
         return judged;
     }
 

@@ -1,6 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
@@ -62,7 +63,11 @@ final class EncodedRowsRule {
                         .flatMap(List::stream)
                         .filter(OF_CODES::contains)
                         .findFirst()
-                        .map(name -> name + ": " + reason(settings.encodedRows(), baseline.encodedRows()))
+                        .map(name -> "%s: %s; or decide without it: trigger: [%s]"
+                                .formatted(
+                                        name,
+                                        reason(settings.encodedRows(), baseline.encodedRows()),
+                                        String.join(", ", DriftJudge.TRIGGERS_WITHOUT_CODES)))
                         .orElse(null);
     }
 

@@ -18,11 +18,11 @@ import java.util.stream.Collectors;
  */
 public record WorstRequest(String request, long rows, double score, double pValue, double share) {
 
-    /** So many are told at most. */
+    /** Most requests that a report names. */
     public static final int REPORTED = 5;
 
-    /** Those that a sentence names. */
-    private static final int NAMED = 3;
+    /** Most requests that a sentence or an alert names. */
+    public static final int NAMED = 3;
 
     /** Those with most evidence, largest first: by their reconstructions where that statistic is the deciding one, else by their means. */
     public static List<WorstRequest> of(WindowRequests requests, String deciding) {

@@ -90,7 +90,7 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(
             names = "--sample-rows",
             paramLabel = "N",
-            defaultValue = "2048",
+            defaultValue = "4096",
             description =
                     "Rows of whole requests the file keeps, on which an adapted decoder is tried before it is swapped"
                             + " in; each is one row of activations (and targets). Default: ${DEFAULT-VALUE}.")
@@ -158,7 +158,7 @@ final class BaselineCommand implements Callable<Integer> {
             }
         }
         if (sampleRows < RequestSample.FEWEST_REQUESTS) {
-            throw new UsageException("--sample-rows = %d: expected %d or more; 2048 is usual"
+            throw new UsageException("--sample-rows = %d: expected %d or more; 4096 is usual"
                     .formatted(sampleRows, RequestSample.FEWEST_REQUESTS));
         }
         if (encodedRows != null && encodedRows < 2) {

@@ -9,11 +9,9 @@ import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
-import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.geometry.GapAssessment;
-import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
@@ -141,13 +139,11 @@ final class SiteReader {
 
     /**
      * The statistics that decide where none is named: the gap alone by a number or a share, which are in its units; otherwise the
-     * defaults, without those that only warn and without the one of sampled rows where too few rows are sampled.
+     * defaults, without those that only warn.
      */
     private List<String> defaultTriggers(ConfigNode node, List<String> warn) {
-        boolean enoughRows = encodedRows >= SampledReconstruction.MOST_ROWS;
         List<String> defaults = DriftJudge.DEFAULT_TRIGGERS.stream()
                 .filter(name -> !warn.contains(name))
-                .filter(name -> enoughRows || !name.equals(Statistic.RECONSTRUCTION_FVU_TRAINED.label()))
                 .toList();
         boolean ofTheGap = isInUnitsOfTheGap(node, "threshold") || isInUnitsOfTheGap(node, "clear");
         return ofTheGap || defaults.isEmpty() ? List.of(DriftJudge.DEFAULT_TRIGGER) : defaults;

@@ -6,6 +6,7 @@ import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.LateReason;
@@ -13,7 +14,9 @@ import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
 import io.plumbline.topology.windows.WindowListener;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -139,6 +142,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.DECODER_VERSION, report.decoderVersion())
                 .set(WindowMetric.BASELINE_CREATED, seconds(report.baselineCreatedMs()))
                 .set(WindowMetric.BASELINE_REVISION, report.baselineRevision())
+                .set(WindowMetric.DECIDING, report.trigger(), Boolean.TRUE)
                 .set(WindowMetric.WARNING, warning(report))
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())
@@ -154,6 +158,8 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         for (StatisticReport statistic : report.statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
         }
+        farthestRequests(report)
+                .forEach((request, share) -> snapshot.set(WindowMetric.WORST_REQUEST_SHARE, request, share));
         for (SequentialReport sequential : report.sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
@@ -166,6 +172,17 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
             }
         }
         return snapshot.build();
+    }
+
+    /** The farthest requests of a drifted window by name; names that were cut may be the same, and their shares then add up. */
+    private static Map<String, Double> farthestRequests(WindowReport report) {
+        Map<String, Double> shares = new LinkedHashMap<>();
+        if (report.verdict().equals("drifted") && report.worstRequests() != null) {
+            report.worstRequests().stream()
+                    .limit(WorstRequest.NAMED)
+                    .forEach(worst -> shares.merge(worst.request(), worst.share(), Double::sum));
+        }
+        return shares;
     }
 
     private static @Nullable Double seconds(@Nullable Long milliseconds) {

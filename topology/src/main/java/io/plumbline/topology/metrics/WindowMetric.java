@@ -71,6 +71,14 @@ public record WindowMetric(
             "decoder");
     public static final WindowMetric VERDICT =
             family("plumbline_verdict", "1 for the verdict in force for the site, 0 for the others", "verdict");
+    public static final WindowMetric DECIDING = family(
+            "plumbline_deciding_statistic",
+            "1 for the statistic that decides in the newest window: of those above their thresholds the farthest above",
+            "statistic");
+    public static final WindowMetric WORST_REQUEST_SHARE = family(
+            "plumbline_worst_request_share_ratio",
+            "While a site is drifted, the farthest requests of its newest window with their shares of the evidence",
+            "request");
     public static final WindowMetric WARNING = family(
             "plumbline_warning",
             "1 while the statistics that warn are above their thresholds in enough of the last windows, else 0");

@@ -1,5 +1,8 @@
 package io.plumbline.topology.adaptation;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +25,17 @@ class AdaptationHarmSoak {
             AdaptationHarmTest.assertNoHarm(shift);
             AdaptationHarmTest.assertKept(shift);
         }
+    }
+
+    @Test
+    void threeTimesTheRowsRepairMoreAndForgetLess() throws IOException {
+        String recordings = System.getProperty("plumbline.recordings");
+        assumeTrue(recordings != null, "needs -Dplumbline.recordings");
+        HarmCase.Figures pooled = HarmCases.pooled(Path.of(recordings)).measure();
+        HarmCase.Figures window = HarmCases.recorded(Path.of(recordings)).get(0).measure();
+        System.out.println(pooled.row("autoencoder, German, 6,000 rows"));
+        assertTrue(pooled.auto().later() < window.auto().later() - 0.01, pooled + " " + window);
+        assertTrue(pooled.auto().clean() < 0.215, pooled.toString());
     }
 
     private List<HarmCase> cases() throws IOException {

@@ -43,6 +43,7 @@ final class HarmCases {
                 "autoencoder, German",
                 folder,
                 folder.resolve("german.safetensors"),
+                WINDOW,
                 Baseline.read(folder.resolve("baseline.safetensors")).rows(),
                 folder.resolve("english.safetensors"));
     }
@@ -50,28 +51,43 @@ final class HarmCases {
     /** Recordings that are not part of the project: explainer, transcoder, activations and transcoder_activations. */
     static List<HarmCase> recorded(Path recordings) throws IOException {
         Path activations = recordings.resolve("activations");
-        List<SampledRow> english = HarmCase.rows(activations.resolve("en_baseline.safetensors"), 0, WINDOW);
+        List<SampledRow> english = HarmCase.rows(activations.resolve("en_baseline.safetensors"), 0, 2 * WINDOW);
         Path clean = activations.resolve("en.safetensors");
         return List.of(
                 autoencoder(
                         "autoencoder, German",
                         recordings.resolve("explainer"),
                         activations.resolve("de.safetensors"),
+                        WINDOW,
                         english,
                         clean),
                 autoencoder(
                         "autoencoder, code",
                         recordings.resolve("explainer"),
                         activations.resolve("code.safetensors"),
+                        WINDOW,
                         english,
                         clean),
                 transcoder(recordings));
     }
 
+    /** German rows as three windows pool them. */
+    static HarmCase pooled(Path recordings) throws IOException {
+        Path activations = recordings.resolve("activations");
+        return autoencoder(
+                "autoencoder, German, 6,000 rows",
+                recordings.resolve("explainer"),
+                activations.resolve("de.safetensors"),
+                6_000,
+                HarmCase.rows(activations.resolve("en_baseline.safetensors"), 0, 2 * WINDOW),
+                activations.resolve("en.safetensors"));
+    }
+
     private static HarmCase autoencoder(
-            String name, Path explainer, Path shifted, List<SampledRow> baseline, Path clean) throws IOException {
+            String name, Path explainer, Path shifted, int rows, List<SampledRow> baseline, Path clean)
+            throws IOException {
         Explainer read = Explainer.read(explainer);
-        List<SampledRow> window = HarmCase.rows(shifted, 0, WINDOW);
+        List<SampledRow> window = HarmCase.rows(shifted, 0, rows);
         return new HarmCase(
                 name,
                 read.encoder(),

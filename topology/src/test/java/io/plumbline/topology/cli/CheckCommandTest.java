@@ -155,7 +155,7 @@ class CheckCommandTest {
                 confident.out());
         assertProblem(
                 "rank: 3",
-                "a promise about false alarms of faithfulness_gap, request_shift, reconstruction_fvu_trained needs 1 clean windows of rank 3");
+                "a promise about false alarms of faithfulness_gap, reconstruction_fvu_trained, request_fvu needs 1 clean windows of rank 3");
     }
 
     @Test

@@ -89,7 +89,9 @@ class AlertingSoak {
                 assertEquals("critical", drifted.at("/labels/severity").asText());
                 String summary = drifted.at("/annotations/summary").asText();
                 assertTrue(
-                        summary.matches(SITE + " has drifted: .* the gap is (5\\.9|6\\.0)\\d? of at most 8"), summary);
+                        summary.matches(SITE
+                                + " has drifted, judged by .* gap is (5\\.9|6\\.0)\\d? of at most 8\\. Requests .*"),
+                        summary);
                 assertEquals(
                         "RUNBOOK.md#plumblinesitedrifted",
                         drifted.at("/annotations/runbook_url").asText());

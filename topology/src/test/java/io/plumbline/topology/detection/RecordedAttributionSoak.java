@@ -25,7 +25,7 @@ class RecordedAttributionSoak {
         AttributionBench bench = new AttributionBench(
                 Recordings.explainer(folder),
                 Baseline.read(Recordings.unpack(folder, "baseline.safetensors")).rows(),
-                Recordings.requests(Path.of(recordings, name + ".safetensors")));
+                Recordings.requests(Path.of(recordings, "activations", name + ".safetensors")));
         String line = "| " + name + " | " + bench.line() + " |";
         System.out.println(line);
         assertTrue(bench.systematicResidual() >= 0.8, line);

@@ -1,6 +1,7 @@
 package io.plumbline.topology.detection;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.plumbline.detection.DetectionBench;
@@ -11,6 +12,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +33,9 @@ class RecordedDetectionSoak {
     private static final int RUNS = 8;
     private static final int STEPS = 11;
     private static final int[] PERCENT = {100, 50, 25, 10, 5};
+    private static final List<Integer> SIZES = List.of(
+            256, 280, 300, 330, 360, 400, 450, 512, 600, 700, 850, 1_024, 1_300, 1_700, 2_048, 2_600, 3_300, 4_096,
+            5_000, 6_000, 8_192, 9_800);
     private static final List<String> OTHERS = List.of("de", "code");
 
     @TempDir
@@ -62,7 +69,21 @@ class RecordedDetectionSoak {
         assertEquals(0, bench.bounds().violations(), () -> bench.bounds().toString());
     }
 
+    @Test
+    void noWindowOfOtherTrafficIsCalledAlignedOrUndecidedWhateverItsRows() throws IOException {
+        String recordings = System.getProperty(FOLDER);
+        assumeTrue(recordings != null, "no folder of recordings was named with -D" + FOLDER);
+        WindowSizes sizes = new WindowSizes(Recordings.explainer(folder), RANK, read(recordings, "en_baseline"), 12);
+        for (String traffic : List.of("en", "de", "code")) {
+            Map<WindowSizes.Verdict, Integer> counts = sizes.count(read(recordings, traffic), SIZES);
+            System.out.println(traffic + ", windows of " + SIZES + " rows: " + counts);
+            assertTrue(
+                    traffic.equals("en") || counts.keySet().equals(Set.of(WindowSizes.Verdict.DRIFTED)),
+                    counts::toString);
+        }
+    }
+
     private static List<ActivationBatch> read(String folder, String name) throws IOException {
-        return Recordings.requests(Path.of(folder, name + ".safetensors"));
+        return Recordings.requests(Path.of(folder, "activations", name + ".safetensors"));
     }
 }

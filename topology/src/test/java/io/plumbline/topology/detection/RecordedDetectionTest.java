@@ -10,6 +10,8 @@ import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,5 +45,15 @@ class RecordedDetectionTest {
         assertTrue(mean > gap, "a quarter German: mean %.3f, gap %.3f".formatted(mean, gap));
         assertEquals(3 * WINDOWS, bench.bounds().windows());
         assertEquals(0, bench.bounds().violations(), () -> bench.bounds().toString());
+    }
+
+    @Test
+    void noWindowOfGermanIsCalledAlignedOrUndecidedWhateverItsRows() throws IOException {
+        List<ActivationBatch> english = Recordings.requests(Recordings.unpack(folder, "english.safetensors"));
+        List<ActivationBatch> german = Recordings.requests(Recordings.unpack(folder, "german.safetensors"));
+        WindowSizes sizes = new WindowSizes(Recordings.explainer(folder), RANK, english, 4);
+        Map<WindowSizes.Verdict, Integer> counts =
+                sizes.count(german, List.of(256, 300, 500, 700, 1_100, 2_048, 3_000));
+        assertEquals(Set.of(WindowSizes.Verdict.DRIFTED), counts.keySet(), counts::toString);
     }
 }
