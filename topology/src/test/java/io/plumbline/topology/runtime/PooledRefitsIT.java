@@ -128,7 +128,7 @@ class PooledRefitsIT {
                 application_id: pooled
                 kafka: {bootstrap.servers: "%s", commit.interval.ms: "500"}
                 window: {size: 10s, advance: 10s, grace: 0s, idle_close: off, minimum_rows: 256}
-                sample: {rows: 1024}
+                sample: {rows: 2048}
                 state: {store: memory, directory: state}
                 http: {port: 0}
                 sites:
