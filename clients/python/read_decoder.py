@@ -8,7 +8,7 @@ Needs numpy, safetensors and confluent-kafka. Exit code 0: printed; 3: the topic
 `--parent` is the trained decoder you hold: what was fitted for another one is not read. Without it the manifest's word is
 taken, and a decoder that travels as factors (`encoding: factored`), which is made of them and the trained one, cannot be read.
 safetensors' numpy loader has no bf16: with `dtype: bf16` load the blob with torch. What stands on the topic, and
-what a long-running reader owes: deploy/DECODERS.md.
+what a long-running reader owes: docs/concepts/decoders.md.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def records(consumer, topic):
 
 
 def made_of(factors, trained):
-    """The decoder of its factors and the trained one, to the last bit of what was published (deploy/SWAPS.md).
+    """The decoder of its factors and the trained one, to the last bit of what was published (docs/concepts/swaps.md).
 
     In float64, every product and every sum rounded by itself, every sum in ascending order; then float32. numpy multiplies and adds
     in two steps, so nothing is fused; `@` would add in an order of its own.

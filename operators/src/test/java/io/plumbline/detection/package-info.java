@@ -1,2 +1,5 @@
-/** What Plumbline's statistics see, how soon, and what rivals see on the same windows; the figures of deploy/DETECTION.md. */
+/**
+ * What Plumbline's statistics see, how soon, and what rivals see on the same windows; the figures of
+ * docs/concepts/detection.md.
+ */
 package io.plumbline.detection;

@@ -16,7 +16,10 @@ import org.apache.commons.math3.distribution.BinomialDistribution;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** 5,000 windows that had no part in the calibration, at three rates; prints the figures of deploy/CALIBRATION.md. */
+/**
+ * 5,000 windows that had no part in the calibration, at three rates; prints the figures of
+ * docs/concepts/calibration.md.
+ */
 class HeldOutFalseAlarmsSoak {
 
     private static final int CLEAN = 999;

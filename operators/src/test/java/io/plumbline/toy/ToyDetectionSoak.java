@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
-/** The toy's table of deploy/DETECTION.md. */
+/** The toy's table of docs/concepts/detection.md. */
 class ToyDetectionSoak {
 
     @Test

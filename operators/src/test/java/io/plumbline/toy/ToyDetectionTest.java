@@ -8,7 +8,10 @@ import io.plumbline.detection.Scores;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What deploy/DETECTION.md says of the toy stream, where it is plain with few windows; {@link ToyDetectionSoak} is the long form. */
+/**
+ * What docs/concepts/detection.md says of the toy stream, where it is plain with few windows; {@link ToyDetectionSoak} is
+ * the long form.
+ */
 class ToyDetectionTest {
 
     private static final Set<String> OF_MEANS = Set.of("whitened_mean_shift", "request_shift", "worst_request");

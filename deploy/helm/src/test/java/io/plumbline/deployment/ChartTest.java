@@ -51,7 +51,7 @@ class ChartTest {
               nodeSelector: {disk: ssd}
               tolerations: [{key: dedicated, operator: Equal, value: kafka, effect: NoSchedule}]
             podMonitor: {enabled: true, labels: {release: prometheus}, endpoint: {honorLabels: true}}
-            prometheusRule: {enabled: true, runbookUrl: "https://example.org/RUNBOOK.md"}
+            prometheusRule: {enabled: true, runbookUrl: "https://example.org/runbook.md"}
             dashboards: {enabled: true}
             kafkaTopic: {enabled: true, cluster: events}
             """.formatted("a".repeat(64));
@@ -163,7 +163,8 @@ class ChartTest {
         for (Path file : files(PROMETHEUS, "-rules.yml")) {
             String name = file.getFileName().toString().replace(".yml", "");
             String text = Files.readString(file);
-            JsonNode expected = yaml.readTree(text.replace("RUNBOOK.md#", "https://example.org/RUNBOOK.md#"));
+            JsonNode expected =
+                    yaml.readTree(text.replace("docs/operate/runbook.md#", "https://example.org/runbook.md#"));
             assertEquals(
                     expected,
                     Chart.one(manifests, "PrometheusRule", "watch-" + name).path("spec"));

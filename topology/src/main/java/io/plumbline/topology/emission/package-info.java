@@ -18,7 +18,7 @@
  * {@code __metadata__}. The encoder does not travel: it never changes, and the reader holds it.
  *
  * <p><b>Size.</b> Neither side holds an artefact. It is written through a channel twice, to be hashed and to be cut; a
- * reader's chunks wait in a private file until their manifest. {@code deploy/DECODERS.md} has the measured heaps, what a
+ * reader's chunks wait in a private file until their manifest. {@code docs/concepts/decoders.md} has the measured heaps, what a
  * reader may rely on, and one in another language.
  */
 @NullMarked

@@ -4,25 +4,89 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What a test needs to know of a page: its code, and the commands in it. */
+/** A page of the repository, as its tests look at it: code, commands, links, headings and lines of prose. */
 record Markdown(String name, String text) {
 
     static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
 
-    private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\w*)\\R(.*?)^```$");
+    private static final Pattern BLOCK = Pattern.compile("(?ms)^ *```(\\w*)\\R(.*?)^ *```$");
     private static final Pattern SPAN = Pattern.compile("`([^`\\n]+)`");
-    private static final Pattern COMMAND = Pattern.compile("(?:\\$ )?(?:\\./)?plumbline( .*)?");
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+    private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} (.+)$");
+    private static final Set<String> OUTPUT = Set.of("target", ".git", ".idea");
+    private static final Pattern COMMAND = Pattern.compile("(?:\\$ )?(?:\\./|\\S*/bin/)?plumbline( .*)?");
 
     /** A fenced block and where it begins. */
     record Block(String language, String code, int offset) {}
 
     static Markdown read(String name) throws IOException {
         return new Markdown(name, Files.readString(REPOSITORY.resolve(name)));
+    }
+
+    /** Every page of the repository, by its path from the root. */
+    static List<Markdown> all() throws IOException {
+        try (Stream<Path> files = Files.walk(REPOSITORY)) {
+            List<Markdown> pages = new ArrayList<>();
+            for (Path file : files.filter(found -> found.toString().endsWith(".md"))
+                    .sorted()
+                    .toList()) {
+                Path inside = REPOSITORY.relativize(file);
+                boolean written = Stream.iterate(inside, part -> part != null, Path::getParent)
+                        .noneMatch(part -> OUTPUT.contains(part.getFileName().toString()));
+                if (written) {
+                    pages.add(read(inside.toString()));
+                }
+            }
+            return pages;
+        }
+    }
+
+    /** The targets of its links to files of the repository, anchors included. */
+    List<String> relativeLinks() {
+        return LINK.matcher(withoutCode())
+                .results()
+                .map(result -> result.group(1))
+                .filter(target -> !target.contains("://"))
+                .toList();
+    }
+
+    /** The anchors that its headings give, as GitHub makes them. */
+    Set<String> anchors() {
+        Set<String> anchors = new LinkedHashSet<>();
+        Map<String, Integer> taken = new HashMap<>();
+        Matcher heading = HEADING.matcher(withoutCode());
+        while (heading.find()) {
+            String anchor = heading.group(1)
+                    .toLowerCase(Locale.ROOT)
+                    .replaceAll("[^\\p{L}\\p{N} _-]", "")
+                    .replace(' ', '-');
+            int before = taken.merge(anchor, 1, Integer::sum) - 1;
+            anchors.add(before == 0 ? anchor : anchor + "-" + before);
+        }
+        return anchors;
+    }
+
+    /** Its lines of prose: no code, no table, and of a link only its text. */
+    List<String> prose() {
+        return LINK.matcher(withoutCode())
+                .replaceAll("]")
+                .lines()
+                .filter(line -> !line.strip().startsWith("|"))
+                .toList();
+    }
+
+    private String withoutCode() {
+        return BLOCK.matcher(text).replaceAll("");
     }
 
     List<Block> blocks() {
@@ -42,15 +106,16 @@ record Markdown(String name, String text) {
 
     /** Code within sentences. */
     List<String> spans() {
-        return SPAN.matcher(BLOCK.matcher(text).replaceAll(""))
+        return SPAN.matcher(withoutCode())
                 .results()
                 .map(result -> result.group(1))
                 .toList();
     }
 
-    /** The arguments of every {@code plumbline ...} line in the blocks. */
+    /** The arguments of every {@code plumbline ...} line in the blocks; those marked {@code text} hold none. */
     List<List<String>> blockCommands() {
         return blocks().stream()
+                .filter(block -> !block.language().equals("text"))
                 .flatMap(block -> block.code().replaceAll("\\\\\\R\\s*", "").lines())
                 .flatMap(Markdown::arguments)
                 .toList();

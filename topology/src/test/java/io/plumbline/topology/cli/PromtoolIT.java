@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What Prometheus itself says of the rules, and that their tests notice an alert that never or always fires. */
+/** What Prometheus itself says of the rules and of queries on pages, and that the rules' tests notice an alert that never or always fires. */
 class PromtoolIT {
 
     private static final Path DEPLOYED = Path.of("..", "deploy", "prometheus");
@@ -122,7 +123,35 @@ class PromtoolIT {
     }
 
     @Test
+    void everyQueryOnAPageParses() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        int count = 0;
+        for (Markdown page : Markdown.all()) {
+            for (Markdown.Block block : page.blocks("promql")) {
+                for (String query : block.code().lines().toList()) {
+                    count++;
+                    if (!parses(query.strip())) {
+                        wrong.add(page.name() + ": " + query);
+                    }
+                }
+            }
+        }
+        assertTrue(count > 20, "queries: " + count);
+        assertEquals(List.of(), wrong);
+    }
+
+    private boolean parses(String query) throws IOException, InterruptedException {
+        YAMLMapper yaml = new YAMLMapper();
+        ObjectNode rules = yaml.createObjectNode();
+        ObjectNode group = rules.putArray("groups").addObject().put("name", "page");
+        group.putArray("rules").addObject().put("record", "page:query").put("expr", query);
+        Files.writeString(folder.resolve(RULES), yaml.writeValueAsString(rules));
+        return promtool.run(folder, "", "check", "rules", RULES).exitCode() == 0;
+    }
+
+    @Test
     void aMistakeIsSeen() throws Exception {
+        assertFalse(parses("sum by (site) plumbline_rows_total["), "no query");
         assertNotEquals(
                 0, promtool.run(folder, "plumbline_x 1", "check", "metrics").exitCode(), "no help text");
     }

@@ -1,7 +1,5 @@
 package io.plumbline.topology.cli;
 
-import static org.junit.jupiter.api.Assertions.assertAll;
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,10 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** The pages of whoever installs and upgrades, held to the program. */
+/** The page of whoever upgrades, held to the layouts of the program. */
 class UpgradingTest {
 
     private static final Pattern ROW = Pattern.compile("(?m)^\\| [^|]* \\| [^|]* \\| `(\\w+)` \\| (\\d+) \\|");
@@ -28,7 +24,7 @@ class UpgradingTest {
     @Test
     void everyLayoutWithAVersionIsInTheTableWithIt() throws IOException {
         Map<String, String> documented = new TreeMap<>();
-        Matcher rows = ROW.matcher(Markdown.read("deploy/UPGRADING.md").text());
+        Matcher rows = ROW.matcher(Markdown.read("docs/operate/upgrades.md").text());
         while (rows.find()) {
             documented.put(rows.group(1), rows.group(2));
         }
@@ -46,26 +42,5 @@ class UpgradingTest {
         }
         assertTrue(written.size() > 10, written.toString());
         assertEquals(written, documented);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "deploy/UPGRADING.md",
-                "deploy/distribution/README.md",
-                "deploy/systemd/README.md",
-                "deploy/image/README.md",
-                "deploy/helm/README.md",
-                "deploy/compose/README.md"
-            })
-    void commandsAreOnesTheProgramTakes(String page) throws IOException {
-        Markdown markdown = Markdown.read(page);
-        assertAll(markdown.blockCommands().stream()
-                .map(words -> () -> assertDoesNotThrow(
-                        () -> Plumbline.commandLine().parseArgs(words.toArray(new String[0])), page + ": " + words)));
-        assertAll(markdown.spanCommands().stream()
-                .filter(words -> words.size() > 2)
-                .map(words -> () -> assertDoesNotThrow(
-                        () -> Plumbline.commandLine().parseArgs(words.toArray(new String[0])), page + ": " + words)));
     }
 }

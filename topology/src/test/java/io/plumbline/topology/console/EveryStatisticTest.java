@@ -126,12 +126,12 @@ class EveryStatisticTest {
     @ParameterizedTest
     @EnumSource
     void theTableOfMetricsHasItsFamily(Statistic statistic) throws IOException {
-        String table = Files.readString(Path.of("..", "deploy", "METRICS.md"));
+        String table = Files.readString(Path.of("..", "docs", "operate", "metrics.md"));
         Statistic.Series series = statistic.series();
         String row = series.label() == null
                 ? "| `%s` | gauge | `site` | %s |".formatted(series.metric(), statistic.help())
                 : "| `%s` | gauge | `".formatted(series.metric());
-        assertTrue(table.contains(row), () -> "deploy/METRICS.md: expected a row that begins\n" + row);
+        assertTrue(table.contains(row), () -> "docs/operate/metrics.md: expected a row that begins\n" + row);
     }
 
     /** A window in which every statistic has a value of its own. */

@@ -93,7 +93,7 @@ class AlertingSoak {
                                 + " has drifted, judged by .* gap is (5\\.9|6\\.0)\\d? of at most 8\\. Requests .*"),
                         summary);
                 assertEquals(
-                        "RUNBOOK.md#plumblinesitedrifted",
+                        "docs/operate/runbook.md#plumblinesitedrifted",
                         drifted.at("/annotations/runbook_url").asText());
                 await(
                         () -> !prometheus

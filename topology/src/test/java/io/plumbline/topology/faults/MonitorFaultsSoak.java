@@ -11,7 +11,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The whole matrix of the monitor's faults, see {@code deploy/FAULTS.md}: every kill in five settings in which each pair of
+ * The whole matrix of the monitor's faults, see {@code docs/operate/faults.md}: every kill in five settings in which each pair of
  * store, state, threads and protocol occurs.
  */
 class MonitorFaultsSoak {

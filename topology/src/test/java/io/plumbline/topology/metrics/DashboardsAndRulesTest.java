@@ -30,6 +30,7 @@ class DashboardsAndRulesTest {
     private static final Pattern RECORDED = Pattern.compile("\\b[a-z]+:plumbline_[a-z0-9_]+:[a-z0-9_]+");
     private static final Set<String> RECORDED_NAMES = recordedNames();
     private static final Set<String> SCRAPE_LABELS = Set.of("instance", "job");
+    private static final Pattern RUNBOOK_ENTRY = Pattern.compile("(?ms)^## (Plumbline\\w+)$(.*?)(?=^## |\\z)");
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)\\s*(?:=~|!=|!~|=)");
 
     @Test
@@ -104,16 +105,16 @@ class DashboardsAndRulesTest {
     }
 
     @Test
-    void everyAlertHasAParagraphInTheRunbookAndBothKindsOfTests() throws IOException {
-        String runbook = ExportedMetrics.read("deploy/RUNBOOK.md");
+    void everyAlertHasAnEntryInTheRunbookAndBothKindsOfTests() throws IOException {
+        String runbook = ExportedMetrics.read("docs/operate/runbook.md");
         JsonNode tests = yaml("deploy/prometheus/plumbline-rules-test.yml");
         Set<String> alerts = new TreeSet<>();
         for (JsonNode rule : alerts()) {
             String alert = rule.get("alert").asText();
             alerts.add(alert);
-            assertTrue(runbook.contains("\n## " + alert + "\n"), alert + " has no paragraph in deploy/RUNBOOK.md");
+            assertTrue(runbook.contains("\n## " + alert + "\n"), alert + " has no entry in docs/operate/runbook.md");
             assertEquals(
-                    "RUNBOOK.md#" + alert.toLowerCase(Locale.ROOT),
+                    "docs/operate/runbook.md#" + alert.toLowerCase(Locale.ROOT),
                     rule.get("annotations").get("runbook_url").asText());
             List<Boolean> silent = new ArrayList<>();
             for (JsonNode test : tests.get("tests")) {
@@ -133,6 +134,39 @@ class DashboardsAndRulesTest {
                     alerts.contains(heading.group(1)),
                     "the runbook speaks of " + heading.group(1) + ", which is no alert");
         }
+    }
+
+    @Test
+    void theRunbookHasFourPointsAnAlertInAtMost15Lines() {
+        Matcher entry = RUNBOOK_ENTRY.matcher(ExportedMetrics.read("docs/operate/runbook.md"));
+        int entries = 0;
+        while (entry.find()) {
+            entries++;
+            String text = entry.group(2).strip();
+            assertTrue(
+                    text.lines().count() <= 15,
+                    entry.group(1) + " takes " + text.lines().count() + " lines");
+            List<String> points = Pattern.compile("(?m)^\\* \\*\\*(.*?):\\*\\*")
+                    .matcher(text)
+                    .results()
+                    .map(point -> point.group(1))
+                    .toList();
+            assertEquals(List.of("Means", "Look first", "Do", "Ignore"), points, entry.group(1));
+            assertTrue(text.contains("```"), entry.group(1) + " has no query and no command to paste");
+        }
+        assertTrue(entries > 20, "entries: " + entries);
+    }
+
+    @Test
+    void theRunbookQueriesOnlyExportedMetricsByTheirLabels() {
+        Matcher block = Pattern.compile("(?ms)^ *```promql$(.*?)^ *```$")
+                .matcher(ExportedMetrics.read("docs/operate/runbook.md"));
+        int blocks = 0;
+        while (block.find()) {
+            blocks++;
+            checkQuery("the runbook", block.group(1));
+        }
+        assertTrue(blocks > 10, "blocks: " + blocks);
     }
 
     @Test
@@ -178,7 +212,7 @@ class DashboardsAndRulesTest {
     private static void checkQuery(String where, String query) {
         Set<String> exported = ExportedMetrics.queryable();
         for (String name : ExportedMetrics.namesIn(query)) {
-            assertTrue(exported.contains(name), where + ": " + name + " is not in deploy/METRICS.md");
+            assertTrue(exported.contains(name), where + ": " + name + " is not in docs/operate/metrics.md");
         }
         Matcher recorded = RECORDED.matcher(query);
         while (recorded.find()) {

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 
-/** The table of {@code deploy/METRICS.md}, and a {@link Metrics} in which everything has happened once. */
+/** The table of {@code docs/operate/metrics.md}, and a {@link Metrics} in which everything has happened once. */
 final class ExportedMetrics {
     static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
 
@@ -40,7 +40,7 @@ final class ExportedMetrics {
 
     static Map<String, Documented> table() {
         Map<String, Documented> rows = new TreeMap<>();
-        read("deploy/METRICS.md")
+        read("docs/operate/metrics.md")
                 .lines()
                 .map(ROW::matcher)
                 .filter(Matcher::matches)
@@ -51,7 +51,7 @@ final class ExportedMetrics {
                         labels.add(label.group(1));
                     }
                     if (rows.put(row.group(1), new Documented(row.group(2).strip(), labels, row.group(4))) != null) {
-                        throw new AssertionError("deploy/METRICS.md lists " + row.group(1) + " twice");
+                        throw new AssertionError("docs/operate/metrics.md lists " + row.group(1) + " twice");
                     }
                 });
         return rows;
@@ -167,6 +167,7 @@ final class ExportedMetrics {
             case "statistic" -> List.of(Statistic.FAITHFULNESS_GAP.label());
             case "angle" -> List.of("smallest", "median", "largest");
             case "reason" -> List.of("token_id", "norm");
+            case "request" -> List.of("invoice-7");
             case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
             case "moment" -> List.of();
             default -> throw new AssertionError("no values known of the label of " + metric);

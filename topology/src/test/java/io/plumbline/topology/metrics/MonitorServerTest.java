@@ -65,7 +65,7 @@ class MonitorServerTest {
                     families.add(words.get(2));
                     assertTrue(
                             table.containsKey(words.get(2)),
-                            words.get(2) + " is exported and not in deploy/METRICS.md");
+                            words.get(2) + " is exported and not in docs/operate/metrics.md");
                     assertEquals(
                             Objects.requireNonNull(table.get(words.get(2))).type(),
                             words.get(3),
@@ -78,7 +78,8 @@ class MonitorServerTest {
                 }
             }
             table.forEach((name, row) -> assertTrue(
-                    !row.always() || families.contains(name), name + " is in deploy/METRICS.md and not exported"));
+                    !row.always() || families.contains(name),
+                    name + " is in docs/operate/metrics.md and not exported"));
             for (String line : scrape.lines().toList()) {
                 Matcher series = SERIES.matcher(line);
                 if (series.matches()) {

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Wide sites and many sites, in a JVM of their own against a broker with default limits. Prints what it measured; the
- * figures in {@code deploy/CAPACITY.md} are these.
+ * figures in {@code docs/operate/capacity.md} are these.
  */
 class ScaleSoak {
 

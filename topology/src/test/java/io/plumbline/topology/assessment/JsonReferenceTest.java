@@ -1,0 +1,67 @@
+package io.plumbline.topology.assessment;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import io.plumbline.attribution.FailingFeature;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import java.io.IOException;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Holds docs/reference/json.md to the records that are written. */
+class JsonReferenceTest {
+
+    private static final Path PAGE = Path.of("..", "docs", "reference", "json.md");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| (.*) \\|$");
+
+    @Test
+    void theKeysOfAWindowReportAreThose() throws IOException {
+        List<String> keys = keys(WindowReport.class);
+        keys.remove("geometry");
+        assertEquals(keys, rows("## Window report", "The numbers of the window", 1));
+    }
+
+    @Test
+    void everyStatisticIsThereInItsOwnWords() throws IOException {
+        String begin = "| statistic |";
+        String end = "## Failing feature";
+        assertEquals(Arrays.stream(Statistic.values()).map(Statistic::label).toList(), rows(begin, end, 1));
+        assertEquals(Arrays.stream(Statistic.values()).map(Statistic::help).toList(), rows(begin, end, 2));
+    }
+
+    @Test
+    void theKeysOfAFailingFeatureAreThose() throws IOException {
+        assertEquals(keys(FailingFeature.class), rows("## Failing feature", "## Adaptation report", 1));
+    }
+
+    @Test
+    void theKeysOfAnAdaptationReportAreThose() throws IOException {
+        assertEquals(keys(AdaptationReport.class), rows("## Adaptation report", "\\z", 1));
+    }
+
+    private static List<String> keys(Class<?> type) {
+        PropertyNamingStrategies.SnakeCaseStrategy snakeCase = new PropertyNamingStrategies.SnakeCaseStrategy();
+        return new ArrayList<>(Arrays.stream(type.getRecordComponents())
+                .map(RecordComponent::getName)
+                .map(snakeCase::translate)
+                .toList());
+    }
+
+    private static List<String> rows(String begin, String end, int group) throws IOException {
+        String text = Files.readString(PAGE);
+        String from = text.substring(text.indexOf(begin) + begin.length());
+        return ROW.matcher(from.split(end, 2)[0])
+                .results()
+                .map((MatchResult row) -> row.group(group))
+                .toList();
+    }
+}

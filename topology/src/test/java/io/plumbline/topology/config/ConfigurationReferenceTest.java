@@ -1,0 +1,111 @@
+package io.plumbline.topology.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Holds docs/reference/configuration.md to the keys that are read, and to the defaults they have. */
+class ConfigurationReferenceTest {
+
+    private static final Path PAGE = Path.of("..", "docs", "reference", "configuration.md");
+    private static final Pattern SECTION = Pattern.compile("(?ms)^## (.+?)$(.*?)(?=^## |\\z)");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|");
+    private static final String MINIMAL =
+            "kafka: {bootstrap.servers: 'localhost:9092'}\nsites: {a: {explainer: e, baseline: b, rank: 2}}\n";
+
+    /** Where the keys of a section stand: a configuration with an unknown key there. */
+    private static final Map<String, String> UNKNOWN_KEY = Map.ofEntries(
+            Map.entry("The file", "unknown: 1"),
+            Map.entry("topics", "topics: {unknown: 1}"),
+            Map.entry("window", "window: {unknown: 1}"),
+            Map.entry("sample", "sample: {unknown: 1}"),
+            Map.entry("state", "state: {unknown: 1}"),
+            Map.entry("http", "http: {unknown: 1}"),
+            Map.entry("limits", "limits: {unknown: 1}"),
+            Map.entry("A site", "sites: {a: {unknown: 1}}"),
+            Map.entry("A site's mask", "sites: {a: {mask: {unknown: 1}}}"),
+            Map.entry("A threshold", "sites: {a: {threshold: {unknown: 1}}}"),
+            Map.entry("A site's sequential", "sites: {a: {sequential: {unknown: 1}}}"),
+            Map.entry("A site's adaptation", "sites: {a: {adaptation: {unknown: 1}}}"));
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void everyKeyThatIsReadStandsThereAndNoOther() throws IOException {
+        Map<String, Map<String, String>> sections = sections();
+        assertEquals(new TreeSet<>(UNKNOWN_KEY.keySet()), new TreeSet<>(sections.keySet()));
+        sections.forEach((section, rows) ->
+                assertEquals(known(Objects.requireNonNull(UNKNOWN_KEY.get(section))), rows.keySet(), section));
+    }
+
+    @Test
+    void defaultsAreThoseOfAConfigurationThatSaysNothing() throws IOException {
+        Path file = Files.writeString(folder.resolve("plumbline.yaml"), MINIMAL);
+        JsonNode effective = new YAMLMapper().readTree(MonitorConfig.effective(file));
+        JsonNode site = effective.get("sites").get("a");
+        int compared = 0;
+        for (Map.Entry<String, Map<String, String>> section : sections().entrySet()) {
+            JsonNode read =
+                    switch (section.getKey()) {
+                        case "The file" -> effective;
+                        case "A site" -> site;
+                        case "A site's adaptation" -> site.get("adaptation");
+                        default -> effective.path(section.getKey());
+                    };
+            for (Map.Entry<String, String> row : section.getValue().entrySet()) {
+                JsonNode value = read.path(row.getKey());
+                String where = section.getKey() + ": " + row.getKey();
+                if (row.getValue().startsWith("`")) {
+                    assertEquals("`" + value.asText() + "`", row.getValue(), where);
+                    compared++;
+                } else if (row.getValue().equals("-")) {
+                    assertTrue(value.isMissingNode(), where + " has a default: " + value);
+                }
+            }
+        }
+        assertTrue(compared > 30, "defaults: " + compared);
+    }
+
+    private static Map<String, Map<String, String>> sections() throws IOException {
+        Map<String, Map<String, String>> sections = new LinkedHashMap<>();
+        Matcher section = SECTION.matcher(Files.readString(PAGE));
+        while (section.find()) {
+            Map<String, String> rows = new LinkedHashMap<>();
+            Matcher row = ROW.matcher(section.group(2));
+            while (row.find()) {
+                rows.put(row.group(1), row.group(2).strip());
+            }
+            sections.put(section.group(1), rows);
+        }
+        return sections;
+    }
+
+    /** The keys the reader names when it meets one that it does not know. */
+    private static Set<String> known(String configuration) {
+        String message = String.valueOf(assertThrows(
+                        ConfigException.class,
+                        () -> MonitorConfig.parse(configuration, "test.yaml", Path.of("")),
+                        configuration)
+                .getMessage());
+        Matcher list = Pattern.compile("unknown is not a known key.*\\(known here: ([^)]*)\\)")
+                .matcher(message);
+        assertTrue(list.find(), message);
+        return Set.of(list.group(1).split(", "));
+    }
+}
