@@ -36,6 +36,7 @@ import picocli.CommandLine.ScopeType;
             DecodersCommand.class,
             CheckCommand.class,
             TopicsCommand.class,
+            OffsetsCommand.class,
             ExportCommand.class,
             ReportCommand.class,
             HealthCommand.class,
