@@ -53,23 +53,42 @@ public final class AdapterTopology {
             ActiveDecoders activeDecoders,
             PublishedCandidates candidates,
             AdaptationListener listener) {
-        return build(config, sites, activeDecoders, candidates, listener, new Repeats());
+        return build(
+                config,
+                sites,
+                activeDecoders,
+                candidates,
+                listener,
+                new Repeats(),
+                OutputGuard.silent(config.topics()));
     }
 
-    /** @param repeats counts what is read again and again */
+    /**
+     * @param repeats counts what is read again and again
+     * @param outputs goes on where a topic does not take what is written
+     */
     public static Topology build(
             MonitorConfig config,
             Map<String, WatchedSite> sites,
             ActiveDecoders activeDecoders,
             PublishedCandidates candidates,
             AdaptationListener listener,
-            Repeats repeats) {
-        return build(config, sites, config.adaptations(), activeDecoders, candidates, listener, repeats);
+            Repeats repeats,
+            OutputGuard outputs) {
+        return build(config, sites, config.adaptations(), activeDecoders, candidates, listener, repeats, outputs);
     }
 
     /** The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site. */
     static DescribedTopology describe(MonitorConfig config, AdaptationListener listener) {
-        return build(config, Map.of(), Map.of(), site -> null, NOTHING, listener, new Repeats());
+        return build(
+                config,
+                Map.of(),
+                Map.of(),
+                site -> null,
+                NOTHING,
+                listener,
+                new Repeats(),
+                OutputGuard.silent(config.topics()));
     }
 
     private static DescribedTopology build(
@@ -79,7 +98,8 @@ public final class AdapterTopology {
             ActiveDecoders activeDecoders,
             PublishedCandidates candidates,
             AdaptationListener listener,
-            Repeats repeats) {
+            Repeats repeats,
+            OutputGuard outputs) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         ByteArraySerializer out = new ByteArraySerializer();
@@ -99,7 +119,7 @@ public final class AdapterTopology {
         topology.addProcessor(
                 "emit", DecoderEmitter.supplier(listener, "decoders", "adaptation-reports", changelog), "adapt");
         topology.addSink("decoders", topics.decoders(), out, out, new DecoderPartitioner(), "emit");
-        topology.addSink("adaptation-reports", topics.adaptationReports(), out, out, "emit");
+        topology.addSink("adaptation-reports", topics.adaptationReports(), out, outputs.values(), "emit");
         return topology;
     }
 }

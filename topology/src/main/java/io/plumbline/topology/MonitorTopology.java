@@ -27,6 +27,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.TimestampExtractor;
@@ -63,7 +64,8 @@ public final class MonitorTopology {
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
                 Runnable::run,
-                Map.of());
+                Map.of(),
+                OutputGuard.silent(config.topics()));
     }
 
     /**
@@ -88,7 +90,8 @@ public final class MonitorTopology {
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
                 Runnable::run,
-                WatchedSite.projections(sites));
+                WatchedSite.projections(sites),
+                OutputGuard.silent(config.topics()));
     }
 
     /**
@@ -97,6 +100,7 @@ public final class MonitorTopology {
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
      * @param encoder encodes sampled rows of sites with {@code adaptation.encode_rows: on-arrival}; {@link EarlyEncoding#background}
      * @param projections of sites whose requests are totalled, from their baselines
+     * @param outputs goes on where a topic does not take what is written
      */
     public static Topology build(
             MonitorConfig config,
@@ -108,9 +112,20 @@ public final class MonitorTopology {
             SourceWatch watch,
             Executor workers,
             Executor encoder,
-            Map<String, RequestProjection> projections) {
+            Map<String, RequestProjection> projections,
+            OutputGuard outputs) {
         return described(
-                config, sites, prepared, activeDecoders, listeners, repeats, watch, workers, encoder, projections);
+                config,
+                sites,
+                prepared,
+                activeDecoders,
+                listeners,
+                repeats,
+                watch,
+                workers,
+                encoder,
+                projections,
+                outputs);
     }
 
     private static DescribedTopology described(
@@ -123,7 +138,8 @@ public final class MonitorTopology {
             SourceWatch watch,
             Executor workers,
             Executor encoder,
-            Map<String, RequestProjection> projections) {
+            Map<String, RequestProjection> projections,
+            OutputGuard outputs) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -138,6 +154,7 @@ public final class MonitorTopology {
                 watch);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
+        Serializer<byte[]> guarded = outputs.values();
 
         DescribedTopology topology = new DescribedTopology();
         topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
@@ -154,7 +171,7 @@ public final class MonitorTopology {
                 "activations");
         topology.addProcessor("accumulate", windows.accumulator(earlyEncoding(config, sites, encoder)), "ingest");
         topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
-        topology.addSink("dead-letters", topics.deadLetters(), out, out, "ingest");
+        topology.addSink("dead-letters", topics.deadLetters(), out, guarded, "ingest");
         topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
@@ -165,8 +182,8 @@ public final class MonitorTopology {
                 WindowAssessor.supplier(
                         measurement, listeners.drift(), "window-reports", "adaptation-requests", changelog),
                 "compose");
-        topology.addSink("window-reports", topics.windowReports(), out, out, "assess");
-        topology.addSink("adaptation-requests", topics.adaptationRequests(), out, out, "assess");
+        topology.addSink("window-reports", topics.windowReports(), out, guarded, "assess");
+        topology.addSink("adaptation-requests", topics.adaptationRequests(), out, guarded, "assess");
         return topology;
     }
 

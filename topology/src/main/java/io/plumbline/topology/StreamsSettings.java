@@ -42,6 +42,15 @@ public final class StreamsSettings {
         return properties;
     }
 
+    /** With outputs that a topic does not take left out, unless the configuration names a handler of its own. */
+    public static Properties guarded(Properties properties, OutputGuard outputs) {
+        Properties guarded = new Properties();
+        guarded.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, OutputGuard.Handler.class);
+        guarded.putAll(properties);
+        guarded.put(OutputGuard.CONFIG, outputs);
+        return guarded;
+    }
+
     static Properties of(MonitorConfig config, Application application) {
         return application == Application.MONITOR ? monitor(config) : adapter(config);
     }

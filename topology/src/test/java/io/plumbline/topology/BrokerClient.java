@@ -111,9 +111,18 @@ public final class BrokerClient {
 
     /** Gives a group a setting of its own. */
     public void alterGroup(String group, String setting, String value) throws Exception {
+        alter(ConfigResource.Type.GROUP, group, setting, value);
+    }
+
+    /** Gives a topic a setting of its own. */
+    public void alterTopic(String topic, String setting, String value) throws Exception {
+        alter(ConfigResource.Type.TOPIC, topic, setting, value);
+    }
+
+    private void alter(ConfigResource.Type type, String name, String setting, String value) throws Exception {
         try (Admin admin = Admin.create(properties())) {
             admin.incrementalAlterConfigs(Map.of(
-                            new ConfigResource(ConfigResource.Type.GROUP, group),
+                            new ConfigResource(type, name),
                             List.of(new AlterConfigOp(new ConfigEntry(setting, value), AlterConfigOp.OpType.SET))))
                     .all()
                     .get();

@@ -231,7 +231,8 @@ class EarlyCodesTopologyTest {
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.none(),
                         encoder,
-                        WatchedSite.projections(Map.of(WatchedFolder.SITE, site))),
+                        WatchedSite.projections(Map.of(WatchedFolder.SITE, site)),
+                        OutputGuard.silent(config.topics())),
                 StreamsSettings.monitor(config),
                 folder.resolve(Integer.toHexString(state.hashCode())))) {
             for (int window = 0; window < 4; window++) {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.ingest;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Locale;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -97,6 +98,22 @@ public record DeadLetter(Reason reason, String message) {
                         new Place(topic, partition, offset),
                         refused.timestamp(),
                         omitted));
+    }
+
+    /** The headers of a letter that is written again without the key, value and headers of its record. */
+    public static Headers withoutContent(Headers letter, byte @Nullable [] key, byte @Nullable [] value) {
+        Header[] all = letter.toArray();
+        int first = all.length - 1;
+        while (first > 0 && !all[first].key().equals(REASON)) {
+            first--;
+        }
+        Headers added = new RecordHeaders(Arrays.copyOfRange(all, first, all.length));
+        Header before = added.lastHeader(OMITTED);
+        long omitted = (value == null ? 0 : value.length)
+                + contentBytes(key, Arrays.copyOf(all, first))
+                + (before == null ? 0 : Long.parseLong(new String(before.value(), StandardCharsets.UTF_8)));
+        added.remove(OMITTED);
+        return added.add(OMITTED, text(Long.toString(omitted)));
     }
 
     /** Bytes of a record's key and headers on the wire, at most. */

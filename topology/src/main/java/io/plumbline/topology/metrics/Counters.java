@@ -86,6 +86,14 @@ final class Counters {
                 topic);
     }
 
+    Counter outputsLeftOut(String topic) {
+        return counter(
+                "plumbline.outputs.left.out",
+                "Dead letters, reports and requests that their topic did not take, by topics key; not written",
+                "topic",
+                topic);
+    }
+
     Counter adaptations(String site, String outcome) {
         return counter(
                 "plumbline.adaptations", "Adaptation requests by how they ended", "site", site, "outcome", outcome);

@@ -227,6 +227,16 @@ public final class Metrics implements AutoCloseable {
         guarded(() -> counters.foreignRecords(topic).increment());
     }
 
+    /** Counters of these topics start at 0, see {@link #outputLeftOut}. */
+    public void expectOutputs(Collection<String> topics) {
+        guarded(() -> topics.forEach(counters::outputsLeftOut));
+    }
+
+    /** A topic did not take an output, which was left out; {@code topic} is one of a fixed set. */
+    public void outputLeftOut(String topic) {
+        guarded(() -> counters.outputsLeftOut(topic).increment());
+    }
+
     /** A window was closed. */
     public void windowClosed(String site) {
         guarded(() -> site(site).windows().increment());

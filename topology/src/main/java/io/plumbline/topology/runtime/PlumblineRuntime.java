@@ -5,6 +5,7 @@ import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.Application;
 import io.plumbline.topology.BrokerRefusal;
 import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.OutputGuard;
 import io.plumbline.topology.PublishedDecoders;
 import io.plumbline.topology.StartException;
 import io.plumbline.topology.StreamsSettings;
@@ -149,6 +150,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
         Console console = own(Console.of(config));
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
+        metrics.expectOutputs(OutputGuard.topics());
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
         Watchers watchers =
                 new Watchers(new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES), console);
@@ -169,6 +171,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         Probe allReady = Optional::empty;
         if (role.monitors()) {
             Repeats repeats = new Repeats();
+            OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             Properties properties = StreamsSettings.monitor(config);
             Topology topology = MonitorTopology.build(
                     config,
@@ -180,8 +183,9 @@ public final class PlumblineRuntime implements AutoCloseable {
                     watchSource(config, prepared, metrics),
                     WindowWorkers.of(threads(properties)),
                     EarlyEncoding.background(),
-                    WatchedSite.projections(sites));
-            KafkaStreams streams = streams(Application.MONITOR, topology, properties, config, metrics);
+                    WatchedSite.projections(sites),
+                    outputs);
+            KafkaStreams streams = streams(Application.MONITOR, topology, properties, outputs, config, metrics);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),
                     Metrics.MOMENTS, config.topics().moments());
@@ -191,10 +195,11 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         if (role.adapts()) {
             Repeats repeats = new Repeats();
+            OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             Topology topology = AdapterTopology.build(
-                    config, sites, decoders, decoders, new AdaptationMetrics(metrics, console), repeats);
+                    config, sites, decoders, decoders, new AdaptationMetrics(metrics, console), repeats, outputs);
             Properties properties = StreamsSettings.adapter(config);
-            KafkaStreams streams = streams(Application.ADAPTER, topology, properties, config, metrics);
+            KafkaStreams streams = streams(Application.ADAPTER, topology, properties, outputs, config, metrics);
             Map<String, String> topics =
                     Map.of(Metrics.ADAPTATION_REQUESTS, config.topics().adaptationRequests());
             Probe moving = watch("adapter", topics, properties, repeats, config, metrics);
@@ -247,10 +252,19 @@ public final class PlumblineRuntime implements AutoCloseable {
     }
 
     private KafkaStreams streams(
-            Application name, Topology topology, Properties properties, MonitorConfig config, Metrics metrics) {
-        KafkaStreams streams = inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, properties));
+            Application name,
+            Topology topology,
+            Properties properties,
+            OutputGuard outputs,
+            MonitorConfig config,
+            Metrics metrics) {
+        Properties guarded = StreamsSettings.guarded(properties, outputs);
+        KafkaStreams streams = inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, guarded));
         keepPrivate(config.stateDirectory());
         streams.setUncaughtExceptionHandler(error -> {
+            if (outputs.willLeaveOut(error)) {
+                return StreamThreadExceptionResponse.REPLACE_THREAD;
+            }
             StreamThreadExceptionResponse response = LostThread.response(name.toString(), error);
             if (response == StreamThreadExceptionResponse.REPLACE_THREAD) {
                 return response;

@@ -1,6 +1,7 @@
 package io.plumbline.topology.faults;
 
 import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.OutputGuard;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.Topics;
 import io.plumbline.topology.assessment.DriftListener;
@@ -74,7 +75,8 @@ final class FaultedMonitor {
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.of(2),
                 EarlyEncoding.background(),
-                MonitorFolder.projections(sites));
+                MonitorFolder.projections(sites),
+                OutputGuard.silent(config.topics()));
         topology.addProcessor("print", Printer::new, "compose");
         topology.addSink("prints", arguments[1], new ByteArraySerializer(), new ByteArraySerializer(), "print");
         run(topology, StreamsSettings.monitor(config));

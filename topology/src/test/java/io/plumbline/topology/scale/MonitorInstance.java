@@ -1,6 +1,7 @@
 package io.plumbline.topology.scale;
 
 import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.OutputGuard;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.Topics;
 import io.plumbline.topology.assessment.DriftListener;
@@ -53,7 +54,8 @@ final class MonitorInstance implements AutoCloseable {
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
                         EarlyEncoding.background(),
-                        WatchedSite.projections(sites)),
+                        WatchedSite.projections(sites),
+                        OutputGuard.silent(config.topics())),
                 properties);
         streams.setUncaughtExceptionHandler(error -> {
             failures.add(error);
