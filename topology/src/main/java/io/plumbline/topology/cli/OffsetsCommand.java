@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
             "",
             "For the record that ends the program at every start, such as one that unpacks to more than the heap."
                     + " --pass names it; the application must be stopped. Nothing but that one offset is written, and the"
-                    + " record stays on its topic. How to find it: deploy/DEADLETTERS.md.",
+                    + " record stays on its topic. How to find it: docs/operate/dead-letters.md.",
             ""
         },
         footer = {
@@ -137,7 +137,7 @@ final class OffsetsCommand implements Callable<Integer> {
         long earlier = offset - place.next();
         if (earlier > 0 && !withEarlier) {
             throw new UsageException(
-                    "--pass %d: %s is read next at %d, so %d offsets before it would be skipped unread too; let the monitor commit up to the record first (deploy/DEADLETTERS.md), or give --with-earlier. Nothing was moved"
+                    "--pass %d: %s is read next at %d, so %d offsets before it would be skipped unread too; let the monitor commit up to the record first (docs/operate/dead-letters.md), or give --with-earlier. Nothing was moved"
                             .formatted(offset, place.partition(), place.next(), earlier));
         }
         places.move(place, offset + 1);
