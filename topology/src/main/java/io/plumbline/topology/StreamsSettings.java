@@ -14,6 +14,9 @@ import org.apache.kafka.streams.StreamsConfig;
 /** Kafka Streams properties of the two applications: our defaults, overridden by what the user wrote. */
 public final class StreamsSettings {
 
+    /** Kafka's constant is deprecated, since the next release will know no other way. */
+    private static final String HANDLED_GLOBALLY = "processing.exception.handler.global.enabled";
+
     private StreamsSettings() {}
 
     public static Properties monitor(MonitorConfig config) {
@@ -133,7 +136,11 @@ public final class StreamsSettings {
                 "10485760",
                 StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG),
                 "16777216",
-                "processing.exception.handler.global.enabled",
+                HANDLED_GLOBALLY,
+                "true",
+                // Each stream thread's assignor looks for it among the properties of its consumer, and warns without
+                // it.
+                StreamsConfig.mainConsumerPrefix(HANDLED_GLOBALLY),
                 "true"));
         return properties;
     }

@@ -1,0 +1,65 @@
+package io.plumbline.topology.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** What the log says at the start of a process whose configuration is sound. */
+class StartWarningsIT {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aStartWithASoundConfigurationWarnsOfNothing() throws Exception {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            new BrokerClient(broker.bootstrapServers()).createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            Logger root = ((LoggerContext) LoggerFactory.getILoggerFactory()).getLogger(Logger.ROOT_LOGGER_NAME);
+            ListAppender<ILoggingEvent> warnings = new ListAppender<>();
+            warnings.start();
+            root.addAppender(warnings);
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL)) {
+                BrokerClient.awaitThat(() -> isReady(runtime), () -> "not ready");
+            } finally {
+                root.detachAppender(warnings);
+            }
+            assertEquals(
+                    List.of(),
+                    warnings.list.stream()
+                            .map(ILoggingEvent::getFormattedMessage)
+                            .toList());
+        }
+    }
+
+    private static boolean isReady(PlumblineRuntime runtime) {
+        URI readyz = URI.create(
+                "http://127.0.0.1:%d/readyz".formatted(runtime.httpAddress().getPort()));
+        try {
+            return HttpClient.newHttpClient()
+                            .send(HttpRequest.newBuilder(readyz).build(), HttpResponse.BodyHandlers.discarding())
+                            .statusCode()
+                    == 200;
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
