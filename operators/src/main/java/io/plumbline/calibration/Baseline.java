@@ -114,8 +114,7 @@ public record Baseline(
     /**
      * Reads a file written by {@link #write}.
      *
-     * @throws BaselineException when it is no baseline, or one of another version
-     * @throws io.plumbline.wire.SafetensorsException when its bytes are wrong
+     * @throws BaselineException when it is no baseline, one of another version, or not bit for bit what was written
      */
     public static Baseline read(Path file) throws IOException {
         return BaselineFile.read(file);

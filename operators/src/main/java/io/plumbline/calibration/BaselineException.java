@@ -8,4 +8,8 @@ public final class BaselineException extends IllegalArgumentException {
     public BaselineException(String message) {
         super(message);
     }
+
+    BaselineException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

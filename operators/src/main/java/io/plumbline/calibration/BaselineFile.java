@@ -5,6 +5,7 @@ import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsException;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
 import java.io.IOException;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * The layout of a baseline file.
  *
  * <pre>
- * metadata   format = plumbline-baseline, version = 3, explainer_sha256,
+ * metadata   format = plumbline-baseline, version = 4, explainer_sha256,
+ *            content_sha256, the file's checksum of itself: see {@link SafetensorsWriter#sealed},
  *            created (ISO-8601, UTC), source, revision, parent_sha256: see {@link Provenance}; may be missing
  * tensor                                  shape           type  meaning
  * rows                                    [1]             I64   n
@@ -55,7 +57,9 @@ import org.jspecify.annotations.Nullable;
 final class BaselineFile {
 
     static final String FORMAT = "plumbline-baseline";
-    static final String VERSION = "3";
+    static final String VERSION = "4";
+    private static final String REMEDY =
+            "copy the file again from where it was made, or run `plumbline baseline` again";
     private static final String CREATED = "created";
     private static final String SOURCE = "source";
     private static final String REVISION = "revision";
@@ -106,12 +110,14 @@ final class BaselineFile {
                 writer.metadata(PARENT, provenance.parent());
             }
         }
-        return KeptRows.write(writer, baseline.rows());
+        return KeptRows.write(writer, baseline.rows()).sealed();
     }
 
     static Baseline read(Path file) throws IOException {
         try (Safetensors tensors = Safetensors.open(file)) {
             return read(file.toString(), tensors);
+        } catch (SafetensorsException broken) {
+            throw new BaselineException("%s; %s".formatted(broken.getMessage(), REMEDY), broken);
         }
     }
 
@@ -121,7 +127,11 @@ final class BaselineFile {
         }
     }
 
-    static Baseline read(String name, Safetensors tensors) {
+    static Baseline read(String name, Safetensors tensors) throws IOException {
+        boolean isSealed = tensors.isSealed();
+        if (isSealed) {
+            requireUnchanged(name, tensors); // before anything is said about what the file holds
+        }
         Map<String, String> metadata = tensors.metadata();
         if (!FORMAT.equals(metadata.get("format"))) {
             throw new BaselineException("%s is no baseline: format = %s in its metadata, expected %s"
@@ -129,8 +139,11 @@ final class BaselineFile {
         }
         if (!VERSION.equals(metadata.get("version"))) {
             throw new BaselineException(
-                    "%s: version %s of the baseline format, this program reads %s, which keeps how the recording's requests differ beside its moments; run `plumbline baseline` again"
+                    "%s: version %s of the baseline format, this program reads %s, which carries a checksum of itself; run `plumbline baseline` again"
                             .formatted(name, metadata.get("version"), VERSION));
+        }
+        if (!isSealed) {
+            requireUnchanged(name, tensors);
         }
         long rows = vector(name, tensors, "rows", 1, DType.I64).toLongs()[0];
         if (rows < 1) {
@@ -172,6 +185,14 @@ final class BaselineFile {
             throw new BaselineException("%s: encoded_rows = %d, expected 2 or more".formatted(name, rows));
         }
         return (int) rows;
+    }
+
+    private static void requireUnchanged(String name, Safetensors tensors) throws IOException {
+        try {
+            tensors.requireUnchanged();
+        } catch (SafetensorsException changed) {
+            throw new BaselineException("%s is damaged: %s; %s".formatted(name, changed.getMessage(), REMEDY), changed);
+        }
     }
 
     private static void addMasking(SafetensorsWriter writer, Masking masking) {

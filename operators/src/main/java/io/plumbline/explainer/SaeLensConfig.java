@@ -84,6 +84,17 @@ record SaeLensConfig(
         return copy.toPrettyString().getBytes(StandardCharsets.UTF_8);
     }
 
+    /** The configuration of a folder whose encoder's bias has {@code b_dec} folded in. */
+    SaeLensConfig folded() {
+        return new SaeLensConfig(architecture, activation, k, inputWidth, features, targetWidth, false, document);
+    }
+
+    /** Everything here that codes and reconstructions depend on, as one line. */
+    String arithmetic() {
+        return "%s, %s %d, %d > %d > %d, b_dec subtracted: %s"
+                .formatted(architecture, activation, k, inputWidth, features, targetWidth, subtractsDecoderBias);
+    }
+
     private static SaeLensConfig of(ObjectNode document) {
         ObjectNode cfg = arithmetic(document);
         String architecture = text(cfg, "architecture", "standard");

@@ -38,6 +38,9 @@ import java.util.Map;
  * carries the folded {@code b_enc'} in F64: read back here, the encoder gives the same bits; SAELens rounds it to the
  * folder's {@code dtype}. Without the flag all encoder tensors keep their bytes and {@code cfg.json} is copied.
  *
+ * <p><b>Damage.</b> An adapted folder carries a checksum of its tensors and what {@code cfg.json} says about the arithmetic;
+ * reading refuses a folder that differs from them in one bit. A folder from elsewhere has neither.
+ *
  * <p><b>JumpReLU.</b> SAELens computes {@code relu(pre) * (pre > threshold)}. A negative threshold therefore acts as
  * 0, and is read as 0.
  */
@@ -50,6 +53,9 @@ public final class SaeLensFormat implements ExplainerFormat {
     private static final String B_DEC = "b_dec";
     private static final String THRESHOLD = "threshold";
     private static final String SCALING_FACTOR = "scaling_factor";
+    private static final String ARITHMETIC = "plumbline.arithmetic";
+    private static final String REMEDY =
+            "copy the folder again from where it was made, or write it again with `plumbline adapt` or `plumbline decoders fetch`";
 
     @Override
     public String description() {
@@ -93,9 +99,31 @@ public final class SaeLensFormat implements ExplainerFormat {
         SaeLensConfig config = SaeLensConfig.read(directory);
         Safetensors opened = openWeights(directory);
         try (opened) {
+            requireUnchanged(opened);
+            requireItsConfig(config, opened.metadata());
             return explainer(config, opened, directory);
         } catch (SafetensorsException | ExplainerFormatException e) {
             throw new ExplainerFormatException(directory.resolve(WEIGHTS_FILE) + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Folders that Plumbline wrote carry a checksum; one from elsewhere has none to hold it to. */
+    private static void requireUnchanged(Safetensors weights) throws IOException {
+        try {
+            if (weights.isSealed()) {
+                weights.requireUnchanged();
+            }
+        } catch (SafetensorsException changed) {
+            throw new ExplainerFormatException("%s; %s".formatted(changed.getMessage(), REMEDY), changed);
+        }
+    }
+
+    /** Refuses a cfg.json that says another arithmetic than the one the weights were written with. */
+    private static void requireItsConfig(SaeLensConfig config, Map<String, String> metadata) {
+        String expected = metadata.getOrDefault(ARITHMETIC, config.arithmetic());
+        if (!config.arithmetic().equals(expected)) {
+            throw new ExplainerFormatException("%s says \"%s\", the weights were written for \"%s\"; %s"
+                    .formatted(SaeLensConfig.FILE, config.arithmetic(), expected, REMEDY));
         }
     }
 
@@ -136,6 +164,7 @@ public final class SaeLensFormat implements ExplainerFormat {
                     default -> addUntouched(writer, tensor);
                 }
             }
+            writer.metadata(ARITHMETIC, config.folded().arithmetic()).sealed();
             byte[] configBytes = config.subtractsDecoderBias()
                     ? config.withoutDecoderBiasSubtraction()
                     : Files.readAllBytes(directory.resolve(SaeLensConfig.FILE));

@@ -11,6 +11,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class Safetensors implements Closeable {
+
+    /** Bytes that are read at once for the checksum. */
+    private static final int PIECE = 1 << 20;
 
     private final SafetensorsHeader header;
     private final long dataStart;
@@ -126,6 +132,55 @@ public final class Safetensors implements Closeable {
                             .formatted(entry, entry.bytes(), Integer.MAX_VALUE, entry.place()));
         }
         return new Tensor(entry, view(entry));
+    }
+
+    /** Whether the blob carries a checksum of itself, see {@link SafetensorsWriter#sealed}. */
+    public boolean isSealed() {
+        return metadata().containsKey(ContentHash.KEY);
+    }
+
+    /**
+     * Compares the content with its checksum. Reads every byte once: about a second per gigabyte.
+     *
+     * @throws SafetensorsException when a bit is another than was written, or there is no checksum
+     * @throws IOException when the file cannot be read
+     */
+    public void requireUnchanged() throws IOException {
+        String expected = metadata().get(ContentHash.KEY);
+        if (expected == null) {
+            throw new SafetensorsException(
+                    Fault.CHANGED_CONTENT, "no %s in its metadata, expected the checksum".formatted(ContentHash.KEY));
+        }
+        String found = contentHash();
+        if (!found.equals(expected)) {
+            throw new SafetensorsException(
+                    Fault.CHANGED_CONTENT,
+                    "the content is not what was written: its sha256 is %s, %s in its metadata says %s"
+                            .formatted(found, ContentHash.KEY, expected));
+        }
+    }
+
+    private String contentHash() throws IOException {
+        List<TensorEntry> byName = new ArrayList<>(header.entries().values());
+        byName.sort(Comparator.comparing(TensorEntry::name));
+        ContentHash hash = ContentHash.of(metadata(), byName.size());
+        for (TensorEntry entry : byName) {
+            hash.tensor(entry.name(), entry.dtype(), entry.shape(), entry.bytes());
+            for (long from = entry.begin(); from < entry.end(); from += PIECE) {
+                hash.write(piece(dataStart + from, (int) Math.min(PIECE, entry.end() - from)));
+            }
+        }
+        return hash.hex();
+    }
+
+    private ByteBuffer piece(long begin, int bytes) throws IOException {
+        if (memory != null) {
+            return memory.slice((int) begin, bytes);
+        }
+        if (file == null) {
+            throw new IllegalStateException("neither memory nor a file");
+        }
+        return read(file, begin, bytes).flip();
     }
 
     /** Closes the file, if there is one; tensors already taken stay readable. */

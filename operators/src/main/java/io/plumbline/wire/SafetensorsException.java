@@ -36,6 +36,8 @@ public final class SafetensorsException extends IllegalArgumentException {
         WRONG_SHAPE,
         /** A tensor is there with another element type than the reader needs. */
         WRONG_DTYPE,
+        /** The checksum in the metadata is not that of the content, or is missing where there must be one. */
+        CHANGED_CONTENT,
         /** A tensor of more than 2 GiB, or of more elements than one array holds. */
         TENSOR_TOO_LARGE
     }

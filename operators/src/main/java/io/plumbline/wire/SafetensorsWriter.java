@@ -44,6 +44,7 @@ public final class SafetensorsWriter {
     private final Map<String, String> metadata = new LinkedHashMap<>();
     private final List<Pending> tensors = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
+    private boolean isSealed;
 
     private SafetensorsWriter() {}
 
@@ -52,6 +53,7 @@ public final class SafetensorsWriter {
     }
 
     public SafetensorsWriter metadata(String key, String value) {
+        requireOpen(key);
         metadata.put(key, value);
         return this;
     }
@@ -109,6 +111,31 @@ public final class SafetensorsWriter {
             throw new IllegalArgumentException("tensor \"%s\": shape %s of %s does not fit %d bytes"
                     .formatted(name, Arrays.toString(shape), dtype, content.capacity()));
         }
+        return this;
+    }
+
+    /**
+     * Adds {@code content_sha256} to the metadata: SHA-256 over everything that was added, by which a reader finds every
+     * flipped bit ({@link Safetensors#requireUnchanged}). Nothing may be added afterwards. Reads all tensors once more.
+     */
+    public SafetensorsWriter sealed() {
+        List<Pending> byName = new ArrayList<>(tensors);
+        byName.sort(Comparator.comparing(Pending::name));
+        ContentHash hash = ContentHash.of(metadata, byName.size());
+        try {
+            for (Pending tensor : byName) {
+                hash.tensor(
+                        tensor.name(),
+                        tensor.dtype(),
+                        Arrays.stream(tensor.shape()).boxed().toList(),
+                        tensor.bytes());
+                tensor.content().writeTo(hash);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        metadata.put(ContentHash.KEY, hash.hex());
+        isSealed = true;
         return this;
     }
 
@@ -178,6 +205,7 @@ public final class SafetensorsWriter {
     }
 
     private SafetensorsWriter add(String name, DType dtype, long[] shape, Content content) {
+        requireOpen(name);
         if (name.equals(SafetensorsHeader.METADATA) || !names.add(name)) {
             throw new IllegalArgumentException("tensor \"" + name + "\" is already there, or the name is reserved");
         }
@@ -187,6 +215,12 @@ public final class SafetensorsWriter {
         }
         tensors.add(new Pending(name, dtype, shape, bytes, content));
         return this;
+    }
+
+    private void requireOpen(String name) {
+        if (isSealed) {
+            throw new IllegalStateException("\"%s\" comes after the checksum".formatted(name));
+        }
     }
 
     private void write(byte[] header, WritableByteChannel channel) throws IOException {

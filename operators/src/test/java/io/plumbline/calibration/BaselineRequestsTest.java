@@ -163,7 +163,8 @@ class BaselineRequestsTest {
             file.addLongs("encoded_rows", 256);
         }
         BaselineException refusal = assertThrows(
-                BaselineException.class, () -> BaselineFile.read("here", Safetensors.parse(file.toBytes())));
+                BaselineException.class,
+                () -> BaselineFile.read("here", Safetensors.parse(file.sealed().toBytes())));
         assertTrue(String.valueOf(refusal.getMessage()).contains(words), refusal::toString);
         assertTrue(String.valueOf(refusal.getMessage()).startsWith("here"), refusal::toString);
     }
