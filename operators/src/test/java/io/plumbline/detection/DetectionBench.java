@@ -112,6 +112,7 @@ public final class DetectionBench {
         Map<String, List<String>> judged = new LinkedHashMap<>();
         judged.put("default", DriftJudge.DEFAULT_TRIGGERS);
         judged.put("default without codes", DriftJudge.TRIGGERS_WITHOUT_CODES);
+        judged.put("gap alone", List.of(DriftJudge.DEFAULT_TRIGGER));
         judged.put("gap and FVU", List.of(DriftJudge.DEFAULT_TRIGGER, "reconstruction_fvu_trained"));
         return judged;
     }
