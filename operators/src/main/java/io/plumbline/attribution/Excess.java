@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Excess {
 
-    /** Of the features listed, by chance. */
+    /** The share of the features listed that chance may account for, on average. */
     static final double FALSE_SHARE = 0.1;
 
-    /** A bootstrap of fewer groups in which a feature is active says little. */
+    /** The fewest groups of requests, since a bootstrap of fewer says little. */
     static final int FEWEST_GROUPS = 5;
 
     private Excess() {}

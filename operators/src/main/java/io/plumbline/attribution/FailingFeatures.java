@@ -1,8 +1,11 @@
 package io.plumbline.attribution;
 
+import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SampledRow;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -42,12 +45,38 @@ public final class FailingFeatures {
         this.baseline = baseline;
     }
 
-    /** @param trained the decoder whose features were explained */
+    /**
+     * Returns lists of features that are compared with the rows which the baseline keeps.
+     *
+     * @param explainer the one whose features were explained
+     * @param clean rows of clean traffic, of which at most the first {@value #ROWS} are encoded; where there are none, lists are not
+     *     compared with clean traffic
+     */
+    public static FailingFeatures of(Explainer explainer, List<SampledRow> clean) {
+        SampleRows rows = encoded(explainer, clean);
+        return rows.rows() == 0
+                ? of(explainer.decoder())
+                : of(explainer.decoder(), rows.codes(), rows.targets(), rows.requests());
+    }
+
+    /** Encodes the first rows of a sample, at most {@value #ROWS}. */
+    public static SampleRows encoded(Explainer explainer, List<SampledRow> rows) {
+        return SampleRows.of(
+                explainer.encoder(), rows.subList(0, Math.min(ROWS, rows.size())), explainer.targetWidth());
+    }
+
+    /**
+     * Returns lists of features that are not compared with clean traffic.
+     *
+     * @param trained the decoder whose features were explained
+     */
     public static FailingFeatures of(Decoder trained) {
         return new FailingFeatures(trained, squaredNorms(trained), null);
     }
 
     /**
+     * Returns lists of features that are compared with rows of clean traffic.
+     *
      * @param trained the decoder whose features were explained
      * @param codes of rows of clean traffic, n x k
      * @param targets of these rows, n x d

@@ -5,6 +5,11 @@ import java.time.Duration;
 /** How many false alarms are acceptable at a site that has not drifted: what a threshold is found from. */
 public sealed interface AlarmBudget {
 
+    /** Returns what a site is held to where nothing else is written: 1 false alarm in 30 days. */
+    static AlarmBudget standard() {
+        return new PerTime(1, Duration.ofDays(30));
+    }
+
     /** As a person would say it: {@code 1 false alarm in 30 d}. */
     String sentence();
 

@@ -21,19 +21,31 @@ public record Basis(
         String rule,
         @Nullable String shortfall) {
 
-    /** The rule, what it promises, and what is missing. */
+    private static final double DAY_MS = 86_400_000.0;
+
+    /** Returns the rule, what it promises, and what is missing. */
     public String sentence() {
         String promise = "%s: 1 clean window in %s above it".formatted(rule, Amounts.number(1.0 / windowRate));
         if (alarmsPerDay != null && alarmsPerDay > 0.0) {
-            promise += ", at most 1 false alarm in " + Amounts.time(86_400_000.0 / alarmsPerDay);
+            promise += ", at most 1 false alarm in " + Amounts.time(DAY_MS / alarmsPerDay);
         }
-        promise += confidence == null
-                ? ", on average over baselines"
-                : ", with %s %% confidence for this baseline".formatted(Amounts.number(100.0 * confidence));
+        promise += confidence == null ? ", on average over baselines" : ", " + withConfidence(confidence);
         return shortfall == null ? promise : promise + "; " + shortfall;
     }
 
-    /** Of a level between two levels: what both keep. */
+    /** Returns the promise alone, in a few words. */
+    public String promise() {
+        String rate = alarmsPerDay != null && alarmsPerDay > 0.0
+                ? "1 false alarm in " + Amounts.time(DAY_MS / alarmsPerDay)
+                : "1 clean window in %s above".formatted(Amounts.number(1.0 / windowRate));
+        return confidence == null ? rate + " on average" : rate + " " + withConfidence(confidence);
+    }
+
+    private static String withConfidence(double confidence) {
+        return "with %s %% confidence for this baseline".formatted(Amounts.number(100.0 * confidence));
+    }
+
+    /** Returns what stands behind a level between two levels: what both keep. */
     Basis and(Basis other, String rule) {
         Double days = alarmsPerDay == null || other.alarmsPerDay == null
                 ? null

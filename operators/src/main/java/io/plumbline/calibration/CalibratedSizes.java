@@ -92,6 +92,20 @@ final class CalibratedSizes {
         }
     }
 
+    /**
+     * Returns the level of windows as large as the clean windows of a size: the size's own, or where it has none that of the
+     * next smaller size.
+     */
+    Level level(NullSample size) {
+        for (Size known : sizes) {
+            if (known.rows() == size.meanRows()) {
+                return known.known();
+            }
+        }
+        return level(Math.round(size.meanRows()));
+    }
+
+    /** Returns the level of windows of so many rows. */
     Level level(long rows) {
         Place place = place(rows);
         if (place == null) {

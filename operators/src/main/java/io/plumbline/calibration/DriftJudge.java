@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Several statistics.</b> A window is above when any of them is above its level. Levels taken from clean windows are of all
  * statistics together, by the largest normal score (see {@link CleanScores}), so that the promise is that of one statistic. A
  * statistic that no clean window of the baseline has (request statistics of a baseline without requests) is left out of it, and its
- * reading says so. One that cannot be judged otherwise makes the window undecided unless another is above. A drifted site comes
+ * reading says so; so is, for one window, a statistic of request totals that the window does not have. One that cannot be judged
+ * otherwise makes the window undecided unless another is above. A drifted site comes
  * back by windows in which all are at or below their clear levels. The one that decides is {@link #deciding}: its name and
  * numbers are the verdict's.
  */
@@ -91,6 +92,19 @@ public final class DriftJudge {
         return calibrated.isEmpty() ? statistics : calibrated;
     }
 
+    /**
+     * Returns the statistics that decide where none is named: the gap alone by a number or a share, which are in its units;
+     * otherwise the defaults.
+     *
+     * @param calibrated whether the threshold is taken from clean windows
+     * @param others statistics that have another part and do not decide
+     */
+    public static List<String> defaultTriggers(boolean calibrated, List<String> others) {
+        List<String> defaults =
+                DEFAULT_TRIGGERS.stream().filter(name -> !others.contains(name)).toList();
+        return calibrated && !defaults.isEmpty() ? defaults : List.of(DEFAULT_TRIGGER);
+    }
+
     /** Takes one window's numbers. */
     public DriftPolicy.Outcome judge(DriftState state, GapAssessment window) {
         if (window.rows() < minimumRows) {
@@ -110,9 +124,42 @@ public final class DriftJudge {
         Map<String, Levels> levels = levelsOfRank.computeIfAbsent(window.rank(), this::levels);
         for (String statistic : statistics) {
             Levels known = levels.get(statistic);
-            readings.add(known == null ? leftOut(statistic, window) : reading(statistic, known, window));
+            if (known == null) {
+                String reason = "no clean window of rank %d has %s: it is left out, the others decide"
+                        .formatted(window.rank(), statistic);
+                readings.add(leftOut(statistic, window, reason));
+            } else if (lacksTotals(statistic, window)) {
+                String reason = undefined(statistic, window) + "; it is left out of this window, the others decide";
+                readings.add(leftOut(statistic, window, reason));
+            } else {
+                readings.add(reading(statistic, known, window));
+            }
         }
         return readings;
+    }
+
+    /**
+     * Returns the level of a statistic in windows of as many rows as the clean windows of a size have on average.
+     *
+     * @param size one of the baseline's
+     */
+    public Level level(String statistic, NullSample size) {
+        Levels known = levelsOfRank.computeIfAbsent(size.rank(), this::levels).get(statistic);
+        if (known == null) {
+            return new Level.Unknown("no clean window of rank %d has %s: it is left out, the others decide"
+                    .formatted(size.rank(), statistic));
+        }
+        return known.threshold() == null
+                ? threshold.level(size.rank(), baseline.dimension(), Threshold.Clean.NONE)
+                : known.threshold().level(size);
+    }
+
+    /** Whether the window came without totals of its requests for this baseline: it was open when the baseline changed. */
+    private static boolean lacksTotals(String statistic, GapAssessment window) {
+        return window.statistic(statistic).isEmpty()
+                && Statistic.find(statistic)
+                        .filter(one -> one.source() == Statistic.Source.REQUESTS)
+                        .isPresent();
     }
 
     /**
@@ -151,18 +198,15 @@ public final class DriftJudge {
         return asked.isCalibrated() ? new CalibratedSizes(baseline, together, statistic, asked, rank) : null;
     }
 
-    private Reading leftOut(String statistic, GapAssessment window) {
+    private static Reading leftOut(String statistic, GapAssessment window, String reason) {
         OptionalDouble value = window.statistic(statistic);
-        Level none = new Level.Unknown("no clean window of rank %d has %s: it is left out, the others decide"
-                .formatted(window.rank(), statistic));
-        return new Reading(
-                statistic,
-                value.isPresent() ? value.getAsDouble() : null,
-                null,
-                none,
-                none,
-                ((Level.Unknown) none).reason(),
-                true);
+        Level none = new Level.Unknown(reason);
+        return new Reading(statistic, value.isPresent() ? value.getAsDouble() : null, null, none, none, reason, true);
+    }
+
+    private static String undefined(String statistic, GapAssessment window) {
+        return "%s is undefined: %s"
+                .formatted(statistic, window.undefined().getOrDefault(statistic, "no reason given"));
     }
 
     private Reading reading(String statistic, Levels levels, GapAssessment window) {
@@ -171,8 +215,7 @@ public final class DriftJudge {
         Level back = level(statistic, clear, levels.clear(), window);
         String undecided = null;
         if (value.isEmpty()) {
-            undecided = "%s is undefined: %s"
-                    .formatted(statistic, window.undefined().getOrDefault(statistic, "no reason given"));
+            undecided = undefined(statistic, window);
         } else if (level instanceof Level.Unknown unknown) {
             undecided = unknown.reason();
         } else if (back instanceof Level.Unknown unknown) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Errors of a reconstruction on the encoded rows of a window: over all of them and request by request.
+ * Holds the errors of a reconstruction on the encoded rows of a window: over all of them and request by request.
  *
  * @param fvu {@code sum |x - xhat|^2 / sum |x - mean x|^2} over all rows; null where there are none or they do not vary
  * @param requests in the order of their first rows
@@ -20,7 +20,7 @@ public record EncodedErrors(@Nullable Double fvu, List<RequestError> requests) {
     }
 
     /**
-     * The errors of n rows.
+     * Returns the errors of n rows.
      *
      * <p>Spreads are taken in a second pass over the rows: {@code sum |x|^2 - n |mean|^2} loses digits where the mean is most of
      * the energy.
@@ -33,7 +33,7 @@ public record EncodedErrors(@Nullable Double fvu, List<RequestError> requests) {
         return of(ofRow, targets, squaredErrors(targets, reconstructions));
     }
 
-    /** As {@link #of(long[], Matrix, Matrix)}, from the squared error of each row. */
+    /** Returns the errors of rows whose squared errors are known. */
     static EncodedErrors of(long[] ofRow, Matrix targets, double[] squaredErrors) {
         Map<Long, List<Integer>> rowsOf = new LinkedHashMap<>();
         for (int row = 0; row < ofRow.length; row++) {
@@ -53,7 +53,7 @@ public record EncodedErrors(@Nullable Double fvu, List<RequestError> requests) {
         return new EncodedErrors(Double.isFinite(fvu) ? fvu : null, requests);
     }
 
-    /** {@code |x - xhat|^2} of each row. */
+    /** Returns {@code |x - xhat|^2} for each row. */
     static double[] squaredErrors(Matrix targets, Matrix reconstructions) {
         int d = targets.columns();
         double[] errors = new double[targets.rows()];

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param level above it the statistic speaks for drift
  * @param clear at or below it the statistic speaks against
  * @param undecided null where it can be judged, otherwise why not
- * @param leftOut whether the other statistics are judged without it, because no clean window of the baseline has it
+ * @param leftOut whether the other statistics are judged without it, because no clean window of the baseline has it or this window
+ *     came without totals of its requests
  */
 public record Reading(
         String statistic,

@@ -8,7 +8,7 @@ import java.util.Locale;
  * <p>The values of a window are the scores of its requests, the clean values those of the baseline's requests. Two detectors take
  * them. The first compares ranks and supposes only that requests of clean traffic are exchangeable with the baseline's
  * ({@link Mode#CONFORMAL}). B baseline requests let it find a share e of foreign requests where {@code e B} exceeds
- * {@code ln(level)} by about 4: a share of 6 % at B = 271 and one false alarm in 90 days of windows of a minute. The second supposes an exponential
+ * {@code ln(level)} by about 4, see {@link #smallestShareByRanks}: a share of 6 % at B = 271 and one false alarm in 90 days of windows of a minute. The second supposes an exponential
  * tail beyond the baseline's scores ({@link SequentialCuts}) and finds smaller shares of requests that are far out
  * ({@link Mode#TAIL_MODEL}); no single request brings its alarm.
  *
@@ -85,6 +85,15 @@ public final class RequestDetector {
     /** Returns the evidence of either mode at which there is an alarm. */
     public double level() {
         return ranks.level();
+    }
+
+    /**
+     * Returns about the smallest share of foreign requests that ranks alone find; smaller ones rest on the tail model.
+     *
+     * @param clean requests of the baseline
+     */
+    public double smallestShareByRanks(int clean) {
+        return ranks.smallestShare(clean);
     }
 
     /** Returns the least number of baseline requests for which windows of foreign requests only are found by ranks alone. */

@@ -10,13 +10,13 @@ import java.util.Arrays;
 final class RequestSums {
 
     /**
-     * One request.
+     * Holds the sums of one request.
      *
      * @param squaredErrors {@code |y - yhat|^2} of each of its rows
      */
     record Encoded(RequestSums sums, double[] squaredErrors) {
 
-        /** The error on all of its rows. */
+        /** Returns the error on all rows of the request. */
         RequestError error(Matrix targets) {
             return EncodedErrors.of(new long[squaredErrors.length], targets, squaredErrors)
                     .requests()
@@ -44,7 +44,7 @@ final class RequestSums {
     }
 
     /**
-     * Of one request.
+     * Encodes one request and returns its sums.
      *
      * @throws io.plumbline.moments.NonFiniteRowException if a value is not finite
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
@@ -82,7 +82,7 @@ final class RequestSums {
         return reconstructions;
     }
 
-    /** FVU of these rows. */
+    /** Returns the FVU of the rows. */
     double fvu() {
         return errors.fvu(targets.snapshot());
     }

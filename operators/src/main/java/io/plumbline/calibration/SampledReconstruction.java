@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The errors of the trained decoder's reconstruction as a window of the monitor has them: on a number of rows drawn uniformly from the
- * window, all of them where there are fewer. What a clean window is measured by and what {@code plumbline assess} measures, so that
- * thresholds hold for the same noise.
+ * Measures the trained decoder's reconstruction as the monitor does: on a number of rows drawn uniformly from the window, on all of
+ * them where there are fewer. Clean windows and {@code plumbline assess} are measured by it, so that thresholds hold for the same
+ * noise.
  *
  * <p>A row is chosen by a hash of what its request holds; the monitor, which has the record's bytes and time besides, chooses
  * others of the same law.
@@ -40,15 +40,15 @@ public final class SampledReconstruction {
     }
 
     /**
-     * Rows of a window on which it is measured where nothing else is asked for: as many as the encoder does in some seconds of one core,
-     * {@code 1e11 / (2 d k)}, and from 256 to 2,048.
+     * Returns on how many rows of a window reconstruction is measured where nothing else is asked for: on as many as the encoder does
+     * in some seconds of one core, {@code 1e11 / (2 d k)}, and on 256 to 2,048.
      */
     public static int usualRows(Explainer explainer) {
         double flopsOfRow = 2.0 * explainer.inputWidth() * explainer.decoder().features();
         return (int) Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, FLOPS / flopsOfRow));
     }
 
-    /** An empty sample of at most {@code rows} rows. */
+    /** Returns an empty sample of at most {@code rows} rows. */
     public static SampledReconstruction ofCapacity(int rows) {
         return new SampledReconstruction(rows);
     }
@@ -63,7 +63,7 @@ public final class SampledReconstruction {
         add(request, batch, EncodedErrors.squaredErrors(batch.targetRows(), reconstructions));
     }
 
-    /** As above, from the squared error of each row. */
+    /** Offers the rows of one request, whose squared errors are known. */
     void add(long request, ActivationBatch batch, double[] squaredErrors) {
         Matrix targets = batch.targetRows();
         for (int row = 0; row < batch.rows(); row++) {
@@ -77,7 +77,7 @@ public final class SampledReconstruction {
         }
     }
 
-    /** The errors on the sampled rows. */
+    /** Returns the errors on the sampled rows. */
     public EncodedErrors errors() {
         int d = byHash.isEmpty() ? 1 : byHash.firstEntry().getValue().target().length;
         long[] requests = new long[byHash.size()];

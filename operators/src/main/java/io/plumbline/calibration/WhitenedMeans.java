@@ -32,7 +32,7 @@ record WhitenedMeans(Matrix basis, double[] location) {
 
     private static final int LEADING_SHARE = 4;
 
-    /** Requests that one leading direction takes to be known. */
+    /** A leading direction is used for every four requests. */
     private static final int REQUESTS_PER_DIRECTION = 4;
 
     private static final long SEED = 20_040_201L;

@@ -53,7 +53,7 @@ public record GapAssessment(
         return new GapAssessment(rows, dimension, rank, more, davisKahanCertified, principalAngles);
     }
 
-    /** As above; null is undefined because its source is missing. */
+    /** Returns this assessment with a number more, or another; null is undefined because its source is missing. */
     public GapAssessment with(Statistic statistic, @Nullable Double number) {
         return with(
                 statistic,

@@ -103,7 +103,7 @@ public final class SiteGeometry {
         return of(ExplainerSubspace.of(trained, rank), baseline, reconstructionMoment);
     }
 
-    /** As above with the trained decoder's subspace, at the rank to watch. */
+    /** Returns the geometry of a site from the trained decoder's subspace at the rank to watch. */
     public static SiteGeometry of(
             ExplainerSubspace explainer, SecondMoment baseline, @Nullable Matrix reconstructionMoment) {
         requireDimension("the baseline", explainer.dimension(), baseline.dimension());
@@ -114,8 +114,8 @@ public final class SiteGeometry {
     }
 
     /**
-     * The same site against another baseline: for judging a window of the baseline against the rest of it. The decoder is
-     * not decomposed again.
+     * Returns this site's geometry against another baseline, for judging a window of the baseline against the rest of it. The
+     * decoder is not decomposed again.
      */
     public SiteGeometry withBaseline(SecondMoment other, @Nullable Matrix reconstructionMoment) {
         requireDimension("the baseline", dimension(), other.dimension());
@@ -133,7 +133,7 @@ public final class SiteGeometry {
         return explainer.dimension();
     }
 
-    /** Of the trained decoder. */
+    /** Returns the subspace of the trained decoder. */
     public ExplainerSubspace explainerSubspace() {
         return explainer;
     }

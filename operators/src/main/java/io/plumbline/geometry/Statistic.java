@@ -106,19 +106,22 @@ public enum Statistic {
     REQUEST_SHIFT(
             pure("How far the means of the window's requests are from the baseline's: log-mean-exp of their evidence -ln p; 0.36 is usual")
                     .measuringDrift()
-                    .from(Source.REQUESTS)),
+                    .from(Source.REQUESTS)
+                    .scoringRequests()),
     /** The largest L = −ln p of the window's requests. */
     WORST_REQUEST(pure("Largest evidence -ln p of one request of the window, from its mean; at most 30")
             .measuringDrift()
-            .from(Source.REQUESTS)),
+            .from(Source.REQUESTS)
+            .scoringRequests()),
     /** {@code ln mean exp(0.3 L)} over the window's requests, L = −ln p of the request's FVU among the baseline's. */
     REQUEST_FVU(
             pure("How badly the trained decoder reconstructs the window's requests: log-mean-exp of their evidence -ln p; 0.36 is usual")
                     .measuringDrift()
-                    .from(Source.CODES));
+                    .from(Source.CODES)
+                    .scoringRequests());
 
     /** What a number counts in. */
-    public enum Unit {
+    private enum Unit {
         /** A number without a unit that may exceed 1. */
         PURE(""),
         /** A share of a whole, in [0, 1]. */
@@ -140,7 +143,8 @@ public enum Statistic {
         /** Rows of its sample, encoded. */
         CODES("no rows were encoded, or those that were do not vary"),
         /** The totals of its requests. */
-        REQUESTS("no totals of the window's requests were kept");
+        REQUESTS(
+                "there are no totals of the window's requests for this baseline, as in windows that were open when it changed");
 
         private final String missing;
 
@@ -174,10 +178,10 @@ public enum Statistic {
             String metric, @Nullable String label, @Nullable String value) {}
 
     private final String help;
-    private final Unit unit;
     private final Source source;
     private final boolean gap;
     private final boolean measuresDrift;
+    private final boolean scoresRequests;
     private final @Nullable Statistic bounds;
     private final boolean upper;
     private final boolean always;
@@ -187,14 +191,14 @@ public enum Statistic {
 
     Statistic(Facts facts) {
         help = facts.help;
-        unit = facts.unit;
         source = facts.source;
         gap = facts.gap;
         measuresDrift = facts.measuresDrift;
+        scoresRequests = facts.scoresRequests;
         bounds = facts.bounds;
         upper = facts.upper;
         always = facts.always;
-        metric = "plumbline_" + (facts.metric == null ? label() : facts.metric) + unit.suffix;
+        metric = "plumbline_" + (facts.metric == null ? label() : facts.metric) + facts.unit.suffix;
         metricLabel = facts.metricLabel;
         metricLabelValue = facts.metricLabelValue;
     }
@@ -209,10 +213,6 @@ public enum Statistic {
         return help;
     }
 
-    public Unit unit() {
-        return unit;
-    }
-
     public Source source() {
         return source;
     }
@@ -225,6 +225,11 @@ public enum Statistic {
     /** Whether it measures drift by itself, and is no bound, no constant of the site and no other form of one that does. */
     public boolean measuresDrift() {
         return measuresDrift;
+    }
+
+    /** Whether it combines scores of single requests, the farthest of which can be named. */
+    public boolean scoresRequests() {
+        return scoresRequests;
     }
 
     /** What it bounds; empty where it is no bound of a gap. */
@@ -272,6 +277,7 @@ public enum Statistic {
         private Source source = Source.MOMENT;
         private boolean gap;
         private boolean measuresDrift;
+        private boolean scoresRequests;
         private @Nullable Statistic bounds;
         private boolean upper;
         private boolean always = true;
@@ -291,6 +297,11 @@ public enum Statistic {
 
         Facts measuringDrift() {
             measuresDrift = true;
+            return this;
+        }
+
+        Facts scoringRequests() {
+            scoresRequests = true;
             return this;
         }
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is kept of one request: enough for its mean in the projected space.
+ * Holds what is kept of one request: enough for its mean in the projected space.
  *
  * <p>The array is shared, not copied: treat it as read-only.
  *
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record RequestTotal(long request, @Nullable String name, long rows, double[] sum) {
 
-    /** By content. */
+    /** Returns whether the other object has the same content, array included. */
     @Override
     public boolean equals(Object other) {
         return other instanceof RequestTotal total

@@ -9,6 +9,7 @@ import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import java.util.Arrays;
@@ -291,6 +292,59 @@ class DriftJudgeTest {
                 "no clean window of rank 1 has residual_energy: it is left out, the others decide",
                 readings.get(0).undecided());
         assertEquals(0.4, readings.get(1).threshold(), "as if it were alone");
+    }
+
+    @Test
+    void requestTotalsThatAWindowLacksAreLeftOutOfItAndTheOthersDecide() {
+        Map<String, double[]> clean = Map.of("faithfulness_gap", filled(0.4), "request_shift", filled(0.5));
+        DriftJudge judge = new DriftJudge(
+                baseline(List.of(new NullSample(RANK, 10, clean))),
+                List.of("faithfulness_gap", "request_shift"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
+        GapAssessment open = window(10, false);
+        assertTrue(open.statistic("request_shift").isEmpty());
+        assertInstanceOf(
+                DriftVerdict.Aligned.class,
+                judge.judge(DriftState.INITIAL, open).verdict());
+        Reading left = judge.readings(open).get(1);
+        assertTrue(left.leftOut());
+        assertTrue(
+                String.valueOf(left.undecided()).endsWith("; it is left out of this window, the others decide"),
+                left::toString);
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                judge.judge(DriftState.INITIAL, window(10, true)).verdict());
+        GapAssessment later = open.with(Statistic.REQUEST_SHIFT, 5.0);
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                judge.judge(DriftState.INITIAL, later).verdict());
+        DriftJudge alone = new DriftJudge(
+                baseline(List.of(new NullSample(RANK, 10, clean))),
+                List.of("request_shift"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
+        assertInstanceOf(
+                DriftVerdict.Undecided.class,
+                alone.judge(DriftState.INITIAL, open).verdict(),
+                "nothing else decides");
+    }
+
+    @Test
+    void theLevelOfASizeIsItsOwnOrTheNextSmallerSizes() {
+        double[] many = new double[19];
+        Arrays.fill(many, 0.4);
+        NullSample small = new NullSample(RANK, 10, Map.of(DriftJudge.DEFAULT_TRIGGER, many));
+        NullSample large = sample(RANK, 40, 0.1);
+        DriftJudge judge = judge(new Threshold.QuantileOfCleanWindows(0.95), 1, List.of(small, large));
+        assertEquals(0.4, known(judge.level(DriftJudge.DEFAULT_TRIGGER, small)));
+        assertEquals(0.4, known(judge.level(DriftJudge.DEFAULT_TRIGGER, large)));
+        DriftJudge median = judge(MEDIAN, 1, List.of(small, large));
+        assertEquals(0.1, known(median.level(DriftJudge.DEFAULT_TRIGGER, large)));
     }
 
     /** The gap against {@code gap}, and the residual energy against {@code energy}. */

@@ -42,6 +42,40 @@ class RequestDetectorTest {
     }
 
     @Test
+    void ranksFindABitMoreThanTheSmallestShareAndNotAThirdOfIt() {
+        RequestDetector detector = RequestDetector.ofRunLength(MINUTES_OF_90_DAYS);
+        double share = detector.smallestShareByRanks(271);
+        assertEquals(0.06, share, 0.005);
+        int found = 0;
+        int ofLess = 0;
+        for (int seed = 0; seed < 10; seed++) {
+            found += conformalAlarm(detector, 1.4 * share, seed) ? 1 : 0;
+            ofLess += conformalAlarm(detector, share / 3.0, seed) ? 1 : 0;
+        }
+        assertTrue(found >= 9 && ofLess <= 1, "%d of 10, of a third %d".formatted(found, ofLess));
+        assertEquals(1.0, detector.smallestShareByRanks(5));
+    }
+
+    /** Whether ranks alone find this share of foreign requests in 100 windows of 17. */
+    private static boolean conformalAlarm(RequestDetector detector, double share, long seed) {
+        Random random = new Random(seed);
+        double[] baseline = clean(random, 271);
+        SequentialDetector ranks = SequentialDetector.ofRunLength(detector.level());
+        SequentialState state = SequentialState.INITIAL;
+        boolean alarm = false;
+        for (int window = 0; window < 100 && !alarm; window++) {
+            int foreign = 0;
+            for (int request = 0; request < 17; request++) {
+                foreign += random.nextDouble() < share ? 1 : 0;
+            }
+            SequentialDetector.Step step = ranks.next(state, window(random, 17, foreign), baseline, true);
+            state = step.state();
+            alarm = step.alarm();
+        }
+        return alarm;
+    }
+
+    @Test
     void aShareTooSmallForTheBaselineIsAWarningOfTheTailModel() {
         Random random = new Random(1);
         double[] baseline = clean(random, 271);

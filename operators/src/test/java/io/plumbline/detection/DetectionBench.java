@@ -15,11 +15,13 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,18 +35,11 @@ import java.util.function.DoubleUnaryOperator;
  */
 public final class DetectionBench {
 
-    /** The statistics that can decide, and reconstruction. */
-    public static final List<String> STATISTICS = List.of(
-            "faithfulness_gap",
-            "baseline_gap",
-            "reconstruction_gap",
-            "second_moment_shift_ratio",
-            "residual_energy",
-            "whitened_mean_shift",
-            "reconstruction_fvu_trained",
-            "request_shift",
-            "worst_request",
-            "request_fvu");
+    /** Every statistic that measures drift by itself. */
+    public static final List<String> STATISTICS = Arrays.stream(Statistic.values())
+            .filter(Statistic::measuresDrift)
+            .map(Statistic::label)
+            .toList();
 
     public static final String RIVAL = "mmd";
 

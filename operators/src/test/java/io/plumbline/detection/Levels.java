@@ -2,12 +2,11 @@ package io.plumbline.detection;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
- * Levels taken from clean windows: for each detector alone the {@code floor(rate (K+1))}-th largest clean value, which keeps
- * the rate; for several together the same at their share of the rate; and, as the rival, mean + 3 standard deviations.
+ * Levels taken from clean windows: for each detector the {@code floor(rate (K+1))}-th largest clean value, which keeps the
+ * rate, and, as the rival, mean + 3 standard deviations.
  */
 public final class Levels {
 
@@ -24,7 +23,8 @@ public final class Levels {
     }
 
     public double alone(String detector) {
-        return conformal(detector, rate);
+        double[] values = values(detector);
+        return values[values.length - fromTop(detector)];
     }
 
     public double threeDeviations(String detector) {
@@ -36,32 +36,14 @@ public final class Levels {
         return mean + 3.0 * Math.sqrt(squares / (values.length - 1));
     }
 
-    /** How far above its level the farthest of several is, in each window; above 1 is an alarm of all of them together. */
-    public double[] together(Scores windows, List<String> detectors) {
-        double[] farthest = new double[windows.of(detectors.get(0)).length];
-        for (String detector : detectors) {
-            double level = conformal(detector, rate / detectors.size());
-            double[] scores = windows.of(detector);
-            for (int i = 0; i < scores.length; i++) {
-                farthest[i] = Math.max(farthest[i], scores[i] / level);
-            }
-        }
-        return farthest;
-    }
-
     /** The rate that the order statistic of one detector keeps, at most the one asked for unless the windows are too few. */
     public double kept(String detector) {
-        return (double) fromTop(detector, rate) / (values(detector).length + 1);
-    }
-
-    private double conformal(String detector, double each) {
-        double[] values = values(detector);
-        return values[values.length - fromTop(detector, each)];
+        return (double) fromTop(detector) / (values(detector).length + 1);
     }
 
     /** Where the windows are too few for the rate, the largest: it keeps 1/(K+1). */
-    private int fromTop(String detector, double each) {
-        return Math.max(1, (int) Math.floor(each * (values(detector).length + 1) * (1.0 + 1e-9)));
+    private int fromTop(String detector) {
+        return Math.max(1, (int) Math.floor(rate * (values(detector).length + 1) * (1.0 + 1e-9)));
     }
 
     private double[] values(String detector) {

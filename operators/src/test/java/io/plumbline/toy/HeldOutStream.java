@@ -23,6 +23,7 @@ import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.Safetensors;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,19 +44,10 @@ final class HeldOutStream {
 
     private static final int ENCODED_ROWS = 256;
 
-    static final List<String> STATISTICS = List.of(
-            "faithfulness_gap",
-            "baseline_gap",
-            "reconstruction_gap",
-            "second_moment_shift_ratio",
-            "residual_energy",
-            "whitened_mean_shift",
-            "eta",
-            "explainer_dependent_share",
-            Statistic.RECONSTRUCTION_FVU_TRAINED.label(),
-            Statistic.REQUEST_SHIFT.label(),
-            Statistic.WORST_REQUEST.label(),
-            Statistic.REQUEST_FVU.label());
+    static final List<String> STATISTICS = Arrays.stream(Statistic.values())
+            .filter(Statistic::measuresDrift)
+            .map(Statistic::label)
+            .toList();
 
     private static final int CHUNK = 4_096;
 
