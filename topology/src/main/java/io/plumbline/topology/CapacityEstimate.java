@@ -206,7 +206,7 @@ public record CapacityEstimate(
         }
     }
 
-    /** As {@link #of(MonitorConfig, Deployment, long, ToIntFunction)}, with what the sites' baselines say of their requests. */
+    /** Returns the estimate of a configuration whose baselines say along how many directions requests are totalled. */
     public static CapacityEstimate of(MonitorConfig config, Deployment deployment, long heapBytes) {
         return of(config, deployment, heapBytes, CapacityEstimate::requestComponents);
     }

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.explainer.Decoder;
@@ -44,6 +48,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class MonitorTopologyTest {
 
@@ -245,6 +250,31 @@ class MonitorTopologyTest {
         assertEquals(7, report.get("decoder_version").asLong());
         assertTrue(report.get("reconstruction_fvu").asDouble() > 0.9, report.toString());
         assertTrue(report.get("reconstruction_fvu_trained").asDouble() < 0.01, report.toString());
+    }
+
+    @Test
+    void aSiteThatDriftsIsLoggedOnceWithTheReasonAndOnceWhenItIsAlignedAgain() {
+        Logger logger = (Logger) LoggerFactory.getLogger(WindowAssessor.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.setLevel(Level.INFO);
+        logger.addAppender(log);
+        try {
+            send(QUIET, DRIFTED, DRIFTED, QUIET, QUIET);
+        } finally {
+            logger.detachAppender(log);
+            logger.setLevel(null);
+        }
+        List<String> reasons = texts(reports(), "reason");
+        assertEquals(
+                List.of(
+                        "WARN site %s has drifted, window from 2023-11-14T22:13:30Z: %s"
+                                .formatted(WatchedFolder.SITE, reasons.get(1)),
+                        "INFO site %s is aligned again, window from 2023-11-14T22:13:50Z: %s"
+                                .formatted(WatchedFolder.SITE, reasons.get(3))),
+                log.list.stream()
+                        .map(event -> event.getLevel() + " " + event.getFormattedMessage())
+                        .toList());
     }
 
     @Test

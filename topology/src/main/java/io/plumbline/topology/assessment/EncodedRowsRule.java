@@ -10,21 +10,18 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * On how many rows of a window reconstruction is measured: on as many as in clean windows of the baseline, since fewer rows scatter more than
- * clean windows say. Where the sample or the configured rate gives fewer, what rests on reconstruction is undefined.
+ * Decides how many rows of a window are encoded: as many as in the baseline's clean windows. Fewer rows scatter more than clean
+ * windows say: where the sample or the configured rate gives fewer, what rests on reconstruction is undefined.
  */
 final class EncodedRowsRule {
 
-    private static final Set<String> OF_CODES = Arrays.stream(Statistic.values())
+    private static final List<Statistic> OF_CODES = Arrays.stream(Statistic.values())
             .filter(statistic -> statistic.source() == Statistic.Source.CODES)
-            .map(Statistic::label)
-            .collect(Collectors.toSet());
+            .toList();
 
     private final int ofCleanWindows;
     private final int atMost;
@@ -34,21 +31,24 @@ final class EncodedRowsRule {
         atMost = settings.encodedRows();
     }
 
-    /** The rows of a window's sample that are encoded. */
+    /** Returns the rows of a window's sample that are encoded. */
     List<SampledRow> head(ClosedWindow window) {
         List<SampledRow> rows = window.sample().rows();
         return rows.subList(0, Math.min(Math.min(ofCleanWindows, atMost), rows.size()));
     }
 
-    /** The assessment, without what too few encoded rows say. */
+    /** Returns the assessment without what too few encoded rows say. */
     GapAssessment apply(ClosedWindow window, GapAssessment assessment) {
         int limit = Math.min(atMost, window.sample().capacity());
         String reason = limit < Math.min(ofCleanWindows, assessment.rows()) ? reason(limit, ofCleanWindows) : null;
-        return reason == null
-                ? assessment
-                : assessment
-                        .with(Statistic.RECONSTRUCTION_FVU_TRAINED, new Value.Undefined(reason))
-                        .with(Statistic.REQUEST_FVU, new Value.Undefined(reason));
+        if (reason == null) {
+            return assessment;
+        }
+        GapAssessment without = assessment;
+        for (Statistic statistic : OF_CODES) {
+            without = without.with(statistic, new Value.Undefined(reason));
+        }
+        return without;
     }
 
     /** Why a statistic that decides, warns or is added up cannot be trusted to be there, or null. */
@@ -61,7 +61,8 @@ final class EncodedRowsRule {
                                 settings.warn(),
                                 sequential == null ? List.<String>of() : sequential.statistics())
                         .flatMap(List::stream)
-                        .filter(OF_CODES::contains)
+                        .filter(name -> OF_CODES.stream()
+                                .anyMatch(statistic -> statistic.label().equals(name)))
                         .findFirst()
                         .map(name -> "%s: %s; or decide without it: trigger: [%s]"
                                 .formatted(

@@ -36,7 +36,7 @@ final class SequentialWatch {
     private final RequestDetector requestDetector;
     private final double[] cleanScores;
 
-    /** Under it the evidence of the tail model is remembered, beside that of the ranks. */
+    /** The key under which the evidence of the tail model is remembered, beside that of the ranks. */
     private static final String TAIL = Statistic.REQUEST_SHIFT.label() + " tail";
 
     SequentialWatch(Baseline baseline, int minimumRows, SequentialRule rule) {

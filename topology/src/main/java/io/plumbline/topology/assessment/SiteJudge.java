@@ -17,7 +17,6 @@ import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.WindowRequests;
-import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.GapAssessment;
@@ -32,7 +31,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +43,6 @@ import org.jspecify.annotations.Nullable;
  * {@link io.plumbline.calibration.Baseline#encodedRows} rows; where the window looks drifted, on up to {@link FailingFeatures#ROWS}.
  */
 final class SiteJudge {
-
-    private static final Set<String> OF_REQUESTS =
-            Set.of(Statistic.REQUEST_SHIFT.label(), Statistic.WORST_REQUEST.label(), Statistic.REQUEST_FVU.label());
 
     private final WatchedSite site;
     private final DriftJudge judge;
@@ -93,7 +88,7 @@ final class SiteJudge {
                         settings.minimumRows());
     }
 
-    /** What a window asks the adapter for. */
+    /** Names what a window asks the adapter for. */
     enum Ask {
         NOTHING,
         ADAPT,
@@ -104,7 +99,7 @@ final class SiteJudge {
     /** What is said of a window, what is remembered, and what is asked for. */
     record Judgement(WindowReport report, SiteMemory memory, Ask ask) {}
 
-    /** Both at once. */
+    /** Measures and judges a window at once. */
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
         return decide(window, measure(window, active), memory);
     }
@@ -302,6 +297,7 @@ final class SiteJudge {
         Provenance baseline = site.baseline().provenance();
         RequestTotals totals = window.requestTotals();
         List<WorstRequest> worst = WorstRequest.of(requests, deciding.statistic());
+        String reason = verdict.reason(deciding.statistic());
         return new WindowReport(
                 window.site(),
                 window.startMs(),
@@ -312,17 +308,13 @@ final class SiteJudge {
                 totals == null ? 0 : totals.recordsNotKept(),
                 worst,
                 verdict.label(),
-                speaksOfRequests(deciding) && !worst.isEmpty()
-                        ? verdict.reason(deciding.statistic())
-                                + "; the requests with most of the evidence: "
-                                + WorstRequest.names(worst)
-                        : verdict.reason(deciding.statistic()),
+                verdict instanceof DriftVerdict.Drifted ? WorstRequest.naming(worst, reason) : reason,
                 deciding.statistic(),
                 deciding.value(),
                 deciding.threshold(),
                 statistics(readings, geometry),
                 warned == null ? null : warned.verdict().label(),
-                warned == null ? null : warningReason(warned, geometry, memory),
+                warned == null ? null : warningReason(warned, geometry, requests, memory),
                 added,
                 fvu,
                 activeGap,
@@ -342,12 +334,9 @@ final class SiteJudge {
                 geometry);
     }
 
-    private static boolean speaksOfRequests(Reading deciding) {
-        return OF_REQUESTS.contains(deciding.statistic()) && Boolean.TRUE.equals(deciding.exceeded());
-    }
-
     private List<FailingFeature> failing(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
-        SampleRows rows = encoded(window.sample().rows());
+        SampleRows rows =
+                FailingFeatures.encoded(site.explainer(), window.sample().rows());
         return failing()
                 .list(
                         rows.codes(),
@@ -360,38 +349,33 @@ final class SiteJudge {
     private synchronized FailingFeatures failing() {
         FailingFeatures known = failing;
         if (known == null) {
-            Decoder trained = site.explainer().decoder();
-            SampleRows clean = encoded(site.baseline().rows());
-            known = clean.rows() == 0
-                    ? FailingFeatures.of(trained)
-                    : FailingFeatures.of(trained, clean.codes(), clean.targets(), clean.requests());
+            known = FailingFeatures.of(site.explainer(), site.baseline().rows());
             failing = known;
         }
         return known;
     }
 
-    private SampleRows encoded(List<SampledRow> rows) {
-        return SampleRows.of(
-                site.explainer().encoder(),
-                rows.subList(0, Math.min(FailingFeatures.ROWS, rows.size())),
-                site.explainer().targetWidth());
-    }
-
     private List<StatisticReport> statistics(List<Reading> triggers, GapAssessment geometry) {
-        List<StatisticReport> statistics = new ArrayList<>();
-        triggers.forEach(reading -> statistics.add(StatisticReport.of("trigger", reading)));
+        List<StatisticReport> statistics = new ArrayList<>(StatisticReport.triggers(triggers));
         if (warner != null) {
             warner.readings(geometry).forEach(reading -> statistics.add(StatisticReport.of("warn", reading)));
         }
         return statistics;
     }
 
-    private @Nullable String warningReason(Outcome warned, GapAssessment geometry, SiteMemory memory) {
-        return warner == null
-                ? null
-                : warned.verdict()
-                        .reason(DriftJudge.deciding(memory.warning(), warner.readings(geometry))
-                                .statistic());
+    private @Nullable String warningReason(
+            Outcome warned, GapAssessment geometry, WindowRequests requests, SiteMemory memory) {
+        if (warner == null) {
+            return null;
+        }
+        String statistic =
+                DriftJudge.deciding(memory.warning(), warner.readings(geometry)).statistic();
+        String reason = warned.verdict().reason(statistic);
+        boolean byRequests =
+                Statistic.find(statistic).filter(Statistic::scoresRequests).isPresent();
+        return byRequests && warned.verdict() instanceof DriftVerdict.Drifted
+                ? WorstRequest.naming(WorstRequest.of(requests, statistic), reason)
+                : reason;
     }
 
     /** Rows that do not vary have no variance to explain. */

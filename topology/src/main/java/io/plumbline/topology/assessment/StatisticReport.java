@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.Reading;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,11 @@ public record StatisticReport(
         @Nullable Double alarmsPerDay,
         @Nullable Double confidence,
         @Nullable String basis) {
+
+    /** Returns the report of every statistic that triggers. */
+    public static List<StatisticReport> triggers(List<Reading> readings) {
+        return readings.stream().map(reading -> of("trigger", reading)).toList();
+    }
 
     static StatisticReport of(String role, Reading reading) {
         Basis basis = reading.basis();

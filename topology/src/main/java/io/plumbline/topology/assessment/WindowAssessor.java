@@ -7,6 +7,7 @@ import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -109,12 +110,28 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
                     window.startMs(),
                     judgement.report().violatedBounds());
         }
+        log(before, judgement);
         judged.add(window.site());
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
         Objects.requireNonNull(context, "init was called").forward(report, reports);
         ask(window, before, judgement, record.timestamp());
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
+    }
+
+    /** Says when a site becomes drifted and when it is aligned again; what lies between stands in the reports. */
+    private static void log(SiteMemory before, Judgement judgement) {
+        boolean drifted = judgement.memory().drift().drifted();
+        if (drifted == before.drift().drifted()) {
+            return;
+        }
+        WindowReport report = judgement.report();
+        Instant start = Instant.ofEpochMilli(report.windowStartMs());
+        if (drifted) {
+            LOG.warn("site {} has drifted, window from {}: {}", report.site(), start, report.reason());
+        } else {
+            LOG.info("site {} is aligned again, window from {}: {}", report.site(), start, report.reason());
+        }
     }
 
     private void ask(ClosedWindow window, SiteMemory before, Judgement judgement, long timestampMs) {

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param windowStartMs event time, inclusive, milliseconds since 1970 UTC
  * @param windowEndMs event time, exclusive
  * @param closedBy {@code event_time} or {@code idle}
- * @param requests records that contributed
- * @param requestsScored of them, those that were scored one by one
+ * @param requests records that contributed; several may be of one request
+ * @param requestsScored requests that were scored one by one
  * @param recordsNotScored records of other requests, beyond the number that is kept
  * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED}; empty where none was
  *     scored, null in reports of versions before it
  * @param verdict {@code aligned}, {@code drifted} or {@code undecided}
- * @param reason a sentence for the verdict
+ * @param reason a sentence for the verdict; while the site is drifted it names the farthest requests, if any was scored
  * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
  * @param triggerValue its value; null where undefined
  * @param threshold the value it must exceed

@@ -5,16 +5,18 @@ import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.Statistic;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * One of the requests of a window that are farthest from those of the baseline.
+ * Names one of the requests of a window that are farthest from those of the baseline.
  *
  * @param request its name, or where it has none the hash of its record in hexadecimal
  * @param rows rows it was scored by
  * @param score how far it is, see {@link io.plumbline.calibration.RequestModel}
- * @param pValue the share of the baseline's requests with such a score
- * @param share of the evidence of the window's requests that is its own, in [0, 1]
+ * @param pValue the chance that a clean request is as far; beyond the 20 farthest of the baseline's an estimate, see
+ *     {@link RequestScore}
+ * @param share the request's share of the evidence of all requests of the window, in [0, 1]
  */
 public record WorstRequest(String request, long rows, double score, double pValue, double share) {
 
@@ -24,7 +26,15 @@ public record WorstRequest(String request, long rows, double score, double pValu
     /** Most requests that a sentence or an alert names. */
     public static final int NAMED = 3;
 
-    /** Those with most evidence, largest first: by their reconstructions where that statistic is the deciding one, else by their means. */
+    /** Control and format characters, and ends of lines and paragraphs. */
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+
+    /**
+     * Returns the requests with most evidence, largest first.
+     *
+     * @param deciding name of the deciding statistic: by {@code request_fvu} requests count by their reconstructions, by all others
+     *     by their means where those are known
+     */
     public static List<WorstRequest> of(WindowRequests requests, String deciding) {
         List<RequestScore> scores = deciding.equals(Statistic.REQUEST_FVU.label())
                         || requests.means().isEmpty()
@@ -40,11 +50,23 @@ public record WorstRequest(String request, long rows, double score, double pValu
                 .toList();
     }
 
-    /** The first few by name, with their shares of the evidence. */
+    /** Returns the sentence with the farthest requests at its end; the sentence alone where there are none. */
+    static String naming(List<WorstRequest> worst, String sentence) {
+        return worst.isEmpty() ? sentence : sentence + "; the requests with most of the evidence: " + names(worst);
+    }
+
+    /**
+     * Returns the names of the first few with their shares of the evidence. A name is what a client sent: control characters,
+     * which would reach terminals and logs, become {@code ?}.
+     */
     public static String names(List<WorstRequest> worst) {
         return worst.stream()
                 .limit(NAMED)
-                .map(one -> String.format(Locale.ROOT, "%s (%.0f %%)", one.request(), 100.0 * one.share()))
+                .map(one -> String.format(Locale.ROOT, "%s (%.0f %%)", printable(one.request()), 100.0 * one.share()))
                 .collect(Collectors.joining(", "));
+    }
+
+    private static String printable(String name) {
+        return UNPRINTABLE.matcher(name).replaceAll("?");
     }
 }

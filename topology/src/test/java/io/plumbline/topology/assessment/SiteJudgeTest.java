@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -133,6 +134,62 @@ class SiteJudgeTest {
     }
 
     @Test
+    void aVerdictByTheGapNamesTheFarthestRequestsTooAndAnAlignedOneNamesNone() throws IOException {
+        SiteJudge judge = judge("trigger: faithfulness_gap\n    threshold: {share: 0.6}");
+        WindowReport drifted =
+                judge.judge(mixed(record -> true), SiteMemory.initial(), null).report();
+        assertEquals("drifted", drifted.verdict(), drifted.reason());
+        assertTrue(
+                drifted.reason().matches("faithfulness_gap = .*; the requests with most of the evidence: chat-.*"),
+                drifted.reason());
+        WindowReport quiet =
+                judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
+        assertEquals("aligned", quiet.verdict());
+        assertFalse(quiet.reason().contains("evidence"), quiet.reason());
+    }
+
+    @Test
+    void aWarningByTheRequestsNamesThem() throws IOException {
+        SiteJudge judge = judge("""
+                trigger: faithfulness_gap
+                    threshold: {share: 0.99}
+                    warn: [request_shift]
+                    warn_threshold: {false_alarm_rate: 0.1}
+                """);
+        WindowReport report = judge.judge(mixed(record -> record == 3), SiteMemory.initial(), null)
+                .report();
+        assertEquals("aligned", report.verdict(), report.reason());
+        assertFalse(report.reason().contains("evidence"), report.reason());
+        assertEquals("drifted", report.warning(), report.warningReason());
+        assertTrue(
+                String.valueOf(report.warningReason()).contains("; the requests with most of the evidence: chat-3 ("),
+                report.warningReason());
+    }
+
+    @Test
+    void aNameThatWouldMoveATerminalOrALogIsMadeHarmless() {
+        WorstRequest hostile = new WorstRequest("a\u001b[2Jb\nc\u0085\u202e", 8, 9.0, 0.1, 0.5);
+        assertEquals("a?[2Jb?c?? (50 %)", WorstRequest.names(List.of(hostile)));
+    }
+
+    @Test
+    void whereAWindowWasOpenWhenTheBaselineChangedItsRequestTotalsAreLeftOutAndTheOthersDecide() throws IOException {
+        SiteJudge judge = judge("trigger: [faithfulness_gap, request_shift]\n    threshold: {false_alarm_rate: 0.1}");
+        RequestProjection before = RequestProjection.of(Matrix.identity(WatchedFolder.WIDTH));
+        RequestTotals totals = RequestTotals.ofCapacity(before.id(), 8);
+        totals.add(1, null, 8, new double[WatchedFolder.WIDTH]);
+        WindowReport report = judge.judge(with(window(false), totals), SiteMemory.initial(), null)
+                .report();
+        assertEquals("aligned", report.verdict(), report.reason());
+        assertEquals("faithfulness_gap", report.trigger());
+        StatisticReport left = report.statistics().get(1);
+        assertNull(left.threshold());
+        assertTrue(
+                String.valueOf(left.basis()).contains("it is left out of this window, the others decide"),
+                left::toString);
+    }
+
+    @Test
     void totalsUnderAnotherProjectionThanTheBaselinesAreNotScored() throws IOException {
         SiteJudge judge = judge("threshold: {share: 0.6}");
         RequestProjection other = RequestProjection.of(Matrix.identity(WatchedFolder.WIDTH));
@@ -169,7 +226,8 @@ class SiteJudgeTest {
     @ParameterizedTest
     @ValueSource(strings = {"trigger: ", "warn: ", "sequential: {average_run_length: 90d, statistics: "})
     void aStatisticOfEncodedRowsNeedsAsManyAsCleanWindowsHave(String key) {
-        String site = "threshold: {quantile: 0.9}\n    " + key;
+        String others = key.startsWith("trigger") ? "" : "trigger: faithfulness_gap\n    ";
+        String site = "threshold: {quantile: 0.9}\n    " + others + key;
         String end = key.contains("{") ? "}" : "";
         for (String statistic : List.of("reconstruction_fvu_trained", "request_fvu")) {
             String refusal = assertThrows(
@@ -388,7 +446,7 @@ class SiteJudgeTest {
     }
 
     private SiteJudge judge(String site, String window) throws IOException {
-        return judge(site, window, "sample: {rows: 512}");
+        return judge(site, window, "sample: {rows: 2048}");
     }
 
     private SiteJudge judge(String site, String window, String sample) throws IOException {
