@@ -11,6 +11,7 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.RecordedWindow;
 import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
@@ -23,11 +24,11 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
-import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.assessment.EnergyWarning;
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.config.AlarmText;
 import java.io.IOException;
@@ -38,6 +39,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -60,7 +62,9 @@ import picocli.CommandLine.Spec;
             "",
             "Example:",
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors \\",
-            "      --rank 32 --threshold 4.0 --fail-on-drift",
+            "      --rank 32 --fail-on-drift",
+            "By the faithfulness gap alone, above a number:",
+            "  plumbline assess ... --threshold 4.0",
             "Which features fail on these rows, the ten worst:",
             "  plumbline assess ... --features 10",
             "With --json, one object and nothing else:",
@@ -98,9 +102,9 @@ final class AssessCommand implements Callable<Integer> {
     @Option(
             names = "--debounce",
             paramLabel = "'J of N'",
-            defaultValue = "1 of 1",
+            defaultValue = "2 of 3",
             description =
-                    "What the site is watched with, for the rate of false alarms. This window is judged by itself."
+                    "What the site is watched with, for the promise about false alarms. This window is judged by itself."
                             + " Default: ${DEFAULT-VALUE}.")
     String debounce;
 
@@ -114,9 +118,12 @@ final class AssessCommand implements Callable<Integer> {
 
     @Option(
             names = "--trigger",
-            defaultValue = DriftJudge.DEFAULT_TRIGGER,
-            description = "The statistic that decides. Default: ${DEFAULT-VALUE}.")
-    String trigger;
+            split = ",",
+            paramLabel = "STATISTIC",
+            description =
+                    "A statistic that decides. May be repeated; several are judged as one. Default: those of a site for which"
+                            + " none is configured, and the faithfulness gap alone for a threshold that is a number or a share.")
+    List<String> triggers = List.of();
 
     @Option(
             names = "--site",
@@ -152,11 +159,8 @@ final class AssessCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         AlarmLaw law = law();
-        Threshold threshold = thresholds == null ? ThresholdOptions.DEFAULT : thresholds.threshold(law);
-        if (!GapAssessment.statisticNames().contains(trigger)) {
-            throw new UsageException("--trigger = %s: expected one of %s"
-                    .formatted(trigger, String.join(", ", GapAssessment.statisticNames())));
-        }
+        Threshold threshold = (thresholds == null ? new ThresholdOptions() : thresholds).threshold(law);
+        List<String> deciding = deciding(threshold);
         Explainer trained = Options.explainer(explainer);
         Options.requireRank(rank, trained);
         Baseline normal = Options.baseline(baseline, trained);
@@ -170,11 +174,15 @@ final class AssessCommand implements Callable<Integer> {
                     SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
             ActiveSubspace window = geometry.activeSubspace(moment);
             GapAssessment assessment = requests.addTo(geometry.assess(moment, window));
-            DriftVerdict verdict = new DriftJudge(
-                            normal, List.of(trigger), threshold, threshold, DriftPolicy.immediate(), 1)
-                    .judge(DriftState.INITIAL, assessment)
-                    .verdict();
-            Answer answer = answer(assessment, fvu, verdict);
+            DriftJudge judge = new DriftJudge(normal, deciding, threshold, threshold, DriftPolicy.immediate(), 1);
+            DriftVerdict verdict = judge.judge(DriftState.INITIAL, assessment).verdict();
+            List<Reading> readings = judge.readings(assessment);
+            String trigger = DriftJudge.deciding(DriftState.INITIAL, readings).statistic();
+            Answer answer = answer(assessment, fvu).put("triggers", deciding);
+            answer.put("trigger", trigger).put("verdict", verdict.label()).put("reason", verdict.reason(trigger));
+            if (json) {
+                answer.put("statistics", Json.tree(StatisticReport.triggers(readings)));
+            }
             putRates(answer, verdict, law);
             if (!normal.masking().rules().isEmpty()) {
                 stream.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
@@ -199,6 +207,28 @@ final class AssessCommand implements Callable<Integer> {
             }
             return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
         }
+    }
+
+    private List<String> deciding(Threshold threshold) {
+        if (triggers.isEmpty()) {
+            return DriftJudge.defaultTriggers(threshold.isCalibrated(), List.of());
+        }
+        for (String trigger : triggers) {
+            if (!GapAssessment.statisticNames().contains(trigger)) {
+                throw new UsageException("--trigger = %s: expected one of %s"
+                        .formatted(trigger, String.join(", ", GapAssessment.statisticNames())));
+            }
+        }
+        if (Set.copyOf(triggers).size() < triggers.size()) {
+            throw new UsageException(
+                    "--trigger = %s: expected every statistic once".formatted(String.join(", ", triggers)));
+        }
+        if (threshold instanceof Threshold.Fixed fixed && triggers.size() > 1) {
+            throw new UsageException(
+                    "--threshold = %s: is in one statistic's own units, but --trigger names %d: expected --false-alarms '1 per 30d'"
+                            .formatted(fixed.value(), triggers.size()));
+        }
+        return triggers;
     }
 
     private AlarmLaw law() {
@@ -227,7 +257,7 @@ final class AssessCommand implements Callable<Integer> {
                         alarmsPerDay == null ? days(law, basis) : Double.valueOf(1.0 / alarmsPerDay));
     }
 
-    /** Of a level that was not asked for by alarms: what its rate comes to with this debounce. */
+    /** Returns what the rate of a level that was not asked for by alarms comes to with this debounce. */
     private static double days(AlarmLaw law, Basis basis) {
         if (basis.confidence() != null) {
             return law.millisecondsBetween(law.alarmsGiven(basis.windowRate())) / DAY_MS;
@@ -303,16 +333,9 @@ final class AssessCommand implements Callable<Integer> {
             throws IOException {
         RowSample sample = RowSample.ofCapacity(FailingFeatures.ROWS);
         stream.forEach("features", request -> SampledReconstruction.offer(request, sample));
-        SampleRows window = encoded(trained, sample.rows());
-        SampleRows clean = encoded(trained, normal.rows());
-        FailingFeatures failing = clean.rows() == 0
-                ? FailingFeatures.of(trained.decoder())
-                : FailingFeatures.of(trained.decoder(), clean.codes(), clean.targets(), clean.requests());
-        return failing.list(window.codes(), window.targets(), window.requests(), inService, features);
-    }
-
-    private static SampleRows encoded(Explainer trained, List<SampledRow> rows) {
-        return SampleRows.of(trained.encoder(), rows, trained.targetWidth());
+        SampleRows window = FailingFeatures.encoded(trained, sample.rows());
+        return FailingFeatures.of(trained, normal.rows())
+                .list(window.codes(), window.targets(), window.requests(), inService, features);
     }
 
     private void print(List<FailingFeature> failing) {
@@ -342,7 +365,7 @@ final class AssessCommand implements Callable<Integer> {
         return value == null ? "-" : String.format(Locale.ROOT, format, value);
     }
 
-    private Answer answer(GapAssessment assessment, double fvu, DriftVerdict verdict) throws IOException {
+    private Answer answer(GapAssessment assessment, double fvu) throws IOException {
         Answer answer = new Answer();
         String name = site == null ? Options.hookName(explainer) : site;
         if (name == null) {
@@ -365,6 +388,6 @@ final class AssessCommand implements Callable<Integer> {
                 answer.put("reconstruction_fvu", fvu);
             }
         }
-        return answer.put("trigger", trigger).put("verdict", verdict.label()).put("reason", verdict.reason(trigger));
+        return answer;
     }
 }

@@ -252,12 +252,15 @@ final class BaselineCommand implements Callable<Integer> {
         }
         for (NullSample sample : baseline.samples()) {
             putSpread(answer, sample);
+            DriftJudge.DEFAULT_TRIGGERS.stream()
+                    .filter(statistic -> !statistic.equals(DriftJudge.DEFAULT_TRIGGER))
+                    .forEach(statistic -> putSpread(answer, sample, statistic));
             putSupport(answer, sample, size);
         }
         return answer;
     }
 
-    /** How far the statistic strays by itself: what a threshold written as a number is chosen by. */
+    /** Adds how far the gap strays by itself: what a threshold written as a number is chosen by. */
     private static void putSpread(Answer answer, NullSample sample) {
         String of = "_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow());
         DescriptiveStatistics clean = new DescriptiveStatistics(sample.values(DriftJudge.DEFAULT_TRIGGER));
@@ -277,7 +280,18 @@ final class BaselineCommand implements Callable<Integer> {
         });
     }
 
-    /** What a threshold taken from these windows can promise at best: one at the largest clean value. */
+    /** Adds how far another statistic strays by itself, in one line: minimum, median and maximum of the clean windows. */
+    private static void putSpread(Answer answer, NullSample sample, String statistic) {
+        String key = "%s_min_median_max_rank_%d_rows_%d".formatted(statistic, sample.rank(), sample.rowsPerWindow());
+        DescriptiveStatistics clean = new DescriptiveStatistics(sample.values(statistic));
+        if (clean.getN() == 0) {
+            answer.putUndefined(key, "no clean window of that size has it");
+        } else {
+            answer.put(key, List.of(clean.getMin(), clean.getPercentile(50.0), clean.getMax()));
+        }
+    }
+
+    /** Adds what a threshold taken from these windows can promise at best: one at the largest clean value. */
     private static void putSupport(Answer answer, NullSample sample, Duration size) {
         String of = "_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow());
         int windows = sample.values(DriftJudge.DEFAULT_TRIGGER).length;

@@ -103,6 +103,9 @@ final class CheckCommand implements Callable<Integer> {
             for (String size : site.calibration()) {
                 out.println("%s: %s".formatted(site.settings().site(), size));
             }
+            site.encoder()
+                    .ifPresent(cost ->
+                            out.println("%s: %s".formatted(site.settings().site(), cost)));
         }
         for (String problem : StreamsSettings.problems(monitor)) {
             err.println(problem);

@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 /** The baseline that another one is made to replace, and what would change. */
 final class Replacement {
 
-    private static final Duration MONTH = Duration.ofDays(30);
-
     private final Baseline old;
     private final String sha256;
 
@@ -71,7 +69,7 @@ final class Replacement {
         return site != null && site.threshold().isCalibrated()
                 ? site.threshold()
                 : new Threshold.FalseAlarms(
-                        new AlarmBudget.PerTime(1, MONTH), AlarmLaw.tumbling(DriftPolicy.STANDARD, windowSize));
+                        AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, windowSize));
     }
 
     Provenance provenance(Instant created, String source) {

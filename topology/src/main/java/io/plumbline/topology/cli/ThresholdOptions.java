@@ -1,15 +1,17 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.topology.config.AlarmText;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Above which value of the trigger a window is drifted: at most one of these options, {@link #DEFAULT} without. */
+/**
+ * Options that say above which value of a statistic a window is drifted: at most one of them. Without any the standard promise
+ * about false alarms holds, as for a site whose configuration names none.
+ */
 final class ThresholdOptions {
-
-    static final Threshold DEFAULT = new Threshold.QuantileOfCleanWindows(0.95);
 
     @Option(
             names = "--threshold",
@@ -28,7 +30,7 @@ final class ThresholdOptions {
     @Option(
             names = "--threshold-quantile",
             paramLabel = "Q",
-            description = "Drifted above this quantile of the baseline's own windows. Default: 0.95.")
+            description = "Drifted above this quantile of the baseline's own windows, such as 0.95.")
     @Nullable
     Double quantile;
 
@@ -36,7 +38,7 @@ final class ThresholdOptions {
             names = "--false-alarms",
             paramLabel = "'N per TIME'",
             description =
-                    "Drifted above the clean value that keeps this promise after --debounce, such as '1 per 30d'.")
+                    "Drifted above the clean value that keeps this promise after --debounce. Default: '1 per 30d'.")
     @Nullable
     String falseAlarms;
 
@@ -55,7 +57,9 @@ final class ThresholdOptions {
             if (share != null) {
                 return new Threshold.ShareOfLargestGap(share);
             }
-            return quantile == null ? DEFAULT : new Threshold.QuantileOfCleanWindows(quantile);
+            return quantile == null
+                    ? new Threshold.FalseAlarms(AlarmBudget.standard(), law)
+                    : new Threshold.QuantileOfCleanWindows(quantile);
         } catch (IllegalArgumentException refused) {
             throw new UsageException(String.valueOf(refused.getMessage()));
         }

@@ -3,6 +3,7 @@ package io.plumbline.topology.config;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.RequestDetector;
@@ -24,7 +25,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Holds a configuration against the files it names. Reads every explainer and baseline: seconds for large ones. */
@@ -43,40 +44,87 @@ public final class ConfigCheck {
             @Nullable Baseline baseline,
             List<String> problems) {
 
+        /** GFLOP/s of one core: what the vector kernel reaches with 16,384 features and more. The plain loops are slower. */
+        private static final double ENCODER_SPEED = 90.0;
+
         public Site {
             problems = List.copyOf(problems);
         }
 
         /**
-         * What a calibrated threshold comes to at every size the baseline has clean windows of, and what it promises; empty
-         * where the threshold is a number or the baseline is missing.
+         * Returns what calibrated thresholds come to, a line for every size that the baseline has clean windows of, what they
+         * promise, and what slow drift is found by; empty where nothing is taken from the baseline or it is missing.
          */
         public List<String> calibration() {
             List<String> lines = new ArrayList<>();
-            if (baseline == null
-                    || (!settings.threshold().isCalibrated() && settings.warn().isEmpty())) {
-                return lines;
+            Baseline known = baseline;
+            if (known != null) {
+                addLines(lines, known, "", settings.triggers(), settings.threshold());
+                addLines(lines, known, ", warn", settings.warn(), settings.warnThreshold());
+                addNeeded(lines, "trigger", settings.triggers(), settings.threshold());
+                addNeeded(lines, "warn", settings.warn(), settings.warnThreshold());
+                addSequential(lines, known.requests(), settings.sequential());
             }
-            for (NullSample sample : baseline.samplesOf(settings.rank())) {
-                addLines(lines, sample, settings.triggers(), settings.threshold());
-                addLines(lines, sample, settings.warn(), settings.warnThreshold());
-            }
-            addNeeded(lines, "trigger", settings.triggers(), settings.threshold());
-            addNeeded(lines, "warn", settings.warn(), settings.warnThreshold());
             return lines;
         }
 
-        private void addLines(List<String> lines, NullSample sample, List<String> statistics, Threshold threshold) {
-            Baseline known = Objects.requireNonNull(baseline);
-            List<String> together = DriftJudge.together(known, statistics, settings.rank());
-            for (String statistic : statistics) {
-                Level level = !threshold.isCalibrated() || together.contains(statistic)
-                        ? sample.level(together, statistic, threshold, known.dimension())
-                        : new Level.Unknown("no clean window has it: it is left out, the others decide");
-                lines.add("windows of %d rows (%d clean windows): %s"
-                        .formatted(
-                                sample.rowsPerWindow(), sample.values(statistic).length, described(statistic, level)));
+        /** Returns what measuring reconstruction costs a window at most; empty where explainer or baseline are missing. */
+        public Optional<String> encoder() {
+            if (explainer == null || baseline == null) {
+                return Optional.empty();
             }
+            int rows = Math.min(settings.encodedRows(), baseline.encodedRows());
+            double gigaflops = 2e-9 * explainer.inputWidth() * explainer.features() * rows;
+            return Optional.of(String.format(
+                    Locale.ROOT,
+                    "encoder: at most %d rows of a window, %.3g GFLOP, %.2g s of one core at %.0f GFLOP/s",
+                    rows,
+                    gigaflops,
+                    gigaflops / ENCODER_SPEED,
+                    ENCODER_SPEED));
+        }
+
+        private void addLines(
+                List<String> lines, Baseline known, String role, List<String> statistics, Threshold threshold) {
+            if (!threshold.isCalibrated() || statistics.isEmpty()) {
+                return;
+            }
+            DriftJudge judge = judge(settings, known, statistics, threshold);
+            List<String> together = DriftJudge.together(known, statistics, settings.rank());
+            for (NullSample sample : known.samplesOf(settings.rank())) {
+                Level own = sample.level(together, together.get(0), threshold, known.dimension());
+                lines.add("windows of %d rows (%d clean%s): %s"
+                        .formatted(
+                                sample.rowsPerWindow(),
+                                sample.values(together.get(0)).length,
+                                role,
+                                own instanceof Level.Unknown
+                                                && judge.level(together.get(0), sample) instanceof Level.Known
+                                        ? "too few, so the next smaller size's thresholds hold"
+                                        : levels(judge, sample, together)));
+            }
+            for (String statistic : statistics) {
+                if (!together.contains(statistic)) {
+                    lines.add("%s is left out, since no clean window has it: the others decide".formatted(statistic));
+                }
+            }
+        }
+
+        /** The thresholds of all statistics at one size, and the promise that they keep together. */
+        private static String levels(DriftJudge judge, NullSample sample, List<String> together) {
+            List<String> levels = new ArrayList<>();
+            String promise = "";
+            for (String statistic : together) {
+                Level level = judge.level(statistic, sample);
+                if (level instanceof Level.Unknown unknown) {
+                    return "no threshold for %s: %s".formatted(statistic, unknown.reason());
+                }
+                Level.Known known = (Level.Known) level;
+                Basis basis = known.basis();
+                levels.add(String.format(Locale.ROOT, "%s %.4g", statistic, known.value()));
+                promise = basis == null ? "" : "; " + basis.promise();
+            }
+            return String.join(", ", levels) + promise;
         }
 
         private static void addNeeded(List<String> lines, String key, List<String> statistics, Threshold threshold) {
@@ -85,18 +133,18 @@ public final class ConfigCheck {
             }
         }
 
-        private static String described(String statistic, Level level) {
-            if (level instanceof Level.Known known && known.basis() != null) {
-                return String.format(
+        private static void addSequential(
+                List<String> lines, @Nullable RequestModel requests, @Nullable SequentialRule rule) {
+            if (requests != null && rule != null && rule.statistics().contains(Statistic.REQUEST_SHIFT.label())) {
+                double share =
+                        RequestDetector.ofRunLength(rule.windowsPerAlarm()).smallestShareByRanks(requests.requests());
+                lines.add(String.format(
                         Locale.ROOT,
-                        "%s above %.4g, %s",
-                        statistic,
-                        known.value(),
-                        known.basis().sentence());
+                        "sequential: request_shift, %d requests: ranks alone find a drift of about %.2g %% of the requests or"
+                                + " more; smaller shares rest on a tail model",
+                        requests.requests(),
+                        100.0 * share));
             }
-            return level instanceof Level.Unknown unknown
-                    ? "no threshold for %s: %s".formatted(statistic, unknown.reason())
-                    : statistic + " against a number that is written down";
         }
 
         /**
@@ -205,7 +253,7 @@ public final class ConfigCheck {
         return profile instanceof AdaptationProfile.AuthorsCode code ? code.settings() : null;
     }
 
-    /** Of what an adaptation publishes as weights, and of the trained decoder when it returns. */
+    /** Refuses weights that are too large to publish: those of an adaptation, and of the trained decoder when it returns. */
     private static void checkSize(AdaptationSettings adaptation, Decoder trained, List<String> problems) {
         for (DType dtype : adaptation.weightTypes(trained)) {
             String refusal = DecoderEmitter.refusal(trained.features(), trained.dimension(), dtype);
@@ -312,11 +360,11 @@ public final class ConfigCheck {
             return;
         }
         int mostWindows = 0;
-        List<String> together = DriftJudge.together(baseline, statistics, settings.rank());
+        DriftJudge judge = judge(settings, baseline, statistics, threshold);
         for (NullSample sample : baseline.samplesOf(settings.rank())) {
-            for (String statistic : together) {
+            for (String statistic : statistics) {
                 mostWindows = Math.max(mostWindows, sample.values(statistic).length);
-                if (sample.level(together, statistic, threshold, baseline.dimension()) instanceof Level.Known) {
+                if (judge.level(statistic, sample) instanceof Level.Known) {
                     return;
                 }
             }
@@ -328,6 +376,11 @@ public final class ConfigCheck {
         problems.add(("%s needs %d clean windows of rank %d, the baseline has %d;"
                         + " run `plumbline baseline --rank %d` with more rows, or set a number")
                 .formatted(asked, leastWindows(threshold), settings.rank(), mostWindows, settings.rank()));
+    }
+
+    private static DriftJudge judge(
+            SiteSettings settings, Baseline baseline, List<String> statistics, Threshold threshold) {
+        return new DriftJudge(baseline, statistics, threshold, threshold, settings.debounce(), settings.minimumRows());
     }
 
     /** Below them there is no level. A promise that few windows cannot keep becomes a weaker one, which is no problem. */

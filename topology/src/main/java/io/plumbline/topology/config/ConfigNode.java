@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.DriftPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -252,6 +253,11 @@ final class ConfigNode {
         problems.add("%s = %s: %s".formatted(pathOf(key), cut(String.valueOf(value)), expected));
     }
 
+    /** Shows a list that the file leaves out among what was read. */
+    void showDefault(String key, List<String> values) {
+        values.forEach(effective.putArray(key)::add);
+    }
+
     private void showDefault(String key, @Nullable Object value) {
         if (value instanceof Integer || value instanceof Long) {
             effective.put(key, ((Number) value).longValue());
@@ -263,6 +269,8 @@ final class ConfigNode {
             effective.put(key, DurationText.format(duration));
         } else if (value instanceof DriftPolicy policy) {
             effective.put(key, "%d of %d".formatted(policy.needed(), policy.memory()));
+        } else if (value instanceof AlarmBudget.PerTime budget) {
+            effective.put(key, "%d per %s".formatted(budget.alarms(), DurationText.format(budget.time())));
         } else if (value instanceof Enum<?> choice) {
             effective.put(key, choice.name().toLowerCase(Locale.ROOT).replace('_', '-'));
         } else if (value instanceof String text) {

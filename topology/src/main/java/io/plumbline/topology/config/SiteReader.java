@@ -92,10 +92,13 @@ final class SiteReader {
             node.problem(
                     "rank", rank, "expected at most sample.rows (%d), which a refit is made of".formatted(sampleRows));
         }
-        List<String> triggers = statistics(node, "trigger");
+        // In this order whether or not a trigger is written, so that the effective configuration reads as itself.
+        boolean ofTheGap = isInUnitsOfTheGap(node, "threshold") || isInUnitsOfTheGap(node, "clear");
         List<String> warn = statistics(node, "warn");
+        List<String> triggers = statistics(node, "trigger");
         if (triggers.isEmpty()) {
-            triggers = defaultTriggers(node, warn);
+            triggers = DriftJudge.defaultTriggers(!ofTheGap, warn);
+            node.showDefault("trigger", triggers);
         }
         for (String both : warn) {
             if (triggers.contains(both)) {
@@ -135,18 +138,6 @@ final class SiteReader {
                 encodedRows,
                 swaps.adapts(),
                 swaps.rollback());
-    }
-
-    /**
-     * The statistics that decide where none is named: the gap alone by a number or a share, which are in its units; otherwise the
-     * defaults, without those that only warn.
-     */
-    private List<String> defaultTriggers(ConfigNode node, List<String> warn) {
-        List<String> defaults = DriftJudge.DEFAULT_TRIGGERS.stream()
-                .filter(name -> !warn.contains(name))
-                .toList();
-        boolean ofTheGap = isInUnitsOfTheGap(node, "threshold") || isInUnitsOfTheGap(node, "clear");
-        return ofTheGap || defaults.isEmpty() ? List.of(DriftJudge.DEFAULT_TRIGGER) : defaults;
     }
 
     private static boolean isInUnitsOfTheGap(ConfigNode node, String key) {

@@ -4,15 +4,11 @@ import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.Threshold;
-import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code threshold}, {@code clear} and {@code warn_threshold} of a site. */
 final class ThresholdReader {
-
-    /** What a site is held to where nothing else is written. */
-    static final AlarmBudget DEFAULT_BUDGET = new AlarmBudget.PerTime(1, Duration.ofDays(30));
 
     private static final List<String> FORMS = List.of("false_alarms", "false_alarm_rate", "share", "quantile");
     private static final String EXPECTED =
@@ -28,9 +24,14 @@ final class ThresholdReader {
         this.law = law;
     }
 
-    /** The promise of one false alarm in thirty days where the key is absent. */
+    /** Returns the threshold, or the standard promise about false alarms where the key is absent. */
     Threshold threshold(ConfigNode site, String key) {
-        return site.has(key) ? read(site, key) : new Threshold.FalseAlarms(DEFAULT_BUDGET, law);
+        if (site.has(key)) {
+            return read(site, key);
+        }
+        return statistics.isEmpty()
+                ? new Threshold.FalseAlarms(AlarmBudget.standard(), law)
+                : calibrated(site.child(key), FORMS.get(0));
     }
 
     /** Null where the key is absent: the threshold itself. */
@@ -58,8 +59,9 @@ final class ThresholdReader {
         }
         ConfigNode form = node.child(key);
         List<String> given = FORMS.stream().filter(form::has).toList();
-        Threshold read =
-                given.size() == 1 ? calibrated(form, given.get(0)) : new Threshold.FalseAlarms(DEFAULT_BUDGET, law);
+        Threshold read = given.size() == 1
+                ? calibrated(form, given.get(0))
+                : new Threshold.FalseAlarms(AlarmBudget.standard(), law);
         if (given.size() != 1) {
             node.problem(key, EXPECTED);
         }
@@ -71,7 +73,7 @@ final class ThresholdReader {
         return switch (kind) {
             case "false_alarms" ->
                 new Threshold.FalseAlarms(
-                        form.parsed(kind, DEFAULT_BUDGET, text -> AlarmText.budget(text, law.advance())), law);
+                        form.parsed(kind, AlarmBudget.standard(), text -> AlarmText.budget(text, law.advance())), law);
             case "false_alarm_rate" ->
                 new Threshold.FalseAlarms(
                         new AlarmBudget.PerWindow(form.parsed(

@@ -16,10 +16,12 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,18 +40,7 @@ class CheckCommandTest {
         SafetensorsWriter.create()
                 .add("activations", DType.F32, random(2, 2_000, WIDTH))
                 .writeTo(folder.resolve("clean.safetensors"));
-        Shell shell = Shell.run(
-                "baseline",
-                "--explainer",
-                folder.resolve("sae"),
-                "--activations",
-                folder.resolve("clean.safetensors"),
-                "--rank",
-                2,
-                "--window-rows",
-                64,
-                "--out",
-                folder.resolve("base.safetensors"));
+        Shell shell = baseline("--window-rows", 64);
         assertEquals(0, shell.exitCode(), shell.err());
     }
 
@@ -59,6 +50,12 @@ class CheckCommandTest {
         assertEquals(0, shell.exitCode(), shell.err());
         assertEquals("", shell.err());
         assertTrue(shell.out().matches("(?s).*layer\\.2 +standard +6>6 +9 +2 +2000 +fine.*"), shell.out());
+        // 2 x 6 x 9 flops a row.
+        assertTrue(
+                shell.out()
+                        .contains(
+                                "layer.2: encoder: at most 2048 rows of a window, 0.000221 GFLOP, 2.5e-06 s of one core"),
+                shell.out());
     }
 
     @Test
@@ -121,13 +118,120 @@ class CheckCommandTest {
     @Test
     void calibratedSizesAreListed() throws IOException {
         Shell fine = check("rank: 2, threshold: {quantile: 0.5}", "--offline");
-        assertTrue(
-                fine.out().contains("layer.2: windows of 64 rows (16 clean windows): faithfulness_gap above "),
-                fine.out());
+        assertTrue(fine.out().contains("layer.2: windows of 64 rows (16 clean): faithfulness_gap "), fine.out());
         // Windows of any more rows are judged by the largest size.
         Path file = folder.resolve("plumbline.yaml");
         Files.writeString(file, Files.readString(file).replace("minimum_rows: 64", "minimum_rows: 5000"));
         assertEquals(0, Shell.run("check", "--config", file, "--offline").exitCode());
+    }
+
+    @Test
+    void aSizeWithTooFewCleanWindowsIsListedWithTheNextSmallerSizesThresholdOnOneShortLine() throws IOException {
+        Shell baseline = baseline("--window-rows", 64, "--window-rows", 500);
+        assertEquals(0, baseline.exitCode(), baseline.err());
+        Shell shell = check("rank: 2, threshold: {quantile: 0.9}", "--offline");
+        assertEquals(0, shell.exitCode(), shell.err());
+        List<String> lines = shell.out()
+                .lines()
+                .filter(line -> line.startsWith("layer.2: windows of "))
+                .toList();
+        assertEquals(2, lines.size(), shell.out());
+        assertEquals(
+                List.of("layer.2: windows of 500 rows (3 clean): too few, so the next smaller size's thresholds hold"),
+                lines.subList(1, 2));
+        assertTrue(lines.stream().allMatch(line -> line.length() <= 160), lines::toString);
+    }
+
+    @Test
+    void whatShareOfDriftedRequestsTheBaselineSupportsIsSaid() throws IOException {
+        SafetensorsWriter.create()
+                .add("activations", DType.F32, random(2, 2_000, WIDTH))
+                .addLongs(
+                        "request_offsets",
+                        LongStream.rangeClosed(0, 100)
+                                .map(request -> 20 * request)
+                                .toArray())
+                .writeTo(folder.resolve("clean.safetensors"));
+        Shell baseline = baseline("--window-rows", 64);
+        assertEquals(0, baseline.exitCode(), baseline.err());
+        Shell shell = check("rank: 2, sequential: {statistics: [request_shift]}", "--offline");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(
+                shell.out()
+                        .contains(
+                                "layer.2: sequential: request_shift, 100 requests: ranks alone find a drift of about 16 %"
+                                        + " of the requests or more; smaller shares rest on a tail model\n"),
+                shell.out());
+    }
+
+    @Test
+    void assessJudgesAsASiteWithoutThresholdOrTriggerIsJudged() throws Exception {
+        JsonNode standard = assess();
+        assertEquals(
+                "[\"faithfulness_gap\",\"reconstruction_fvu_trained\",\"request_fvu\"]",
+                standard.get("triggers").toString());
+        assertTrue(
+                standard.get("reason")
+                        .asText()
+                        .contains("asked for 1 false alarm in 30 d, which needs 414 clean windows"),
+                standard.toString());
+        assertEquals(3, standard.get("statistics").size());
+        assertEquals(
+                standard.get("trigger").asText(),
+                standard.get("reason").asText().split(" ")[0],
+                "the statistic that decides");
+        JsonNode number = assess("--threshold", 1.0);
+        assertEquals("[\"faithfulness_gap\"]", number.get("triggers").toString());
+        JsonNode several = assess("--trigger", "eta", "--trigger", "residual_energy", "--threshold-quantile", 0.5);
+        assertEquals("[\"eta\",\"residual_energy\"]", several.get("triggers").toString());
+        assertTrue(several.get("reason").asText().contains("2 statistics judged as one"), several.toString());
+    }
+
+    @Test
+    void assessRefusesOneNumberForSeveralStatistics() {
+        Shell shell = shellOfAssess("--trigger", "eta", "--trigger", "residual_energy", "--threshold", 1.0);
+        assertEquals(2, shell.exitCode(), shell.out());
+        assertTrue(
+                shell.err().contains("--threshold = 1.0: is in one statistic's own units, but --trigger names 2"),
+                shell.err());
+        assertTrue(shellOfAssess("--trigger", "etaa").err().contains("--trigger = etaa: expected one of"));
+    }
+
+    private JsonNode assess(Object... more) throws IOException {
+        Shell shell = shellOfAssess(more);
+        assertEquals(0, shell.exitCode(), shell.err());
+        return new ObjectMapper().readTree(shell.out());
+    }
+
+    private Shell shellOfAssess(Object... more) {
+        List<Object> words = new ArrayList<>(List.of(
+                "assess",
+                "--explainer",
+                folder.resolve("sae"),
+                "--baseline",
+                folder.resolve("base.safetensors"),
+                "--activations",
+                folder.resolve("clean.safetensors"),
+                "--rank",
+                2,
+                "--json"));
+        words.addAll(List.of(more));
+        return Shell.run(words.toArray());
+    }
+
+    private Shell baseline(Object... more) {
+        List<Object> words = new ArrayList<>(List.of(
+                "baseline",
+                "--explainer",
+                folder.resolve("sae"),
+                "--activations",
+                folder.resolve("clean.safetensors"),
+                "--rank",
+                2,
+                "--out",
+                folder.resolve("base.safetensors")));
+        words.addAll(List.of(more));
+        return Shell.run(words.toArray());
     }
 
     @Test
@@ -137,9 +241,7 @@ class CheckCommandTest {
         assertTrue(
                 shell.out()
                         .contains(
-                                "of 16 clean windows of 64 rows, 2 statistics judged as one: 1 clean window in 17 above it, at most"
-                                        + " 1 false alarm in 1.38 h, on average over baselines; asked for 1 false alarm in 30 d, which needs 414 clean"
-                                        + " windows: collect 398 more"),
+                                "; 1 false alarm in 1.38 h on average\nlayer.2: request_fvu is left out, since no clean window has it"),
                 shell.out());
         assertTrue(
                 shell.out()
@@ -148,10 +250,10 @@ class CheckCommandTest {
                                         + " average over baselines, 879 to keep it with 95 % confidence for this baseline\n"),
                 shell.out());
         Shell kept = check("rank: 2, threshold: {false_alarm_rate: 0.06}", "--offline");
-        assertTrue(kept.out().contains("1 clean window in 17 above it, on average over baselines\n"), kept.out());
+        assertTrue(kept.out().contains("; 1 clean window in 17 above on average\n"), kept.out());
         Shell confident = check("rank: 2, threshold: {false_alarm_rate: 0.2}", "--offline");
         assertTrue(
-                confident.out().contains("1 clean window in 5.86 above it, with 95 % confidence for this baseline\n"),
+                confident.out().contains("; 1 clean window in 5.86 above with 95 % confidence for this baseline\n"),
                 confident.out());
         assertProblem(
                 "rank: 3",
@@ -210,6 +312,13 @@ class CheckCommandTest {
                 2000 / json.get("design_effect_second_moment").asDouble(),
                 json.get("effective_rows").asDouble(),
                 1e-9);
+        JsonNode reconstruction = json.get("reconstruction_fvu_trained_min_median_max_rank_2_rows_64");
+        assertEquals(3, reconstruction.size());
+        assertTrue(reconstruction.get(0).asDouble() < reconstruction.get(1).asDouble());
+        assertTrue(reconstruction.get(1).asDouble() < reconstruction.get(2).asDouble());
+        assertEquals(
+                "no clean window of that size has it",
+                json.at("/undefined/request_fvu_min_median_max_rank_2_rows_64").asText());
         assertTrue(json.get("smallest_false_alarm_rate_rank_2_rows_5000").isNull());
         assertTrue(json.get("faithfulness_gap_median_rank_2_rows_5000").isNull());
         assertEquals(

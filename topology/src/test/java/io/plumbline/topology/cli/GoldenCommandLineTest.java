@@ -285,6 +285,8 @@ class GoldenCommandLineTest {
                 dump(golden, "ood"),
                 "--rank",
                 golden.rank(),
+                "--threshold-quantile",
+                0.95,
                 "--fail-on-drift",
                 "--json");
         assertEquals(0, shell.exitCode(), shell.err());

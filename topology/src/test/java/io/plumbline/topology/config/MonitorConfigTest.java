@@ -1,6 +1,7 @@
 package io.plumbline.topology.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -364,6 +365,25 @@ class MonitorConfigTest {
                     DriftJudge.DEFAULT_TRIGGERS,
                     site(parse(calibrated), "layer.2").triggers());
         }
+    }
+
+    @Test
+    void whatDecidesIsShownWhereTheFileLeavesItOut() {
+        String calibrated = SMALLEST.replace(", threshold: 4.0", ", warn: [eta]");
+        String shown = ConfigReader.effective(calibrated, "test", Path.of("/conf"));
+        for (String line : List.of(
+                "    trigger:\n    - \"faithfulness_gap\"\n    - \"reconstruction_fvu_trained\"\n    - \"request_fvu\"\n",
+                "    threshold:\n      false_alarms: \"1 per 30d\"\n",
+                "    warn_threshold:\n      false_alarms: \"1 per 30d\"\n",
+                "    debounce: \"2 of 3\"\n")) {
+            assertTrue(shown.contains(line), shown);
+        }
+        assertEquals(site(parse(calibrated), "layer.2"), site(parse(shown), "layer.2"));
+        String number = ConfigReader.effective(SMALLEST, "test", Path.of("/conf"));
+        assertTrue(number.contains("    trigger:\n    - \"faithfulness_gap\"\n"), number);
+        assertTrue(number.contains("    threshold: 4.0\n"), number);
+        assertFalse(number.contains("warn_threshold"), number);
+        assertEquals(site(parse(SMALLEST), "layer.2"), site(parse(number), "layer.2"));
     }
 
     @Test
