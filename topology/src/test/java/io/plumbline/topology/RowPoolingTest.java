@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.moments.RowSample;
+import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterProcessor;
 import io.plumbline.topology.assessment.ActiveDecoders;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.streams.test.TestRecord;
@@ -41,6 +43,26 @@ class RowPoolingTest {
     private Map<String, WatchedSite> sites;
     private final List<TestRecord<byte[], byte[]>> published = new ArrayList<>();
 
+    /** What is told of the pools. */
+    private final Pooled pooled = new Pooled();
+
+    private static final class Pooled implements AdaptationListener {
+        private final Map<String, Integer> rows = new HashMap<>();
+
+        @Override
+        public void onAdaptation(AdaptationReport report) {}
+
+        @Override
+        public void onPooled(String site, int distinct) {
+            rows.put(site, distinct);
+        }
+
+        @Override
+        public void onPoolReleased(String site) {
+            rows.remove(site);
+        }
+    }
+
     @AfterEach
     void stop() {
         stream.close();
@@ -56,7 +78,7 @@ class RowPoolingTest {
         config = WatchedFolder.cooling(folder, cooldown);
         sites = WatchedFolder.sites(config);
         stream = new Streaming(
-                AdapterTopology.build(config, sites, this::inService, AdapterRequests.NO_CANDIDATES, report -> {}),
+                AdapterTopology.build(config, sites, this::inService, AdapterRequests.NO_CANDIDATES, pooled),
                 StreamsSettings.adapter(config),
                 Files.createTempDirectory(folder, "state"));
     }
@@ -165,6 +187,20 @@ class RowPoolingTest {
         assertEquals(WINDOW_ROWS, again.pooledRows());
         assertEquals(1, again.pooledWindows());
         assertEquals(List.of(end(1)), storedWindows());
+    }
+
+    @Test
+    void theRowsThatWaitAreToldUntilTheyAreDroppedOrTheSiteIsAdaptedElsewhere() throws IOException {
+        start("1h", "mode: propose");
+        assertEquals(Map.of(), pooled.rows);
+        window(1);
+        assertEquals(Map.of(WatchedFolder.SITE, WINDOW_ROWS), pooled.rows);
+        window(2);
+        assertEquals(Map.of(WatchedFolder.SITE, 2 * WINDOW_ROWS), pooled.rows);
+        send(new AdaptationMessage.Revert(end(3)));
+        assertEquals(Map.of(WatchedFolder.SITE, 0), pooled.rows);
+        start("1h", "mode: propose");
+        assertEquals(Map.of(), pooled.rows);
     }
 
     @Test

@@ -9,6 +9,12 @@ public interface AdaptationListener {
     /** Of the sampled rows of an adaptation of {@code site}, {@code early} came with their codes and {@code late} did not. */
     default void onSample(String site, int early, int late) {}
 
+    /** The adapter holds {@code rows} distinct rows of drifted windows of {@code site} for its next refit. */
+    default void onPooled(String site, int rows) {}
+
+    /** This instance no longer adapts {@code site}: what it holds must not be shown here any more. */
+    default void onPoolReleased(String site) {}
+
     /** {@code nanoseconds} were spent cutting a decoder into records and handing them to the producer. */
     default void onEmitted(long nanoseconds) {}
 

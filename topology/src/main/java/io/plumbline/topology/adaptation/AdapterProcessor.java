@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -55,6 +56,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     private final InService inService;
     private final AdaptationListener listener;
     private final Attempts attempts;
+    private final Set<String> told = new HashSet<>();
     private @Nullable ProcessorContext<String, AdapterAnswer> context;
     private @Nullable RowPools pools;
     private @Nullable KeyValueStore<String, byte[]> swaps;
@@ -168,6 +170,21 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
         pools = new RowPools(processorContext.getStateStore(PARTS_STORE), processorContext.getStateStore(POOLS_STORE));
         swaps = processorContext.getStateStore(SWAPS_STORE);
         inService.forget();
+        pools.rows().forEach(this::tell);
+    }
+
+    /** The task leaves this instance: what it showed here must not stay. */
+    @Override
+    public void close() {
+        told.forEach(listener::onPoolReleased);
+        told.clear();
+    }
+
+    private void tell(String site, int pooledRows) {
+        if (adapters.containsKey(site)) {
+            told.add(site);
+            listener.onPooled(site, pooledRows);
+        }
     }
 
     @Override
@@ -194,6 +211,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             pools().keep(site, part, value);
         } else {
             answer(site, adapter, message, record.timestamp());
+            tell(site, pools().of(site).rows());
         }
     }
 

@@ -11,18 +11,19 @@ import java.util.stream.Stream;
  * ({@link RowPools}). Stored as JSON with snake-case keys, at most {@value #MOST_WINDOWS} windows, some 100 kB.
  *
  * @param windows the windows, ascending by their ends
+ * @param rows distinct rows of theirs that are pooled
  * @param judgedMs end of the window that was last answered with a refit, {@link #NEVER} before the first
  * @param doubledRows distinct rows when a refit was last made because they had doubled, 0 where none was since the pool was last
  *     emptied
  */
-record RowPool(List<Window> windows, long judgedMs, int doubledRows) {
+record RowPool(List<Window> windows, int rows, long judgedMs, int doubledRows) {
 
     static final long NEVER = Long.MIN_VALUE;
 
     /** The most windows whose rows are pooled, however few rows they have. */
     static final int MOST_WINDOWS = 1_000;
 
-    static final RowPool EMPTY = new RowPool(List.of(), NEVER, 0);
+    static final RowPool EMPTY = new RowPool(List.of(), 0, NEVER, 0);
 
     /**
      * A window with rows in the pool.
@@ -43,8 +44,11 @@ record RowPool(List<Window> windows, long judgedMs, int doubledRows) {
         windows = List.copyOf(windows);
     }
 
-    /** This pool with a window more, without those that end longer than {@code age} before or after it; a known end is replaced. */
-    RowPool with(Window added, Duration age) {
+    /**
+     * Returns the windows of this pool with one more, without those that end longer than {@code age} before or after it; a known
+     * end is replaced.
+     */
+    List<Window> with(Window added, Duration age) {
         List<Window> all = Stream.concat(
                         windows.stream()
                                 .filter(window -> window.endMs() != added.endMs()
@@ -52,25 +56,26 @@ record RowPool(List<Window> windows, long judgedMs, int doubledRows) {
                         Stream.of(added))
                 .sorted(Comparator.comparingLong(Window::endMs))
                 .toList();
-        return new RowPool(all.subList(Math.max(0, all.size() - MOST_WINDOWS), all.size()), judgedMs, doubledRows);
+        return all.subList(Math.max(0, all.size() - MOST_WINDOWS), all.size());
     }
 
-    RowPool withWindows(List<Window> kept) {
-        return new RowPool(kept, judgedMs, doubledRows);
+    /** Returns this pool with other windows, of which so many distinct rows are pooled. */
+    RowPool holding(List<Window> kept, int distinct) {
+        return new RowPool(kept, distinct, judgedMs, doubledRows);
     }
 
     /**
-     * This pool after a refit.
+     * Returns this pool after a refit.
      *
-     * @param rows distinct rows if it was made because they had doubled, else 0
+     * @param doubled distinct rows if it was made because they had doubled, else 0
      */
-    RowPool judged(long windowEndMs, int rows) {
-        return new RowPool(windows, windowEndMs, Math.max(rows, doubledRows));
+    RowPool judged(long windowEndMs, int doubled) {
+        return new RowPool(windows, rows, windowEndMs, Math.max(doubled, doubledRows));
     }
 
-    /** This pool without its windows: the next drift begins anew, the cooldown goes on. */
+    /** Returns this pool without its windows: the next drift begins anew, the cooldown goes on. */
     RowPool emptied() {
-        return new RowPool(List.of(), judgedMs, 0);
+        return new RowPool(List.of(), 0, judgedMs, 0);
     }
 
     /** Whether the last refit is less event time away than {@code cooldown}; time that goes backwards is a replay. */

@@ -11,7 +11,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -64,6 +66,16 @@ final class RowPools {
         return stored == null ? RowPool.EMPTY : RowPool.decode(stored);
     }
 
+    /** Returns how many distinct rows are pooled of each site that has a pool here. */
+    Map<String, Integer> rows() {
+        Map<String, Integer> rows = new TreeMap<>();
+        try (KeyValueIterator<String, byte[]> all = pools.all()) {
+            all.forEachRemaining(
+                    pool -> rows.put(pool.key, RowPool.decode(pool.value).rows()));
+        }
+        return rows;
+    }
+
     /**
      * Adds the rows of a window to those of its site, and returns all of them.
      *
@@ -100,7 +112,7 @@ final class RowPools {
                 taken.forEach(row -> fitted.add(row.request()));
             }
         }
-        RowPool after = before.withWindows(kept);
+        RowPool after = before.holding(kept, pooled.size());
         pools.put(site, after.encode());
         deleteOthers(site, after);
         pooled.sort(Comparator.comparingLong(SampledRow::hash));
@@ -130,10 +142,14 @@ final class RowPools {
 
     /** Ascending by the ends of the windows. */
     private List<Share> shares(
-            String site, RowPool pool, RowPool.Window added, List<SampledRow> itsRows, Explainer explainer) {
+            String site,
+            List<RowPool.Window> windows,
+            RowPool.Window added,
+            List<SampledRow> itsRows,
+            Explainer explainer) {
         List<Share> shares = new ArrayList<>();
         Set<Long> seen = new HashSet<>();
-        for (RowPool.Window window : pool.windows()) {
+        for (RowPool.Window window : windows) {
             List<SampledRow> rows = new ArrayList<>();
             for (SampledRow row : window.equals(added) ? itsRows : stored(site, window, explainer)) {
                 if (seen.add(row.hash())) {

@@ -121,7 +121,7 @@ final class ConsoleApi {
     }
 
     ConsoleViews.Features features(SiteHistory site) {
-        WindowReport failing = site.newestFailing();
+        WindowReport failing = site.newestDrifted();
         return new ConsoleViews.Features(
                 ConsoleViews.SCHEMA,
                 site.site(),
@@ -132,16 +132,17 @@ final class ConsoleApi {
     }
 
     ConsoleViews.Requests requests(SiteHistory site) {
-        WindowReport newest = site.newest();
-        List<WorstRequest> worst = newest == null ? null : newest.worstRequests();
+        WindowReport shown = site.withFarthestRequests();
+        List<WorstRequest> worst = shown == null ? null : shown.worstRequests();
         return new ConsoleViews.Requests(
                 ConsoleViews.SCHEMA,
                 site.site(),
-                newest == null ? null : Long.valueOf(newest.windowStartMs()),
-                newest == null ? null : Long.valueOf(newest.windowEndMs()),
-                newest == null ? 0 : newest.requestsScored(),
-                newest == null ? 0 : newest.recordsNotScored(),
-                newest == null ? null : newest.geometry().undefined().get(Statistic.REQUEST_SHIFT.label()),
+                shown == null ? null : Long.valueOf(shown.windowStartMs()),
+                shown == null ? null : Long.valueOf(shown.windowEndMs()),
+                shown != null && shown.equals(site.newest()),
+                shown == null ? 0 : shown.requestsScored(),
+                shown == null ? 0 : shown.recordsNotScored(),
+                shown == null ? null : shown.geometry().undefined().get(Statistic.REQUEST_SHIFT.label()),
                 worst == null ? List.of() : worst);
     }
 

@@ -96,7 +96,7 @@ final class ConsoleViews {
             List<FailingFeature> features) {}
 
     /**
-     * {@code /api/sites/SITE/requests}: of the newest window.
+     * {@code /api/sites/SITE/requests}: of the newest window that was drifted, else of the newest.
      *
      * @param recordsNotScored records of requests beyond those that are kept
      * @param worst farthest from the baseline's first
@@ -106,6 +106,7 @@ final class ConsoleViews {
             String site,
             @Nullable Long windowStartMs,
             @Nullable Long windowEndMs,
+            boolean isNewest,
             long requestsScored,
             long recordsNotScored,
             @Nullable String undefined,

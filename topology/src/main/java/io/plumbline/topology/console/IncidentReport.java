@@ -160,12 +160,13 @@ public final class IncidentReport {
     }
 
     private void requests(Markup page) {
-        List<WorstRequest> worst =
-                Objects.requireNonNull(site.newest(), "a report has windows").worstRequests();
+        WindowReport shown = Objects.requireNonNull(site.withFarthestRequests(), "a report has windows");
+        List<WorstRequest> worst = shown.worstRequests();
         if (worst == null || worst.isEmpty()) {
             return;
         }
-        page.element("h2", "Requests of the last window that are farthest from the baseline's");
+        page.element("h2", "Requests that are farthest from the baseline's");
+        page.element("p", "Of the %s window that ended %s.".formatted(shown.verdict(), instant(shown.windowEndMs())));
         page.raw("<table><tr><th>request<th>rows<th>score<th>p-value<th>share of the evidence</tr>");
         for (WorstRequest request : worst) {
             row(
@@ -180,7 +181,7 @@ public final class IncidentReport {
     }
 
     private void features(Markup page) {
-        WindowReport failing = site.newestFailing();
+        WindowReport failing = site.newestDrifted();
         if (failing == null || Objects.requireNonNull(failing.failingFeatures()).isEmpty()) {
             return;
         }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param windows by end and start in event time, the newest last
  * @param newest the whole report of the last of them
- * @param newestFailing the newest report of a drifted window, which lists the features that fail or none; it is still read when the site
- *     is aligned again
+ * @param newestDrifted the newest report of a drifted window, which names failing features and farthest requests; it is still read
+ *     when the site is aligned again
  * @param adaptations what the adapter said, oldest first
  * @param account what became of the site's rows
  * @param inService manifest of the decoder published last
@@ -28,7 +28,7 @@ record SiteHistory(
         String site,
         List<WindowPoint> windows,
         @Nullable WindowReport newest,
-        @Nullable WindowReport newestFailing,
+        @Nullable WindowReport newestDrifted,
         List<AdaptationReport> adaptations,
         @Nullable RowAccount account,
         @Nullable Published inService,
@@ -79,13 +79,24 @@ record SiteHistory(
                 site,
                 List.copyOf(all),
                 newer(newest, report),
-                report.failingFeatures() == null ? newestFailing : newer(newestFailing, report),
+                report.failingFeatures() == null ? newestDrifted : newer(newestDrifted, report),
                 adaptations,
                 account,
                 inService,
                 swaps,
                 refusals,
                 nowMs);
+    }
+
+    /** Returns the report whose farthest requests are shown: the newest drifted one, else the newest; null before the first. */
+    @Nullable
+    WindowReport withFarthestRequests() {
+        WindowReport drifted = newestDrifted;
+        return drifted == null
+                        || drifted.worstRequests() == null
+                        || drifted.worstRequests().isEmpty()
+                ? newest
+                : drifted;
     }
 
     private static boolean isLater(WindowPoint one, WindowPoint than) {
@@ -106,7 +117,7 @@ record SiteHistory(
         all.add(report);
         List<AdaptationReport> kept = List.copyOf(all.subList(Math.max(0, all.size() - most), all.size()));
         return new SiteHistory(
-                site, windows, newest, newestFailing, kept, account, inService, swaps, refusals, heardMs);
+                site, windows, newest, newestDrifted, kept, account, inService, swaps, refusals, heardMs);
     }
 
     SiteHistory with(@Nullable RowAccount newAccount) {
@@ -116,7 +127,7 @@ record SiteHistory(
                         site,
                         windows,
                         newest,
-                        newestFailing,
+                        newestDrifted,
                         adaptations,
                         newAccount,
                         inService,
@@ -127,12 +138,12 @@ record SiteHistory(
 
     SiteHistory with(Published published) {
         return new SiteHistory(
-                site, windows, newest, newestFailing, adaptations, account, published, swaps, refusals, heardMs);
+                site, windows, newest, newestDrifted, adaptations, account, published, swaps, refusals, heardMs);
     }
 
     SiteHistory with(SwapState told) {
         return new SiteHistory(
-                site, windows, newest, newestFailing, adaptations, account, inService, told, refusals, heardMs);
+                site, windows, newest, newestDrifted, adaptations, account, inService, told, refusals, heardMs);
     }
 
     SiteHistory with(Refusal refusal) {
@@ -140,6 +151,6 @@ record SiteHistory(
         all.add(refusal);
         List<Refusal> kept = List.copyOf(all.subList(Math.max(0, all.size() - REFUSALS), all.size()));
         return new SiteHistory(
-                site, windows, newest, newestFailing, adaptations, account, inService, swaps, kept, heardMs);
+                site, windows, newest, newestDrifted, adaptations, account, inService, swaps, kept, heardMs);
     }
 }

@@ -88,6 +88,7 @@ public final class Metrics implements AutoCloseable {
     private final SiteWindows siteWindows;
     private final SiteAccounts siteAccounts = new SiteAccounts();
     private final SiteSwaps siteSwaps = new SiteSwaps();
+    private final SitePools sitePools = new SitePools();
     private final HeldDecoders heldDecoders = new HeldDecoders();
     private final PipelineState pipelineState = new PipelineState();
     private final List<MultiCollector> collectors;
@@ -104,7 +105,7 @@ public final class Metrics implements AutoCloseable {
     private Metrics(Settings settings, java.time.Clock wallClock) {
         this.settings = settings;
         siteWindows = new SiteWindows(wallClock, settings.staleness());
-        collectors = List.of(siteWindows, siteAccounts, siteSwaps, heldDecoders, pipelineState);
+        collectors = List.of(siteWindows, siteAccounts, siteSwaps, sitePools, heldDecoders, pipelineState);
         collectors.forEach(prometheus::register);
         prometheus.register(ProcessMeters.BUILD);
         meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, prometheus, Clock.SYSTEM);
@@ -274,6 +275,20 @@ public final class Metrics implements AutoCloseable {
             counters.adaptationRows(label, Counters.EARLY).increment((double) early);
             counters.adaptationRows(label, Counters.AT_TRIGGER).increment((double) atTrigger);
         });
+    }
+
+    /** The adapter holds so many rows of the site for its next refit. */
+    public void rowsPooled(String site, int rows) {
+        guarded(() -> {
+            if (!site(site).label().equals(OVERFLOW_SITE)) {
+                sitePools.put(site, rows);
+            }
+        });
+    }
+
+    /** The site is adapted by another instance now. */
+    public void forgetPool(String site) {
+        sitePools.forget(site);
     }
 
     /** An adapted decoder was published. */

@@ -20,6 +20,16 @@ record AdaptationMetrics(Metrics metrics, Console console) implements Adaptation
     }
 
     @Override
+    public void onPooled(String site, int rows) {
+        metrics.rowsPooled(site, rows);
+    }
+
+    @Override
+    public void onPoolReleased(String site) {
+        metrics.forgetPool(site);
+    }
+
+    @Override
     public void onEmitted(long nanoseconds) {
         metrics.took(Stage.EMIT, nanoseconds);
     }

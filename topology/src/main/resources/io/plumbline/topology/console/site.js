@@ -252,6 +252,8 @@ function figures(w, s) {
     ["gap", number(w.faithfulness_gap), ` of ${number(w.largest_gap, 2)} at most`],
     [w.trigger === GAP ? "threshold" : words(w.trigger), w.trigger === GAP ? number(w.threshold) : `${number(w.trigger_value)} / ${number(w.threshold)}`],
     ["bounds", `${number(w.gap_lower_bound, 2)} – ${number(w.gap_upper_bound, 2)}`, w.gap_upper_bound_vacuous ? " upper says nothing" : null],
+    ["request shift", number(w.request_shift, 2)],
+    ["request FVU", number(w.request_fvu, 2)],
     ["gap to baseline", number(w.baseline_gap)],
     ["shift", percent(w.second_moment_shift_ratio)],
     ["whitened mean shift", number(w.whitened_mean_shift, 2)],

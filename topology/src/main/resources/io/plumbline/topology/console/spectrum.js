@@ -75,7 +75,7 @@ export function spectrum(root, answer) {
           baseline[i] === undefined ? "–" : `${baseline[i].toFixed(1)}°`, explainer[i] === undefined ? "–" : `${explainer[i].toFixed(1)}°`]), [0, 1, 2, 3, 4])));
 }
 
-/** Requests of the newest window that are farthest from those of the baseline. */
+/** Requests of the newest drifted window, else of the newest, that are farthest from those of the baseline. */
 export function requests(root, answer) {
   const head = h("h2", null, "Farthest requests");
   if (answer.worst.length === 0) {
@@ -86,7 +86,7 @@ export function requests(root, answer) {
   const left = answer.records_not_scored > 0 ? `, ${count(answer.records_not_scored)} records of others not scored` : "";
   root.replaceChildren(
     head,
-    h("p", { class: "quiet" }, `Newest window, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC: ${count(answer.requests_scored)} requests scored${left}. “p”: the share of the baseline's requests that are as far.`),
+    h("p", { class: "quiet" }, `${answer.is_newest ? "Newest window" : "Last drifted window"}, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC: ${count(answer.requests_scored)} requests scored${left}. “p”: chance that a clean request is as far; beyond the 20 farthest an estimate.`),
     h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Farthest requests" },
       table("Requests farthest from the baseline's", ["request", "rows", "score", "p", "share of evidence"], answer.worst.map(cells), [1, 2, 3, 4])));
 }

@@ -211,6 +211,34 @@ class ConsoleTest {
     }
 
     @Test
+    void theFarthestRequestsAreThoseOfTheNewestDriftedWindowAndElseOfTheNewest() throws Exception {
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            served.console().onReport(ConsoleReports.window("blocks.7", 0, 3));
+            JsonNode aligned =
+                    JSON.readTree(served.get("/api/sites/blocks.7/requests").body());
+            assertEquals(
+                    ConsoleReports.T0 + 60_000, aligned.get("window_end_ms").asLong());
+            assertTrue(aligned.get("is_newest").asBoolean());
+            served.console().onReport(ConsoleReports.window("blocks.7", 1, 4.5));
+            served.console().onReport(ConsoleReports.window("blocks.7", 2, 3));
+            JsonNode drifted =
+                    JSON.readTree(served.get("/api/sites/blocks.7/requests").body());
+            assertEquals(
+                    ConsoleReports.T0 + 120_000, drifted.get("window_end_ms").asLong());
+            assertFalse(drifted.get("is_newest").asBoolean());
+            assertEquals(1, drifted.get("worst").size());
+        }
+        String html = IncidentReport.of(
+                        "blocks.7",
+                        List.of(ConsoleReports.window("blocks.7", 4, 4.5), ConsoleReports.window("blocks.7", 5, 3)),
+                        List.of())
+                .html();
+        assertTrue(
+                html.contains("<p>Of the drifted window that ended 2023-11-14T22:19:00Z.</p><table><tr><th>request"),
+                html);
+    }
+
+    @Test
     void theFileForAnIncidentHoldsNamesAsText() {
         String html = IncidentReport.of(
                         ConsoleReports.HOSTILE,

@@ -131,6 +131,7 @@ final class ExportedMetrics {
             metrics.decoderRefused(site);
             metrics.swapMode(site, "propose");
             metrics.swapsTold(site, true, 3);
+            metrics.rowsPooled(site, 1_234);
             metrics.decoderHeld(site, 0, "trained", "00ff00ff00ff00ff", false);
             metrics.decoderHeld(site, 2, "adapted", "a1b2c3d4e5f60718", true);
         }
@@ -170,6 +171,7 @@ final class ExportedMetrics {
             case "request" -> List.of("invoice-7");
             case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
             case "moment" -> List.of();
+            case "request" -> List.of("chat-17");
             default -> throw new AssertionError("no values known of the label of " + metric);
         };
     }
