@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -185,9 +186,12 @@ public final class OutputGuard {
         @Override
         public Response handleError(
                 ErrorHandlerContext context, ProducerRecord<byte[], byte[]> record, Exception exception) {
-            return guard != null && guard.learns(record, exception)
-                    ? Response.fail()
-                    : otherwise.handleError(context, record, exception);
+            // Never to be retried: a lost thread is exact, a task made anew in its thread may not be, see
+            // DecidedCommits.
+            if ((guard != null && guard.learns(record, exception)) || exception instanceof RetriableException) {
+                return Response.fail();
+            }
+            return otherwise.handleError(context, record, exception);
         }
 
         @Override

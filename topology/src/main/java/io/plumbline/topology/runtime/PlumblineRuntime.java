@@ -4,6 +4,7 @@ import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.Application;
 import io.plumbline.topology.BrokerRefusal;
+import io.plumbline.topology.DecidedCommits;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.OutputGuard;
 import io.plumbline.topology.PublishedDecoders;
@@ -259,7 +260,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             MonitorConfig config,
             Metrics metrics) {
         Properties guarded = StreamsSettings.guarded(properties, outputs);
-        KafkaStreams streams = inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, guarded));
+        KafkaStreams streams = inStateDirectory(
+                config.stateDirectory(), () -> new KafkaStreams(topology, guarded, new DecidedCommits()));
         keepPrivate(config.stateDirectory());
         streams.setUncaughtExceptionHandler(error -> {
             if (outputs.willLeaveOut(error)) {

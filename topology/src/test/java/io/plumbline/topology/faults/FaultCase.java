@@ -67,12 +67,25 @@ public final class FaultCase implements AutoCloseable {
     public static FaultCase open(
             String name, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers, Path folder, int replication)
             throws Exception {
+        return open(name, shape, setup, bootstrapServers, bootstrapServers, folder, replication);
+    }
+
+    /** @param monitors the monitors' way to the brokers, which may be another than that of the traffic and of the comparison */
+    public static FaultCase open(
+            String name,
+            Traffic.Shape shape,
+            MonitorSetup setup,
+            String bootstrapServers,
+            String monitors,
+            Path folder,
+            int replication)
+            throws Exception {
         Files.createDirectories(folder);
         BrokerClient client = new BrokerClient(bootstrapServers);
         String prefix = folder.getFileName() + "-";
         client.createTopic(prefix + "activations", shape.partitions(), replication, Map.of("retention.ms", "-1"));
         client.createTopic(prefix + "prints", 1, replication, Map.of());
-        MonitorFolder.create(folder, prefix, shape, setup, bootstrapServers);
+        MonitorFolder.create(folder, prefix, shape, setup, monitors);
         return new FaultCase(name, prefix, setup, folder, client, new Traffic(shape, prefix + "activations", client));
     }
 

@@ -1,5 +1,6 @@
 package io.plumbline.topology.faults;
 
+import io.plumbline.topology.DecidedCommits;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.OutputGuard;
 import io.plumbline.topology.StreamsSettings;
@@ -65,6 +66,7 @@ final class FaultedMonitor {
             sites.put(settings.site(), WatchedSite.read(settings));
         }
         Teller teller = new Teller();
+        OutputGuard outputs = OutputGuard.silent(config.topics());
         Topology topology = MonitorTopology.build(
                 config,
                 sites,
@@ -76,17 +78,17 @@ final class FaultedMonitor {
                 WindowWorkers.of(2),
                 EarlyEncoding.background(),
                 MonitorFolder.projections(sites),
-                OutputGuard.silent(config.topics()));
+                outputs);
         topology.addProcessor("print", Printer::new, "compose");
         topology.addSink("prints", arguments[1], new ByteArraySerializer(), new ByteArraySerializer(), "print");
-        run(topology, StreamsSettings.monitor(config));
+        run(topology, StreamsSettings.guarded(StreamsSettings.monitor(config), outputs));
     }
 
     private static void run(Topology topology, Properties properties) throws InterruptedException {
         properties.put(
                 StreamsConfig.producerPrefix(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG),
                 KillPoint.Sends.class.getName());
-        KafkaStreams streams = new KafkaStreams(topology, properties);
+        KafkaStreams streams = new KafkaStreams(topology, properties, new DecidedCommits());
         streams.setUncaughtExceptionHandler(error -> {
             error.printStackTrace();
             if (LostThread.response("monitor", error) == StreamThreadExceptionResponse.REPLACE_THREAD) {
