@@ -145,10 +145,9 @@ public final class TopicReview {
             @Nullable Short replicationFactor) {
         List<String> problems = new ArrayList<>();
         int partitions = found.partitions().size();
-        if (partitions != topic.partitions()) {
-            problems.add(
-                    "topic \"%s\" has %d partitions, expected %d: a change-log has one a task, and with another number the application does not start; delete it while nothing runs (open windows are lost), or write another application_id"
-                            .formatted(topic.name(), partitions, topic.partitions()));
+        String otherPartitions = otherPartitions(topic, found);
+        if (otherPartitions != null) {
+            problems.add(otherPartitions);
         }
         int replication = found.partitions().stream()
                 .mapToInt(partition -> partition.replicas().size())
@@ -178,6 +177,15 @@ public final class TopicReview {
             }
         });
         return new Line(topic.name(), topic.what(), true, partitions, replication, problems);
+    }
+
+    /** The sentence for a change-log whose number of partitions is not that of its tasks any more; null: it is. */
+    static @Nullable String otherPartitions(TopicPlan.Planned topic, TopicDescription found) {
+        int partitions = found.partitions().size();
+        return partitions == topic.partitions()
+                ? null
+                : "topic \"%s\" has %d partitions, expected %d: a change-log has one a task, and with another number the application does not start; delete it while nothing runs (open windows are lost), or write another application_id"
+                        .formatted(topic.name(), partitions, topic.partitions());
     }
 
     private static String words(Sense sense) {

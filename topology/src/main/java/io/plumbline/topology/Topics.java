@@ -74,9 +74,10 @@ public final class Topics {
             if (partitions == 0 && monitors) {
                 throw new StartException(missingActivations(config));
             }
-            List<TopicPlan.Planned> missing =
-                    new ArrayList<>(TopicPlan.of(config, partitions(existing), Math.max(1, partitions))
-                            .usedBy(applications));
+            List<TopicPlan.Planned> planned = TopicPlan.of(config, partitions(existing), Math.max(1, partitions))
+                    .usedBy(applications);
+            requirePartitions(planned, existing);
+            List<TopicPlan.Planned> missing = new ArrayList<>(planned);
             missing.removeIf(topic -> existing.containsKey(topic.name()));
             if (partitions == 0 && !missing.isEmpty()) {
                 throw new StartException(
@@ -96,6 +97,21 @@ public final class Topics {
             return new Prepared(
                     partitions,
                     monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0);
+        }
+    }
+
+    /** Kafka Streams would stop with advice that does not fit: its tool for resetting knows nothing of open windows. */
+    private static void requirePartitions(List<TopicPlan.Planned> planned, Map<String, TopicDescription> existing) {
+        List<String> problems = new ArrayList<>();
+        for (TopicPlan.Planned topic : planned) {
+            TopicDescription found = existing.get(topic.name());
+            String problem = found == null ? null : TopicReview.otherPartitions(topic, found);
+            if (problem != null) {
+                problems.add(problem);
+            }
+        }
+        if (!problems.isEmpty()) {
+            throw new StartException(String.join("; ", problems));
         }
     }
 

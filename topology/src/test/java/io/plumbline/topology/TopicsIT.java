@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.config.ConfigResource;
@@ -91,6 +92,30 @@ class TopicsIT {
         }
         assertEquals(3, partitions(config, "small-monitor-panes-changelog"));
         assertEquals(2, partitions(config, "small-monitor-windows-changelog"));
+    }
+
+    /** Kafka Streams would stop later, and name a tool that knows nothing of open windows. */
+    @Test
+    void partitionsAddedToTheActivationsAreASentenceAtTheStart() throws Exception {
+        Path file = folder.resolve("grown.yaml");
+        Files.writeString(file, """
+                application_id: grown
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: ga, moments: gm, window_reports: gw, adaptation_requests: gq,
+                         adaptation_reports: gr, decoders: gd, dead_letters: gl}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers()));
+        client.createTopic("ga", 1, Map.of());
+        MonitorConfig config = MonitorConfig.load(file);
+        assertEquals(1, Topics.prepare(config).sourcePartitions());
+        assertEquals(1, Topics.prepare(config).sourcePartitions());
+        admin.createPartitions(Map.of("ga", NewPartitions.increaseTo(3))).all().get();
+        StartException refused = assertThrows(StartException.class, () -> Topics.prepare(config));
+        assertTrue(
+                String.valueOf(refused.getMessage())
+                        .startsWith("topic \"grown-monitor-panes-changelog\" has 1 partitions, expected 3: "),
+                refused.getMessage());
     }
 
     /** What the page about limits says: the broker's own limit is on the batch as it came, unless it unpacks it. */

@@ -81,7 +81,7 @@ public final class LostThread {
         return trace.length > 0 && trace[0].getClassName().startsWith(TRANSACTIONS);
     }
 
-    private static Throwable root(Throwable error) {
+    static Throwable root(Throwable error) {
         Throwable root = error;
         while (root.getCause() != null) {
             root = root.getCause();

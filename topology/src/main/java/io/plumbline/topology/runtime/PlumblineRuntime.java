@@ -55,6 +55,7 @@ import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -294,9 +295,13 @@ public final class PlumblineRuntime implements AutoCloseable {
         try {
             return step.get();
         } catch (StreamsException e) {
-            throw new StartException(
-                    "state.directory = %s cannot be used: %s; name a folder this user may write to, one for each instance"
-                            .formatted(directory, LostThread.rootMessage(e)));
+            throw new StartException("state.directory = %s cannot be used: %s; %s"
+                    .formatted(
+                            directory,
+                            LostThread.rootMessage(e),
+                            LostThread.root(e) instanceof RocksDBException
+                                    ? "delete it, the state is read again from the change-logs"
+                                    : "name a folder this user may write to, one for each instance"));
         }
     }
 

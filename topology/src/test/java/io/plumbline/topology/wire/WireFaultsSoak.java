@@ -85,7 +85,6 @@ class WireFaultsSoak {
                         Errors.INVALID_PRODUCER_EPOCH,
                         Errors.ILLEGAL_GENERATION,
                         Errors.UNKNOWN_MEMBER_ID,
-                        Errors.FENCED_INSTANCE_ID,
                         Errors.TRANSACTION_ABORTABLE));
     }
 
