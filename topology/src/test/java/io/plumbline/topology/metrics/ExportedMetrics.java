@@ -171,7 +171,6 @@ final class ExportedMetrics {
             case "request" -> List.of("invoice-7");
             case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
             case "moment" -> List.of();
-            case "request" -> List.of("chat-17");
             default -> throw new AssertionError("no values known of the label of " + metric);
         };
     }
