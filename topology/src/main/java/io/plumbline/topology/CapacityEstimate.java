@@ -88,12 +88,16 @@ public record CapacityEstimate(
      * @param partitions of the activations topic
      * @param instances that share the work; each holds all explainers and its share of the panes
      * @param spread whether the rows of a site come through all partitions, and not through one
+     * @param standbys copies of its state that others keep, see {@link Standbys}
      */
-    public record Deployment(int partitions, int instances, boolean spread) {
+    public record Deployment(int partitions, int instances, boolean spread, int standbys) {
         public Deployment {
             if (partitions < 1 || instances < 1) {
                 throw new IllegalArgumentException(
                         "%d partitions, %d instances: expected at least 1 of each".formatted(partitions, instances));
+            }
+            if (standbys < 0) {
+                throw new IllegalArgumentException("%d standbys: expected 0 or more".formatted(standbys));
             }
         }
 
@@ -283,7 +287,7 @@ public record CapacityEstimate(
         Properties properties = StreamsSettings.monitor(config);
         WindowSettings window = config.window();
         int threads = number(properties, StreamsConfig.NUM_STREAM_THREADS_CONFIG);
-        int standbys = number(properties, StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG);
+        int standbys = deployment.standbys();
         double level1 = deployment.panesPerSite() * window.openPanesPerPartition();
         double level2 = (double) window.openPanesPerWindow() / deployment.instances();
         double live = 0;

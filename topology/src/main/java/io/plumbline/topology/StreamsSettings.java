@@ -98,16 +98,22 @@ public final class StreamsSettings {
                 .containsKey(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
     }
 
-    /** One sentence for each application whose properties Kafka Streams refuses; none: both can be made. Asks no broker. */
+    /**
+     * Returns one sentence for each property that Kafka Streams refuses, or would ignore under its group protocol; none: both
+     * applications can be made. Asks no broker.
+     */
     public static List<String> problems(MonitorConfig config) {
         List<String> problems = new ArrayList<>();
-        Map.of("monitor", monitor(config), "adapter", adapter(config)).forEach((application, properties) -> {
-            String refusal = refusal(properties);
+        for (Application application : Application.values()) {
+            Properties properties = of(config, application);
+            List<String> ignored = StreamsProtocol.problems(application, properties);
+            ignored.forEach(problem -> problems.add(config.withoutSecrets(problem)));
+            String refusal = ignored.isEmpty() ? refusal(properties) : "";
             if (!refusal.isEmpty()) {
                 problems.add("kafka: Kafka Streams refuses the properties of the %s: %s"
                         .formatted(application, config.withoutSecrets(refusal)));
             }
-        });
+        }
         return problems.stream().sorted().toList();
     }
 

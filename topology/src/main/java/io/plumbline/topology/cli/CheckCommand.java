@@ -4,6 +4,7 @@ import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.BrokerRefusal;
 import io.plumbline.topology.CapacityEstimate;
+import io.plumbline.topology.Standbys;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
@@ -13,6 +14,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -128,12 +130,27 @@ final class CheckCommand implements Callable<Integer> {
         if (!StreamsSettings.problems(monitor).isEmpty()) {
             return 0; // reported below, and without threads and intervals there is nothing to reckon with
         }
-        CapacityEstimate estimate =
-                CapacityEstimate.of(monitor, Memory.deployment(partitionsOr1(monitor), instances, spread), bytes);
+        CapacityEstimate estimate = CapacityEstimate.of(
+                monitor, Memory.deployment(partitionsOr1(monitor), instances, spread, standbys(monitor, out)), bytes);
         Memory.print(out, estimate, bytes);
         Optional<String> refusal = Memory.refusal(monitor, estimate, bytes);
         refusal.ifPresent(err::println);
         return refusal.isPresent() ? 1 : 0;
+    }
+
+    private int standbys(MonitorConfig monitor, PrintWriter out) {
+        if (!Standbys.areOfTheGroup(monitor)) {
+            return Standbys.configured(monitor);
+        }
+        OptionalInt asked = offline ? OptionalInt.empty() : Standbys.ofTheGroup(monitor);
+        if (asked.isEmpty()) {
+            out.println(
+                    "standby replicas: under group.protocol: streams they are a setting of the group %s, and %s; reckoned with none"
+                            .formatted(
+                                    monitor.monitorApplicationId(),
+                                    offline ? "no broker is asked (--offline)" : "the broker does not tell it"));
+        }
+        return asked.orElse(0);
     }
 
     /** A broker that does not answer is reported by its own check. */

@@ -38,9 +38,9 @@ final class Memory {
         return bytes;
     }
 
-    static Deployment deployment(int partitions, int instances, boolean spread) {
+    static Deployment deployment(int partitions, int instances, boolean spread, int standbys) {
         try {
-            return new Deployment(partitions, instances, spread);
+            return new Deployment(partitions, instances, spread, standbys);
         } catch (IllegalArgumentException refused) {
             throw new UsageException("--partitions and --instances: " + refused.getMessage());
         }
@@ -49,10 +49,11 @@ final class Memory {
     /** Prints what one instance needs, and what the application writes. */
     static void print(PrintWriter out, CapacityEstimate estimate, long heap) {
         Deployment deployment = estimate.deployment();
-        out.println("memory of one monitor of %d, %d partitions, rows of a site %s:"
+        out.println("memory of one monitor of %d, %d partitions, %d standby replicas, rows of a site %s:"
                 .formatted(
                         deployment.instances(),
                         deployment.partitions(),
+                        deployment.standbys(),
                         deployment.spread() ? "spread over all of them" : "in one of them (see --spread)"));
         rows(out, estimate.held());
         rows(out, estimate.working());

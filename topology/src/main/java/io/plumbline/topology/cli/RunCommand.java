@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.CapacityEstimate;
+import io.plumbline.topology.Standbys;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.ConfigCheck;
@@ -95,10 +96,16 @@ final class RunCommand implements Callable<Integer> {
         }
         long heap = Runtime.getRuntime().maxMemory();
         // What must fit does not depend on the partitions: the rows of a site may all come through one.
-        CapacityEstimate estimate = CapacityEstimate.of(monitor, Memory.deployment(1, instances, false), heap);
+        CapacityEstimate estimate =
+                CapacityEstimate.of(monitor, Memory.deployment(1, instances, false, standbys(monitor)), heap);
         Memory.refusal(monitor, estimate, heap).ifPresent(refusal -> {
             throw new UsageException(config + " cannot run: " + refusal);
         });
+    }
+
+    /** A broker that does not tell is reckoned with none; one that is not there is reported when the process starts. */
+    private static int standbys(MonitorConfig monitor) {
+        return Standbys.areOfTheGroup(monitor) ? Standbys.ofTheGroup(monitor).orElse(0) : Standbys.configured(monitor);
     }
 
     private static boolean isTls(MonitorConfig monitor) {

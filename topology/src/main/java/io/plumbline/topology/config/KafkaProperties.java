@@ -56,7 +56,8 @@ final class KafkaProperties {
 
     /**
      * What a client outside Kafka Streams gets: the common properties less those of Kafka Streams and of other kinds of
-     * client, overlaid by those written for its kind.
+     * client, overlaid by those written for its kind. The group protocol is Kafka Streams' own: no other client joins a
+     * group, and a consumer refuses {@code streams}.
      *
      * @param kindPrefix Kafka's prefix for its kind, such as {@code consumer.}
      * @param known names of its own properties
@@ -66,7 +67,8 @@ final class KafkaProperties {
         all.forEach((key, value) -> {
             // What no client knows may be read by a plug-in, such as a login callback.
             boolean isPrefixed = STREAMS_PREFIXES.stream().anyMatch(key::startsWith);
-            if (known.contains(key) || (!isPrefixed && !isKafkas(key))) {
+            if (!key.equals(StreamsConfig.GROUP_PROTOCOL_CONFIG)
+                    && (known.contains(key) || (!isPrefixed && !isKafkas(key)))) {
                 properties.put(key, value);
             }
         });

@@ -221,7 +221,7 @@ class MonitorConfigTest {
     void clientsOutsideKafkaStreamsGetWhatIsForThem() {
         MonitorConfig config = parse(SMALLEST.replace(
                 "kafka: {",
-                "kafka: {num.stream.threads: 2, topic.retention.ms: 1, monitor.client.rack: m, producer.linger.ms: 5,"
+                "kafka: {group.protocol: streams, num.stream.threads: 2, topic.retention.ms: 1, monitor.client.rack: m, producer.linger.ms: 5,"
                         + " compression.type: zstd, consumer.fetch.max.bytes: 7, main.consumer.max.poll.records: 3,"
                         + " restore.consumer.client.rack: r, admin.retries: 9, client.rack: a, login.plug.in: x, "));
         Map<String, String> common = Map.of(

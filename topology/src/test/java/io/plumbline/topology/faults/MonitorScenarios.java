@@ -160,9 +160,10 @@ final class MonitorScenarios {
      * {@code streams} protocol standbys are a setting of the group.
      */
     void standbyPromoted(MonitorSetup plain) throws Exception {
-        MonitorSetup setup = plain.with("num.standby.replicas", "1");
+        boolean isOfTheGroup = plain.protocol().equals("streams");
+        MonitorSetup setup = isOfTheGroup ? plain : plain.with("num.standby.replicas", "1");
         try (FaultCase run = open("standby promoted", Shape.small(), setup)) {
-            if (setup.protocol().equals("streams")) {
+            if (isOfTheGroup) {
                 new BrokerClient(bootstrapServers).alterGroup(run.group(), "streams.num.standby.replicas", "1");
             }
             ChildJvm first = run.start(0);

@@ -2,6 +2,7 @@ package io.plumbline.topology.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -34,6 +35,10 @@ class StartWarningsIT {
             new BrokerClient(broker.bootstrapServers()).createTopic("activations", 1, Map.of("retention.ms", "-1"));
             MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
             Logger root = ((LoggerContext) LoggerFactory.getILoggerFactory()).getLogger(Logger.ROOT_LOGGER_NAME);
+            // Not shown to users, who may write what it warns of; it must not have a reason to.
+            root.getLoggerContext()
+                    .getLogger("org.apache.kafka.streams.StreamsConfig")
+                    .setLevel(Level.WARN);
             ListAppender<ILoggingEvent> warnings = new ListAppender<>();
             warnings.start();
             root.addAppender(warnings);
@@ -50,7 +55,7 @@ class StartWarningsIT {
         }
     }
 
-    private static boolean isReady(PlumblineRuntime runtime) {
+    static boolean isReady(PlumblineRuntime runtime) {
         URI readyz = URI.create(
                 "http://127.0.0.1:%d/readyz".formatted(runtime.httpAddress().getPort()));
         try {

@@ -98,7 +98,7 @@ class ChangelogSoak {
             }
             double seconds = (System.nanoTime() - begin) / 1e9;
             CapacityEstimate estimate = CapacityEstimate.of(
-                    config, new Deployment(1, 1, false), Runtime.getRuntime().maxMemory());
+                    config, new Deployment(1, 1, false, 0), Runtime.getRuntime().maxMemory());
             double perSite = written("app-monitor-panes-changelog") / seconds / SITES;
             double expected = estimate.written().get(0).bytesPerDay() / 86_400.0 / SITES;
             System.out.printf(

@@ -59,7 +59,7 @@ final class MeasuredMonitor {
             PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR);
             CapacityEstimate estimate = CapacityEstimate.of(
                     config,
-                    new Deployment(partitions, 1, partitions > 1),
+                    new Deployment(partitions, 1, partitions > 1, 0),
                     Runtime.getRuntime().maxMemory());
             // Measured after all windows but one have closed: one pane a site is open where rows are read, none at
             // level 2.

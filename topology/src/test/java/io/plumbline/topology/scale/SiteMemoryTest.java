@@ -42,7 +42,7 @@ class SiteMemoryTest {
         long expected =
                 CapacityEstimate.of(
                                 config,
-                                new Deployment(1, 1, false),
+                                new Deployment(1, 1, false, 0),
                                 Runtime.getRuntime().maxMemory())
                         .held()
                         .stream()

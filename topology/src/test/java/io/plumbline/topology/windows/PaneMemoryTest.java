@@ -51,7 +51,7 @@ class PaneMemoryTest {
         MonitorConfig config = config(encode);
         boolean coded = encode.equals("on-arrival");
         CapacityEstimate estimate = CapacityEstimate.of(
-                config, new Deployment(1, 1, false), Runtime.getRuntime().maxMemory(), site -> components);
+                config, new Deployment(1, 1, false, 0), Runtime.getRuntime().maxMemory(), site -> components);
         long expected = estimate.held().stream()
                 .filter(part -> part.what().contains("panes") || part.what().contains("stored"))
                 .mapToLong(Part::bytes)
