@@ -91,6 +91,10 @@ spec:
       env:
         - name: POD_NAME
           valueFrom: {fieldRef: {fieldPath: metadata.name}}
+        {{- if and .root.Values.kafkaUser.enabled (has .role .root.Values.kafkaUser.roles) }}
+        - name: PLUMBLINE_KAFKA_JAAS
+          valueFrom: {secretKeyRef: {name: {{ include "plumbline.name" .root }}-{{ .role }}, key: sasl.jaas.config}}
+        {{- end }}
         {{- with .root.Values.logLevel }}
         - {name: PLUMBLINE_LOG, value: {{ . }}}
         {{- end }}

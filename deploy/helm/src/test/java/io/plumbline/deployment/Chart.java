@@ -17,6 +17,8 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.openshift.api.model.monitoring.v1.PodMonitor;
 import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
+import io.strimzi.api.kafka.model.topic.KafkaTopic;
+import io.strimzi.api.kafka.model.user.KafkaUser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +40,8 @@ record Chart(Path folder) {
 
     /** By apiVersion and kind. */
     private static final Map<String, Class<?>> TYPES = Map.of(
+            "kafka.strimzi.io/v1 KafkaTopic", KafkaTopic.class,
+            "kafka.strimzi.io/v1 KafkaUser", KafkaUser.class,
             "v1 ConfigMap", ConfigMap.class,
             "v1 Service", Service.class,
             "apps/v1 StatefulSet", StatefulSet.class,

@@ -5,16 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.topology.AccessRole;
+import io.plumbline.topology.Grant;
 import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
+import io.strimzi.api.kafka.model.user.KafkaUser;
+import io.strimzi.api.kafka.model.user.KafkaUserAuthorizationSimple;
+import io.strimzi.api.kafka.model.user.acl.AclRule;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -54,6 +61,7 @@ class ChartTest {
             prometheusRule: {enabled: true, runbookUrl: "https://example.org/runbook.md"}
             dashboards: {enabled: true}
             kafkaTopic: {enabled: true, cluster: events}
+            kafkaUser: {enabled: true, cluster: events, roles: [monitor, adapter, subscriber, operator, producer, admin]}
             """.formatted("a".repeat(64));
 
     @TempDir
@@ -73,9 +81,6 @@ class ChartTest {
                 LEAST + "probes: {tcp: true}\nadapter: {enabled: false}\nmonitor: {persistence: {enabled: false}}\n");
         for (String values : variants) {
             for (JsonNode manifest : render(values)) {
-                if (manifest.path("kind").asText().equals("KafkaTopic")) {
-                    continue; // see below
-                }
                 assertEquals(
                         manifest.path("metadata").path("name").asText(),
                         new YAMLMapper()
@@ -227,6 +232,81 @@ class ChartTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "",
+                "config: {application_id: watcher, topics: {activations: hidden-states, decoders: refits}}",
+                "config: {http: {console: false}, kafka: {processing.guarantee: at_least_once}}",
+                "config: {kafka: {adapter.processing.guarantee: at_least_once}}"
+            })
+    void usersHaveTheRightsThatTheProgramPrintsAndNoMore(String values) throws IOException {
+        String merged = merged(values + "\n"
+                + "kafkaUser: {enabled: true, cluster: events, roles: %s}\n".formatted(List.of(AccessRole.values())));
+        List<JsonNode> manifests = render(merged);
+        MonitorConfig config = parse(config(manifests));
+        for (AccessRole role : AccessRole.values()) {
+            KafkaUser user = (KafkaUser) Chart.typed(Chart.one(manifests, "KafkaUser", "watch-" + role));
+            assertEquals("events", user.getMetadata().getLabels().get("strimzi.io/cluster"));
+            assertEquals("scram-sha-512", user.getSpec().getAuthentication().getType());
+            KafkaUserAuthorizationSimple rights =
+                    (KafkaUserAuthorizationSimple) user.getSpec().getAuthorization();
+            assertEquals(
+                    sorted(role.grants(config).stream().map(ChartTest::text)),
+                    sorted(rights.getAcls().stream().map(ChartTest::text)),
+                    role.toString());
+        }
+    }
+
+    private static List<String> sorted(Stream<String> rights) {
+        return rights.sorted().toList();
+    }
+
+    private static String text(Grant grant) {
+        return "%s %s %s %s"
+                .formatted(
+                        grant.type(),
+                        grant.pattern(),
+                        grant.name(),
+                        sorted(grant.operations().stream().map(Enum::name)));
+    }
+
+    /** In Kafka's words. */
+    private static String text(AclRule rule) {
+        Map<String, Object> resource = new YAMLMapper().convertValue(rule.getResource(), new TypeReference<>() {});
+        return "%s %s %s %s"
+                .formatted(
+                        resource.get("type")
+                                .toString()
+                                .replace("transactionalId", "TRANSACTIONAL_ID")
+                                .toUpperCase(Locale.ROOT),
+                        resource.get("patternType").equals("prefix") ? "PREFIXED" : "LITERAL",
+                        resource.get("name"),
+                        sorted(rule.getOperations().stream()
+                                .map(operation -> operation.toValue().replace("DescribeConfigs", "DESCRIBE_CONFIGS"))
+                                .map(operation -> operation.toUpperCase(Locale.ROOT))));
+    }
+
+    @Test
+    void aPodSpeaksToTheBrokerAsTheUserOfItsRole() throws IOException {
+        List<JsonNode> manifests = render(EVERYTHING);
+        for (JsonNode pods : List.of(
+                Chart.one(manifests, "StatefulSet", "watch-monitor"),
+                Chart.one(manifests, "Deployment", "watch-adapter"))) {
+            JsonNode login = StreamSupport.stream(container(pods).path("env").spliterator(), false)
+                    .filter(one -> one.path("name").asText().equals("PLUMBLINE_KAFKA_JAAS"))
+                    .findFirst()
+                    .orElseThrow();
+            assertEquals(
+                    pods.at("/metadata/name"),
+                    login.at("/valueFrom/secretKeyRef/name"),
+                    "Strimzi names it after the user");
+            assertEquals(
+                    "sasl.jaas.config", login.at("/valueFrom/secretKeyRef/key").asText());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "kafkaUser: {roles: [monitors]}",
                 "monitr: {replicas: 2}",
                 "monitor: {replica: 2}",
                 "monitor: {kind: DaemonSet}",
