@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows an adaptation is made of, encoded: no request is in two of {@code fit}, {@code choose} and {@code judge}, unless the
- * split says otherwise, nor in both of {@code anchor} and {@code check}.
+ * The rows an adaptation is made of, encoded: no request is in two of {@code fit}, {@code choose} and {@code judge},
+ * unless the split says otherwise, nor in both of {@code anchor} and {@code check}.
  *
  * @param fit rows of the window to fit every candidate on
  * @param choose to choose between them
@@ -55,8 +55,8 @@ public record AdaptationRows(
     }
 
     /**
-     * Half as many anchors as rows of the window, so that clean traffic keeps its weight where rows of several windows are pooled,
-     * and {@value #FEWEST_ANCHORS} at least.
+     * Half as many anchors as rows of the window, so that clean traffic keeps its weight where rows of several windows
+     * are pooled, and {@value #FEWEST_ANCHORS} at least.
      */
     private static @Nullable SampleRows anchor(BaselineRows baseline, int rows) {
         SampleRows anchor = baseline.anchor();

@@ -8,12 +8,14 @@ import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
 
 /**
- * {@code (Z_p - 1 m^T) Zc^T}, n x N, of rows p with those fitted on, whose mean m is taken out of both: never made, only its products.
+ * {@code (Z_p - 1 m^T) Zc^T}, n x N, of rows p with those fitted on, whose mean m is taken out of both: never made,
+ * only its products.
  *
- * <p>{@code Zc^T X} is made feature by feature and given to the rows where that feature is active before the next one: no matrix of
- * as many rows as there are features. <b>Cost:</b> {@code 2 (nonZeros of either) m} flops for m columns, where the whole matrix would
- * take {@code 2 n N m}: 27 times as many at TopK 32, 1,536 rows and 2,048 fitted on. They run at the speed of a second-level cache, and in
- * plain loops. Columns are shared out among the cores; every sum goes through features in ascending order, whoever makes it.
+ * <p>{@code Zc^T X} is made feature by feature and given to the rows where that feature is active before the next one:
+ * no matrix of as many rows as there are features. <b>Cost:</b> {@code 2 (nonZeros of either) m} flops for m columns,
+ * where the whole matrix would take {@code 2 n N m}: 27 times as many at TopK 32, 1,536 rows and 2,048 fitted on. They
+ * run at the speed of a second-level cache, and in plain loops. Columns are shared out among the cores; every sum goes
+ * through features in ascending order, whoever makes it.
  */
 final class CentredCross {
 

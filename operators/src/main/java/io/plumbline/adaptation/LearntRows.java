@@ -5,11 +5,12 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 
 /**
- * {@code Z^T dual} feature by feature, added to what is there in float64: {@code ((w + z[n1] dual[n1]) + z[n2] dual[n2]) + ...}, the
- * rows n that have the feature ascending, each product and each sum rounded by itself. {@code 2 nonZeros d} flops in all.
+ * {@code Z^T dual} feature by feature, added to what is there in float64:
+ * {@code ((w + z[n1] dual[n1]) + z[n2] dual[n2]) + ...}, the rows n that have the feature ascending, each product and
+ * each sum rounded by itself. {@code 2 nonZeros d} flops in all.
  *
- * <p>Several terms of a sum are taken in one pass, one after the other: that saves loads and stores and changes no bit, since
- * Java neither reorders nor fuses floating-point operations (JLS 15.4), vectorised or not. Any number of threads.
+ * <p>Several terms of a sum are taken in one pass, one after the other: that saves loads and stores and changes no bit,
+ * since Java neither reorders nor fuses floating-point operations (JLS 15.4), vectorised or not. Any number of threads.
  */
 final class LearntRows {
 

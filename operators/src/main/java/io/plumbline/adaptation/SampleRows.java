@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Rows to fit or to check a decoder on: the codes of n rows, the targets (n x d) it should give for them, and the request that
- * each row came with.
+ * Rows to fit or to check a decoder on: the codes of n rows, the targets (n x d) it should give for them, and the
+ * request that each row came with.
  */
 public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
 
@@ -22,7 +22,8 @@ public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
     }
 
     /**
-     * Sampled rows with their codes: those that came with them where they are of this encoder, and the others encoded here.
+     * Sampled rows with their codes: those that came with them where they are of this encoder, and the others encoded
+     * here.
      *
      * @param targetWidth d, needed when there are no rows to see it from
      */

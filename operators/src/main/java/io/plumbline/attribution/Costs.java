@@ -38,12 +38,18 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
                 usefulness(decoder, squaredNorms, byFeature, residuals));
     }
 
-    /** {@code |w| |cov(z, e)|} as a share of the targets' variance: with a refit's {@code |cov|^2 / var z} known, times {@code var z}. */
+    /**
+     * {@code |w| |cov(z, e)|} as a share of the targets' variance: with a refit's {@code |cov|^2 / var z} known, times
+     * {@code var z}.
+     */
     double systematicResidual(int feature) {
         return systematic(removable.estimate()[feature], feature);
     }
 
-    /** Squared length of the change that a refit would make to the column; where the feature is not active, what is typical here. */
+    /**
+     * Squared length of the change that a refit would make to the column; where the feature is not active, what is
+     * typical here.
+     */
     double squaredChange(int feature) {
         double variance = removable.variance()[feature];
         return variance > 0.0 ? removable.estimate()[feature] / variance : removable.typical() * squaredNorms[feature];

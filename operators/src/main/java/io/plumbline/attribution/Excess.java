@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which columns are more wrong on a window than on clean rows, with a bound on how many are listed by chance.
  *
- * <p>Tested is the squared length of the change that a refit would make to a column, value over variance of the code, window less baseline,
- * by Student's t with the bootstrap's variances and one degree of freedom less than there are groups of requests. Of all features tested those
- * are taken that keep the share listed by chance below {@value #FALSE_SHARE} on average (Benjamini and Hochberg, Controlling the false
- * discovery rate, 1995).
+ * <p>Tested is the squared length of the change that a refit would make to a column, value over variance of the code,
+ * window less baseline, by Student's t with the bootstrap's variances and one degree of freedom less than there are
+ * groups of requests. Of all features tested those are taken that keep the share listed by chance below
+ * {@value #FALSE_SHARE} on average (Benjamini and Hochberg, Controlling the false discovery rate, 1995).
  */
 final class Excess {
 

@@ -14,13 +14,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lists the features whose decoder columns are wrong on the rows of a window.
  *
- * <p>A feature is listed where a refit would have to change its column by more than on the rows that the baseline keeps, and more than
- * chance explains: see {@link Excess}. A feature that only fires more often is not listed. The list is ordered by how much its systematic
- * residual exceeds the baseline's: see {@link FailingFeature} and, for the estimate, {@link RemovableErrors}. Rows of one request are not
- * independent, so fewer than five requests list nothing.
+ * <p>A feature is listed where a refit would have to change its column by more than on the rows that the baseline
+ * keeps, and more than chance explains: see {@link Excess}. A feature that only fires more often is not listed. The
+ * list is ordered by how much its systematic residual exceeds the baseline's: see {@link FailingFeature} and, for the
+ * estimate, {@link RemovableErrors}. Rows of one request are not independent, so fewer than five requests list nothing.
  *
- * <p><b>Cost.</b> {@code 2 nnz d} flops for the errors, and at most {@code 16^2 d} for each feature that is active on the rows. <b>Size.</b>
- * Of the baseline 24 bytes a feature; while a window is looked at {@code 8 n d + 12 nnz} bytes and 80 a feature.
+ * <p><b>Cost.</b> {@code 2 nnz d} flops for the errors, and at most {@code 16^2 d} for each feature that is active on
+ * the rows. <b>Size.</b> Of the baseline 24 bytes a feature; while a window is looked at {@code 8 n d + 12 nnz} bytes
+ * and 80 a feature.
  *
  * <p>Immutable; any number of threads. The rows' order changes the last bits only.
  */
@@ -49,8 +50,8 @@ public final class FailingFeatures {
      * Returns lists of features that are compared with the rows which the baseline keeps.
      *
      * @param explainer the one whose features were explained
-     * @param clean rows of clean traffic, of which at most the first {@value #ROWS} are encoded; where there are none, lists are not
-     *     compared with clean traffic
+     * @param clean rows of clean traffic, of which at most the first {@value #ROWS} are encoded; where there are none,
+     *     lists are not compared with clean traffic
      */
     public static FailingFeatures of(Explainer explainer, List<SampledRow> clean) {
         SampleRows rows = encoded(explainer, clean);

@@ -7,20 +7,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The squared error a row that a least-squares refit of one column alone (and of the bias) would remove, for every feature.
- *
- * <p>With codes z and errors e about their means, {@code |sum_i z_i e_i|^2 / (n sum_i z_i^2)}. Chance makes the sum long where a feature is
- * rarely active, so only products of rows of different groups of requests enter: {@code sum_{g != h} <s_g, s_h> G / (G - 1)}, s_g the
- * part of group g, which has no such share. The value may be negative.
- *
- * <p>Still noisy where a feature is rare, the value is drawn towards what features do that are active in half of the groups or more
- * (empirical Bayes). Per squared activation written, their values have the median m and, about it and beyond their own noise, the standard
- * deviation s. A feature that writes A, with bootstrap variance v, is given {@code (value s^2 A^2 + m A v) / (s^2 A^2 + v)},
- * and never more than its own standard deviation from its value (Efron and Morris, Limiting the risk of Bayes and empirical Bayes
- * estimators, JASA 67, 1972), so that a feature that fails alone is not made to look like the others.
- *
- * <p><b>Cost.</b> {@code 2 n_j d + G^2 d} flops for a feature that is active in n_j rows of G groups, at most {@value RequestGroups#MOST}, and 200 {@code G^2} for its samples. <b>Size.</b> 48 bytes a
+ * The squared error a row that a least-squares refit of one column alone (and of the bias) would remove, for every
  * feature.
+ *
+ * <p>With codes z and errors e about their means, {@code |sum_i z_i e_i|^2 / (n sum_i z_i^2)}. Chance makes the sum
+ * long where a feature is rarely active, so only products of rows of different groups of requests enter:
+ * {@code sum_{g != h} <s_g, s_h> G / (G - 1)}, s_g the part of group g, which has no such share. The value may be
+ * negative.
+ *
+ * <p>Still noisy where a feature is rare, the value is drawn towards what features do that are active in half of the
+ * groups or more (empirical Bayes). Per squared activation written, their values have the median m and, about it and
+ * beyond their own noise, the standard deviation s. A feature that writes A, with bootstrap variance v, is given
+ * {@code (value s^2 A^2 + m A v) / (s^2 A^2 + v)}, and never more than its own standard deviation from its value (Efron
+ * and Morris, Limiting the risk of Bayes and empirical Bayes estimators, JASA 67, 1972), so that a feature that fails
+ * alone is not made to look like the others.
+ *
+ * <p><b>Cost.</b> {@code 2 n_j d + G^2 d} flops for a feature that is active in n_j rows of G groups, at most
+ * {@value RequestGroups#MOST}, and 200 {@code G^2} for its samples. <b>Size.</b> 48 bytes a feature.
  *
  * @param estimate drawn in, as above; 0 where a feature is not active
  * @param low lower end of its one-sided 95 % interval

@@ -11,7 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is normal at a site: the moment of clean target rows, of their reconstructions, and the statistics of clean windows.
+ * What is normal at a site: the moment of clean target rows, of their reconstructions, and the statistics of clean
+ * windows.
  *
  * @param explainerSha256 identity of the trained decoder the reconstructions were made with, 64 hexadecimal digits
  * @param moment of the target rows, dimension d
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param grouping how alike the rows of one request are; null where there was one request, or in older files
  * @param samples one per rank and window size asked for
  * @param masking rows that were left out of all of it
- * @param rows whole requests of the recording, request after request, for pricing a decoder on in-distribution traffic: see
- *     {@link io.plumbline.moments.RequestSample}
+ * @param rows whole requests of the recording, request after request, for pricing a decoder on in-distribution traffic:
+ *     see {@link io.plumbline.moments.RequestSample}
  * @param encodedRows rows of a clean window on which its reconstruction was measured, where it has more; at least 2
  * @param requests how its requests differ; null where they were fewer than {@link RequestModel#FEWEST_REQUESTS}
  * @param provenance when it was made, of what, and what it replaces; null for one that was never meant for a file
@@ -120,7 +121,9 @@ public record Baseline(
         return BaselineFile.read(file);
     }
 
-    /** Numbers that are kept of a request's sum under the model of a file, 0 where it has none; reads its header alone. */
+    /**
+     * Numbers that are kept of a request's sum under the model of a file, 0 where it has none; reads its header alone.
+     */
     public static int requestComponents(Path file) throws IOException {
         return BaselineFile.requestComponents(file);
     }

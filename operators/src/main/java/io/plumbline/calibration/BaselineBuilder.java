@@ -15,14 +15,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Builds a {@link Baseline} from clean batches; one batch is one whole request.
  *
- * <p>Two passes over the same requests, because a clean window is assessed against the baseline <em>without its own rows</em>,
- * which it would otherwise resemble too well, and what the others are is known only at the end: {@link #add} every request,
- * then add them again to {@link #secondPass}. Nothing is kept but sums and a bounded sample of whole requests, so a baseline
- * may be of any length. Where rows are masked by their norm there is a pass before both ({@link #needsNorms}): what is long is
- * known only from all rows.
+ * <p>Two passes over the same requests, because a clean window is assessed against the baseline <em>without its own
+ * rows</em>, which it would otherwise resemble too well, and what the others are is known only at the end: {@link #add}
+ * every request, then add them again to {@link #secondPass}. Nothing is kept but sums and a bounded sample of whole
+ * requests, so a baseline may be of any length. Where rows are masked by their norm there is a pass before both
+ * ({@link #needsNorms}): what is long is known only from all rows.
  *
- * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass, the means of at most 4,096 requests ({@code 8 d} bytes each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for
- * transcoders only): 2,048 rows of width 768 are 6 MB. Not thread-safe.
+ * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass, the means of at most 4,096 requests ({@code 8 d} bytes
+ * each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for transcoders only): 2,048 rows of width 768 are 6
+ * MB. Not thread-safe.
  */
 public final class BaselineBuilder {
 
@@ -30,8 +31,8 @@ public final class BaselineBuilder {
     public static final int DEFAULT_SAMPLE_ROWS = 4_096;
 
     /**
-     * Window sizes to calibrate for where none is asked for: a window of any number of rows from 64 on then has a threshold, see
-     * {@link CalibratedSizes}.
+     * Window sizes to calibrate for where none is asked for: a window of any number of rows from 64 on then has a
+     * threshold, see {@link CalibratedSizes}.
      */
     public static final List<Integer> LADDER = List.of(128, 256, 512, 1_024, 2_048, 4_096, 8_192);
 
@@ -78,7 +79,8 @@ public final class BaselineBuilder {
      * Starts a baseline.
      *
      * @param ranks ranks the site may be watched at
-     * @param rowsPerWindow sizes its windows will have; may be empty, then there are no clean windows and no second pass
+     * @param rowsPerWindow sizes its windows will have; may be empty, then there are no clean windows and no second
+     *     pass
      */
     public static BaselineBuilder of(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow) {
         return of(explainer, ranks, rowsPerWindow, MaskRules.NONE);
@@ -109,8 +111,8 @@ public final class BaselineBuilder {
     }
 
     /**
-     * Calibrates for those sizes of {@link #LADDER} that the recording fills {@value #FEWEST_WINDOWS} times, at least for the
-     * smallest that a rank allows, in place of the sizes asked for.
+     * Calibrates for those sizes of {@link #LADDER} that the recording fills {@value #FEWEST_WINDOWS} times, at least
+     * for the smallest that a rank allows, in place of the sizes asked for.
      */
     public BaselineBuilder onLadder() {
         ladder = true;
@@ -128,8 +130,8 @@ public final class BaselineBuilder {
     }
 
     /**
-     * Measures reconstruction in clean windows on another number of rows than {@link SampledReconstruction#usualRows}; the windows that
-     * are judged by them are measured on as many.
+     * Measures reconstruction in clean windows on another number of rows than {@link SampledReconstruction#usualRows};
+     * the windows that are judged by them are measured on as many.
      *
      * @param rowsOfWindow at most so many rows of a window are encoded, at least 2
      */

@@ -33,14 +33,14 @@ import org.jspecify.annotations.Nullable;
  * reconstruction_fvu                      [1]             F64
  * requests                                [1]             I64   G; this and the next may be missing
  * design_effect                           [2]             F64   of the second moment, of the mean, see {@link Grouping}
- * median_norm                             [1]             F64   of the target rows that are not masked by token, see {@link Masking}
- * mask_token_ids                          [m]             I64   this and the next are missing where nothing is masked so
+ * median_norm                             [1]             F64   of rows not masked by token, see {@link Masking}
+ * mask_token_ids                          [m]             I64   missing, as is the next, where nothing is masked so
  * mask_norm_cap                           [1]             F64
- * encoded_rows                            [1]             I64   rows of a clean window on which reconstruction was measured, where it has more
- * request_basis                           [p, d]          F64   this and the next five are missing where there is no {@link RequestModel}
+ * encoded_rows                            [1]             I64   at most so many rows of a clean window were encoded
+ * request_basis                           [p, d]          F64   missing, as the next five, without {@link RequestModel}
  * request_location                        [p]             F64
  * request_rows                            [1]             F64   mean number of rows of a request
- * request_scores                          [B]             F64   of the means of the baseline's requests, cross-fitted, ascending
+ * request_scores                          [B]             F64   of its request means, cross-fitted, ascending
  * request_fvu                             [1]             F64
  * request_fvu_scores                      [F]             F64   of their reconstructions, ascending; may be missing
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   one statistic in clean windows, NaN: undefined
@@ -51,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  * mean, second_moment                     [d], [d, d]     F64   for other programs; not read back
  * </pre>
  *
- * <p>Kept rows have the narrowest of F16, BF16 and F32 that holds every value exactly: 2,048 rows of width 768 are 3 or 6 MB.
- * A file of another version is refused with the command that makes another.
+ * <p>Kept rows have the narrowest of F16, BF16 and F32 that holds every value exactly: 2,048 rows of width 768 are 3 or
+ * 6 MB. A file of another version is refused with the command that makes another.
  */
 final class BaselineFile {
 

@@ -10,21 +10,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * The level of one statistic for windows of any number of rows, from the clean windows of a few sizes.
  *
- * <p>What sampling adds to a statistic falls as {@code 1/sqrt(rows)} (a mean shift, a share), or as the root of a square plus
- * {@code c/rows} (a gap that is not 0 on average). As functions of {@code u = 1/sqrt(rows)} these are straight or convex. The
- * rows of a size are those its clean windows have on average.
+ * <p>What sampling adds to a statistic falls as {@code 1/sqrt(rows)} (a mean shift, a share), or as the root of a
+ * square plus {@code c/rows} (a gap that is not 0 on average). As functions of {@code u = 1/sqrt(rows)} these are
+ * straight or convex. The rows of a size are those its clean windows have on average.
  *
  * <ul>
- *   <li><b>Between two sizes</b> the level is on the straight line in u through theirs, which lies at or above a convex function:
- *       exact, or on the safe side.
- *   <li><b>Above the largest size</b> the level is the largest size's, however many rows a window has: floors only fall with rows.
- *   <li><b>Below the smallest size, down to half its rows,</b> the level continues the line through the two smallest sizes. Where
- *       that line would fall towards fewer rows, two noisy sizes are its cause and the level stays the smallest size's.
- *   <li><b>Below the only size</b> no line is known, so a window is judged by its level down to the fewest rows that one of its
- *       clean windows has, and is undecided below: the same level would alarm too often, a higher one could hide a drift.
+ *   <li><b>Between two sizes</b> the level is on the straight line in u through theirs, which lies at or above a convex
+ *       function: exact, or on the safe side.
+ *   <li><b>Above the largest size</b> the level is the largest size's, however many rows a window has: floors only fall
+ *       with rows.
+ *   <li><b>Below the smallest size, down to half its rows,</b> the level continues the line through the two smallest
+ *       sizes. Where that line would fall towards fewer rows, two noisy sizes are its cause and the level stays the
+ *       smallest size's.
+ *   <li><b>Below the only size</b> no line is known, so a window is judged by its level down to the fewest rows that
+ *       one of its clean windows has, and is undecided below: the same level would alarm too often, a higher one could
+ *       hide a drift.
  *   <li><b>Below half the smallest size</b> a window is undecided.
- *   <li><b>A size without a level</b>, because its clean windows are too few for the quantile asked for, is passed over: its
- *       windows take the level of the next smaller size, which is on the safe side.
+ *   <li><b>A size without a level</b>, because its clean windows are too few for the quantile asked for, is passed
+ *       over: its windows take the level of the next smaller size, which is on the safe side.
  * </ul>
  *
  * <p>Immutable; any number of threads.
@@ -93,8 +96,8 @@ final class CalibratedSizes {
     }
 
     /**
-     * Returns the level of windows as large as the clean windows of a size: the size's own, or where it has none that of the
-     * next smaller size.
+     * Returns the level of windows as large as the clean windows of a size: the size's own, or where it has none that
+     * of the next smaller size.
      */
     Level level(NullSample size) {
         for (Size known : sizes) {
@@ -117,7 +120,10 @@ final class CalibratedSizes {
         return below(place, rows);
     }
 
-    /** How many standard deviations of clean windows a value is above their mean, in windows of so many rows; null if unknown. */
+    /**
+     * How many standard deviations of clean windows a value is above their mean, in windows of so many rows; null if
+     * unknown.
+     */
     @Nullable
     Double score(double value, long rows) {
         Place place = place(rows);

@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The second pass of a {@link BaselineBuilder}: cuts clean windows out of whole requests and keeps their statistics.
  *
- * <p>For every size asked for, requests are collected until a window has at least that many rows; it is then assessed against
- * the baseline without it, in second moment and reconstructions, its requests scored by a model they had no part in, and forgotten. The unfinished last one is
- * no clean window.
+ * <p>For every size asked for, requests are collected until a window has at least that many rows; it is then assessed
+ * against the baseline without it, in second moment and reconstructions, its requests scored by a model they had no
+ * part in, and forgotten. The unfinished last one is no clean window.
  *
- * <p><b>Size.</b> {@code 8 d(d+3)} bytes and a {@link SampledReconstruction} per window size, whatever the number of windows, and a
- * {@link SiteGeometry} per rank.
- * <b>Cost.</b> Four eigendecompositions of d x d per window and rank. Not thread-safe.
+ * <p><b>Size.</b> {@code 8 d(d+3)} bytes and a {@link SampledReconstruction} per window size, whatever the number of
+ * windows, and a {@link SiteGeometry} per rank. <b>Cost.</b> Four eigendecompositions of d x d per window and rank. Not
+ * thread-safe.
  */
 public final class CleanWindowPass {
 

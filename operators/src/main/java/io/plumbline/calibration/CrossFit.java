@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@link RequestModel} and the scores that the baseline's own requests have under models they had no part in.
  *
- * <p>The requests are cut into {@value #FOLDS} stretches of neighbours, since neighbours may be of one conversation or document; each stretch
- * is scored by a model of the others. A request's score under a model that it helped to fit is too small: among 271 requests and 128
- * components by half, and later requests would all look far.
+ * <p>The requests are cut into {@value #FOLDS} stretches of neighbours, since neighbours may be of one conversation or
+ * document; each stretch is scored by a model of the others. A request's score under a model that it helped to fit is
+ * too small: among 271 requests and 128 components by half, and later requests would all look far.
  *
  * <p><b>Cost.</b> {@value #FOLDS} + 1 times that of {@link WhitenedMeans}.
  *

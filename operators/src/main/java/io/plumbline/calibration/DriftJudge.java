@@ -13,16 +13,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges the windows of one site by one or several statistics: what a command judges a file by and what the monitor judges its
- * windows by. Pure, and immutable but for levels that it computes once; any number of threads.
+ * Judges the windows of one site by one or several statistics: what a command judges a file by and what the monitor
+ * judges its windows by. Pure, and immutable but for levels that it computes once; any number of threads.
  *
- * <p><b>Several statistics.</b> A window is above when any of them is above its level. Levels taken from clean windows are of all
- * statistics together, by the largest normal score (see {@link CleanScores}), so that the promise is that of one statistic. A
- * statistic that no clean window of the baseline has (request statistics of a baseline without requests) is left out of it, and its
- * reading says so; so is, for one window, a statistic of request totals that the window does not have. One that cannot be judged
- * otherwise makes the window undecided unless another is above. A drifted site comes
- * back by windows in which all are at or below their clear levels. The one that decides is {@link #deciding}: its name and
- * numbers are the verdict's.
+ * <p><b>Several statistics.</b> A window is above when any of them is above its level. Levels taken from clean windows
+ * are of all statistics together, by the largest normal score (see {@link CleanScores}), so that the promise is that of
+ * one statistic. A statistic that no clean window of the baseline has (request statistics of a baseline without
+ * requests) is left out of it, and its reading says so; so is, for one window, a statistic of request totals that the
+ * window does not have. One that cannot be judged otherwise makes the window undecided unless another is above. A
+ * drifted site comes back by windows in which all are at or below their clear levels. The one that decides is
+ * {@link #deciding}: its name and numbers are the verdict's.
  */
 public final class DriftJudge {
 
@@ -30,9 +30,9 @@ public final class DriftJudge {
     public static final String DEFAULT_TRIGGER = "faithfulness_gap";
 
     /**
-     * The statistics that are judged as one where none is named and the threshold is taken from clean windows: the gap says what
-     * the explainer cannot follow, the reconstruction what that costs, and the reconstruction of single requests shows the first
-     * foreign ones.
+     * The statistics that are judged as one where none is named and the threshold is taken from clean windows: the gap
+     * says what the explainer cannot follow, the reconstruction what that costs, and the reconstruction of single
+     * requests shows the first foreign ones.
      */
     public static final List<String> DEFAULT_TRIGGERS =
             List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label(), Statistic.REQUEST_FVU.label());
@@ -83,7 +83,9 @@ public final class DriftJudge {
         return Statistic.find(statistic).filter(Statistic::isGap).isPresent();
     }
 
-    /** Those of some statistics that the baseline has clean windows of at a rank; all of them where it has none of any. */
+    /**
+     * Those of some statistics that the baseline has clean windows of at a rank; all of them where it has none of any.
+     */
     public static List<String> together(Baseline baseline, List<String> statistics, int rank) {
         List<String> calibrated = statistics.stream()
                 .filter(statistic ->
@@ -93,8 +95,8 @@ public final class DriftJudge {
     }
 
     /**
-     * Returns the statistics that decide where none is named: the gap alone by a number or a share, which are in its units;
-     * otherwise the defaults.
+     * Returns the statistics that decide where none is named: the gap alone by a number or a share, which are in its
+     * units; otherwise the defaults.
      *
      * @param calibrated whether the threshold is taken from clean windows
      * @param others statistics that have another part and do not decide
@@ -154,7 +156,9 @@ public final class DriftJudge {
                 : known.threshold().level(size);
     }
 
-    /** Whether the window came without totals of its requests for this baseline: it was open when the baseline changed. */
+    /**
+     * Whether the window came without totals of its requests for this baseline: it was open when the baseline changed.
+     */
     private static boolean lacksTotals(String statistic, GapAssessment window) {
         return window.statistic(statistic).isEmpty()
                 && Statistic.find(statistic)
@@ -163,9 +167,9 @@ public final class DriftJudge {
     }
 
     /**
-     * The reading that decides: one above its level before one that cannot be judged, that before the others, and among those
-     * the one with the largest score (of a drifted site: one above what it must come back below comes first). A statistic that
-     * is left out does not decide.
+     * The reading that decides: one above its level before one that cannot be judged, that before the others, and among
+     * those the one with the largest score (of a drifted site: one above what it must come back below comes first). A
+     * statistic that is left out does not decide.
      */
     public static Reading deciding(DriftState state, List<Reading> readings) {
         Comparator<Reading> farthest = Comparator.comparing((Reading reading) -> !reading.leftOut())

@@ -22,8 +22,8 @@ public record EncodedErrors(@Nullable Double fvu, List<RequestError> requests) {
     /**
      * Returns the errors of n rows.
      *
-     * <p>Spreads are taken in a second pass over the rows: {@code sum |x|^2 - n |mean|^2} loses digits where the mean is most of
-     * the energy.
+     * <p>Spreads are taken in a second pass over the rows: {@code sum |x|^2 - n |mean|^2} loses digits where the mean
+     * is most of the energy.
      *
      * @param ofRow hash of the request of each row
      * @param targets n x d

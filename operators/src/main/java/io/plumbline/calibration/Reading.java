@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
  * One statistic of one window beside its levels.
  *
  * @param value null where it is undefined in this window
- * @param score the value's distance from the mean of the clean windows, in their standard deviations; null where the level was not
- *     taken from clean windows
+ * @param score the value's distance from the mean of the clean windows, in their standard deviations; null where the
+ *     level was not taken from clean windows
  * @param level above it the statistic speaks for drift
  * @param clear at or below it the statistic speaks against
  * @param undecided null where it can be judged, otherwise why not
- * @param leftOut whether the other statistics are judged without it, because no clean window of the baseline has it or this window
- *     came without totals of its requests
+ * @param leftOut whether the other statistics are judged without it, because no clean window of the baseline has it or
+ *     this window came without totals of its requests
  */
 public record Reading(
         String statistic,

@@ -10,8 +10,8 @@ import io.plumbline.wire.ActivationBatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is needed of a window's requests beside their moment, where they are read whole from a recording: their totals and the errors of their
- * reconstructions. A request is named by its place in the window, from 0. Not thread-safe.
+ * What is needed of a window's requests beside their moment, where they are read whole from a recording: their totals
+ * and the errors of their reconstructions. A request is named by its place in the window, from 0. Not thread-safe.
  */
 public final class RecordedWindow {
 

@@ -5,15 +5,16 @@ import java.util.Locale;
 /**
  * Adds up evidence over the requests of all windows: finds a drift of few requests.
  *
- * <p>The values of a window are the scores of its requests, the clean values those of the baseline's requests. Two detectors take
- * them. The first compares ranks and supposes only that requests of clean traffic are exchangeable with the baseline's
- * ({@link Mode#CONFORMAL}). B baseline requests let it find a share e of foreign requests where {@code e B} exceeds
- * {@code ln(level)} by about 4, see {@link #smallestShareByRanks}: a share of 6 % at B = 271 and one false alarm in 90 days of windows of a minute. The second supposes an exponential
- * tail beyond the baseline's scores ({@link SequentialCuts}) and finds smaller shares of requests that are far out
- * ({@link Mode#TAIL_MODEL}); no single request brings its alarm.
+ * <p>The values of a window are the scores of its requests, the clean values those of the baseline's requests. Two
+ * detectors take them. The first compares ranks and supposes only that requests of clean traffic are exchangeable with
+ * the baseline's ({@link Mode#CONFORMAL}). B baseline requests let it find a share e of foreign requests where
+ * {@code e B} exceeds {@code ln(level)} by about 4, see {@link #smallestShareByRanks}: a share of 6 % at B = 271 and
+ * one false alarm in 90 days of windows of a minute. The second supposes an exponential tail beyond the baseline's
+ * scores ({@link SequentialCuts}) and finds smaller shares of requests that are far out ({@link Mode#TAIL_MODEL}); no
+ * single request brings its alarm.
  *
- * <p>They share the promise: each has twice the level. Requests of one window that resemble each other (retries, one client) are not
- * exchangeable, and may bring an alarm sooner.
+ * <p>They share the promise: each has twice the level. Requests of one window that resemble each other (retries, one
+ * client) are not exchangeable, and may bring an alarm sooner.
  *
  * <p>A pure function. <b>State:</b> under 2 KiB.
  */
@@ -96,7 +97,10 @@ public final class RequestDetector {
         return ranks.smallestShare(clean);
     }
 
-    /** Returns the least number of baseline requests for which windows of foreign requests only are found by ranks alone. */
+    /**
+     * Returns the least number of baseline requests for which windows of foreign requests only are found by ranks
+     * alone.
+     */
     public int leastClean() {
         return ranks.leastClean();
     }

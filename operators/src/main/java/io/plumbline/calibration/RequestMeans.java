@@ -8,8 +8,8 @@ import java.util.TreeMap;
 /**
  * Means and reconstruction errors of a baseline's requests, of which a {@link RequestModel} is made.
  *
- * <p>Keeps at most {@value #CAPACITY} requests, chosen by a hash of their place in the recording: a uniform sample that is the
- * same each time. <b>Size.</b> {@code 8 d} bytes a request: 25 MB at d = 768. Not thread-safe.
+ * <p>Keeps at most {@value #CAPACITY} requests, chosen by a hash of their place in the recording: a uniform sample that
+ * is the same each time. <b>Size.</b> {@code 8 d} bytes a request: 25 MB at d = 768. Not thread-safe.
  */
 final class RequestMeans {
 

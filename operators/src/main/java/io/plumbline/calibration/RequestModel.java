@@ -10,17 +10,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the requests of a baseline differ from each other, and so how far another request is from them.
  *
- * <p><b>Score of the mean:</b> {@code min(1, n/n0) (x - m)' P (x - m)} with the mean x of the request's n rows in the target space, location m
- * and precision P of the baseline's request means ({@link WhitenedMeans}) and n0 the mean number of rows of its requests. <b>Score of the
- * reconstruction:</b> {@code (n f + 5 f0) / (n + 5)} with the FVU f of the request's n encoded rows and f0 that of the baseline's requests. Each becomes a p-value among the scores of the baseline's own requests ({@link ScoreRanks}); those of the means are
- * cross-fitted, so that they are not smaller than what later requests get.
+ * <p><b>Score of the mean:</b> {@code min(1, n/n0) (x - m)' P (x - m)} with the mean x of the request's n rows in the
+ * target space, location m and precision P of the baseline's request means ({@link WhitenedMeans}) and n0 the mean
+ * number of rows of its requests. <b>Score of the reconstruction:</b> {@code (n f + 5 f0) / (n + 5)} with the FVU f of
+ * the request's n encoded rows and f0 that of the baseline's requests. Each becomes a p-value among the scores of the
+ * baseline's own requests ({@link ScoreRanks}); those of the means are cross-fitted, so that they are not smaller than
+ * what later requests get.
  *
- * <p><b>Few rows.</b> The variance of a mean of n rows lies between that of n0 rows (one request is one topic) and {@code n0/n} times it
- * (independent rows). The correction takes the latter. On recorded activations (n0 = 118) the share of clean requests below p = 0.05 was at most
- * 0.04 in means of 3 to 60 rows, and in reconstructions of 2 to 64 rows.
+ * <p><b>Few rows.</b> The variance of a mean of n rows lies between that of n0 rows (one request is one topic) and
+ * {@code n0/n} times it (independent rows). The correction takes the latter. On recorded activations (n0 = 118) the
+ * share of clean requests below p = 0.05 was at most 0.04 in means of 3 to 60 rows, and in reconstructions of 2 to 64
+ * rows.
  *
- * <p><b>Cost.</b> p flops a request beside its projection. <b>Size.</b> {@code 16 p d} bytes and two numbers a baseline request. Immutable; any
- * number of threads.
+ * <p><b>Cost.</b> p flops a request beside its projection. <b>Size.</b> {@code 16 p d} bytes and two numbers a baseline
+ * request. Immutable; any number of threads.
  */
 public final class RequestModel {
 
@@ -166,7 +169,10 @@ public final class RequestModel {
         return fvu;
     }
 
-    /** Cross-fitted scores of the baseline's request means, ascending; a copy. Later clean requests have scores like these. */
+    /**
+     * Cross-fitted scores of the baseline's request means, ascending; a copy. Later clean requests have scores like
+     * these.
+     */
     public double[] baselineScores() {
         return means.scores();
     }

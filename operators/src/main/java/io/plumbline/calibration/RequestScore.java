@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * @param name the text that names it; null where none was given
  * @param rows rows the score was taken from
  * @param score larger is farther; dimensionless
- * @param pValue the chance that a clean request is as far, from {@code e^-30} to 1: the share of the baseline's requests with such
- *     a score, and for scores above that of the 20th farthest of them an estimate by a model of the tail, see {@link ScoreRanks}
+ * @param pValue the chance that a clean request is as far, from {@code e^-30} to 1: the share of the baseline's
+ *     requests with such a score, and for scores above that of the 20th farthest of them an estimate by a model of the
+ *     tail, see {@link ScoreRanks}
  */
 public record RequestScore(long request, @Nullable String name, long rows, double score, double pValue) {
 

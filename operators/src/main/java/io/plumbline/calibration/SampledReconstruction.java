@@ -10,18 +10,21 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Measures the trained decoder's reconstruction as the monitor does: on a number of rows drawn uniformly from the window, on all of
- * them where there are fewer. Clean windows and {@code plumbline assess} are measured by it, so that thresholds hold for the same
- * noise.
+ * Measures the trained decoder's reconstruction as the monitor does: on a number of rows drawn uniformly from the
+ * window, on all of them where there are fewer. Clean windows and {@code plumbline assess} are measured by it, so that
+ * thresholds hold for the same noise.
  *
- * <p>A row is chosen by a hash of what its request holds; the monitor, which has the record's bytes and time besides, chooses
- * others of the same law.
+ * <p>A row is chosen by a hash of what its request holds; the monitor, which has the record's bytes and time besides,
+ * chooses others of the same law.
  *
  * <p><b>Size.</b> The sampled rows in float32. Not thread-safe.
  */
 public final class SampledReconstruction {
 
-    /** The most rows on which it is measured where nothing else is asked for; the monitor samples more of a window by default. */
+    /**
+     * The most rows on which it is measured where nothing else is asked for; the monitor samples more of a window by
+     * default.
+     */
     public static final int MOST_ROWS = 2_048;
 
     /** On so many rows FVU has a relative error of some 5 %. */
@@ -40,8 +43,8 @@ public final class SampledReconstruction {
     }
 
     /**
-     * Returns on how many rows of a window reconstruction is measured where nothing else is asked for: on as many as the encoder does
-     * in some seconds of one core, {@code 1e11 / (2 d k)}, and on 256 to 2,048.
+     * Returns on how many rows of a window reconstruction is measured where nothing else is asked for: on as many as
+     * the encoder does in some seconds of one core, {@code 1e11 / (2 d k)}, and on 256 to 2,048.
      */
     public static int usualRows(Explainer explainer) {
         double flopsOfRow = 2.0 * explainer.inputWidth() * explainer.decoder().features();

@@ -5,12 +5,13 @@ import java.util.Arrays;
 /**
  * The scores of a baseline's requests, which turn another request's score into a p-value.
  *
- * <p>The p-value is the rank among the B scores, {@code (1 + #{scores >= s}) / (B + 1)}: distribution-free. Beyond the T-th largest score u
- * it is {@code T / (B + 1) exp(-(s - u) / e)} with the mean excess e of the scores above u: <b>an exponential model of the tail</b>, since B
- * scores alone cannot tell apart what lies beyond the largest. {@code T = 20}, or a tenth of B where that is less. Never below {@code e^-30}.
+ * <p>The p-value is the rank among the B scores, {@code (1 + #{scores >= s}) / (B + 1)}: distribution-free. Beyond the
+ * T-th largest score u it is {@code T / (B + 1) exp(-(s - u) / e)} with the mean excess e of the scores above u: <b>an
+ * exponential model of the tail</b>, since B scores alone cannot tell apart what lies beyond the largest.
+ * {@code T = 20}, or a tenth of B where that is less. Never below {@code e^-30}.
  *
- * <p>The model does not have to hold for a false-alarm rate: a window's statistic is calibrated on clean windows whose requests went
- * through the same tail. It decides how much a far request counts beside several near ones.
+ * <p>The model does not have to hold for a false-alarm rate: a window's statistic is calibrated on clean windows whose
+ * requests went through the same tail. It decides how much a far request counts beside several near ones.
  */
 final class ScoreRanks {
 

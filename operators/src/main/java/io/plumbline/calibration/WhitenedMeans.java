@@ -12,18 +12,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Location and precision of the means of requests, in few components.
  *
- * <p>A request g of {@code n_g} rows has the mean {@code x_g} and the weight {@code w_g = min(1, n_g / n0)}, n0 rows being usual; its
- * deviation is {@code r_g = sqrt(w_g) (x_g - m)} with the weighted mean m. The covariance of the deviations is shrunk towards a multiple of
- * the identity, {@code (1 - rho) S + rho mu I}, by the formula of Ledoit and Wolf (A well-conditioned estimator for large-dimensional
- * covariance matrices, Journal of Multivariate Analysis 88, 2004).
+ * <p>A request g of {@code n_g} rows has the mean {@code x_g} and the weight {@code w_g = min(1, n_g / n0)}, n0 rows
+ * being usual; its deviation is {@code r_g = sqrt(w_g) (x_g - m)} with the weighted mean m. The covariance of the
+ * deviations is shrunk towards a multiple of the identity, {@code (1 - rho) S + rho mu I}, by the formula of Ledoit and
+ * Wolf (A well-conditioned estimator for large-dimensional covariance matrices, Journal of Multivariate Analysis 88,
+ * 2004).
  *
- * <p>The squared length of a deviation under its inverse is not taken in all d directions. A quarter of the p components are the
- * leading eigenvectors. The others are random directions of the complement, a sketch: there the mean shrunk eigenvalue stands for each, and
- * the squared length is scaled up from the directions drawn to all. Where {@code d <= p} all eigenvectors are taken. The leading p eigenvectors alone leave out the directions in
- * which clean requests hardly differ, and foreign ones do: on recorded activations (d = 384, p = 128, 10 % of 17 requests foreign) they found
- * 64 % of windows, the sketch 75 to 79 %, all 384 directions 75 %.
+ * <p>The squared length of a deviation under its inverse is not taken in all d directions. A quarter of the p
+ * components are the leading eigenvectors. The others are random directions of the complement, a sketch: there the mean
+ * shrunk eigenvalue stands for each, and the squared length is scaled up from the directions drawn to all. Where
+ * {@code d <= p} all eigenvectors are taken. The leading p eigenvectors alone leave out the directions in which clean
+ * requests hardly differ, and foreign ones do: on recorded activations (d = 384, p = 128, 10 % of 17 requests foreign)
+ * they found 64 % of windows, the sketch 75 to 79 %, all 384 directions 75 %.
  *
- * <p><b>Cost.</b> {@code B d^2} flops for B requests and one leading eigenspace of a d x d matrix. <b>Size.</b> {@code 8 p d} bytes.
+ * <p><b>Cost.</b> {@code B d^2} flops for B requests and one leading eigenspace of a d x d matrix. <b>Size.</b>
+ * {@code 8 p d} bytes.
  *
  * @param basis p x d; rows are scaled so that the deviations of clean requests have about unit variance along each
  * @param location {@code basis m}, p numbers

@@ -14,12 +14,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The scores of a window's requests, and the statistics they combine to.
  *
- * <p>A drift reaches a model request by request, and an average of all rows hides the first foreign ones. With the evidence
- * {@code L = -ln p} of each request, {@code request_shift} is the log-mean-exp {@code ln mean exp(0.3 L)}: near 0.36 on clean traffic
- * whatever the number of requests, since {@code exp(0.3 L)} has the mean {@code 1 / 0.7} under a uniform p. It lies between the mean of L, which one foreign
- * request among seventeen hardly moves, and the largest L, {@code worst_request}, which one unusual clean request decides. Exponents
- * of 0.3 to 0.7 found drifts equally often on recorded activations, the smaller ones more evenly. {@code request_fvu} is the log-mean-exp
- * over the requests' reconstructions.
+ * <p>A drift reaches a model request by request, and an average of all rows hides the first foreign ones. With the
+ * evidence {@code L = -ln p} of each request, {@code request_shift} is the log-mean-exp {@code ln mean exp(0.3 L)}:
+ * near 0.36 on clean traffic whatever the number of requests, since {@code exp(0.3 L)} has the mean {@code 1 / 0.7}
+ * under a uniform p. It lies between the mean of L, which one foreign request among seventeen hardly moves, and the
+ * largest L, {@code worst_request}, which one unusual clean request decides. Exponents of 0.3 to 0.7 found drifts
+ * equally often on recorded activations, the smaller ones more evenly. {@code request_fvu} is the log-mean-exp over the
+ * requests' reconstructions.
  *
  * @param missing why there are no scores; null where the baseline has a model of its requests
  * @param means scores of the requests' means, in any order
@@ -39,7 +40,8 @@ public record WindowRequests(@Nullable String missing, List<RequestScore> means,
      * Scores the requests of a window.
      *
      * @param model of the baseline's requests; null where it has none
-     * @param totals of the window's requests; null where there are none. Totals under another projection than the model's are as good as none
+     * @param totals of the window's requests; null where there are none. Totals under another projection than the
+     *     model's are as good as none
      * @param errors of the requests' encoded rows
      */
     public static WindowRequests of(

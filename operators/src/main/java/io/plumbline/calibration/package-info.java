@@ -1,24 +1,26 @@
 /**
  * What is normal at a site, and when a window is not.
  *
- * <p><b>Enters:</b> clean activations with the explainer (once, for the {@link io.plumbline.calibration.Baseline}), then one
- * statistic per window. <b>Leaves:</b> a {@link io.plumbline.calibration.Threshold}'s level, and a
+ * <p><b>Enters:</b> clean activations with the explainer (once, for the {@link io.plumbline.calibration.Baseline}),
+ * then one statistic per window. <b>Leaves:</b> a {@link io.plumbline.calibration.Threshold}'s level, and a
  * {@link io.plumbline.calibration.DriftVerdict} per window.
  *
  * <p><b>The decision.</b> The gap of two clean windows is far from zero and depends on rank, rows per window and the
  * correlation of rows within a request, so a formula for it misleads. The baseline therefore keeps what every statistic
  * was in clean windows of production size, cut from whole requests, each taken against the baseline without itself.
  * {@link io.plumbline.calibration.Threshold} is the place for further rules over these values: each is one more record.
- * The default is a promise about false alarms, kept by order statistics ({@link io.plumbline.calibration.AlarmLaw}); where the
- * clean windows are too few to keep it, the largest of them and the words for what that keeps.
- * Not taken: mean + 3 standard deviations, which gave 0.8 to 3.7 % false alarms instead of 0.13 %.
+ * The default is a promise about false alarms, kept by order statistics ({@link io.plumbline.calibration.AlarmLaw});
+ * where the clean windows are too few to keep it, the largest of them and the words for what that keeps. Not taken:
+ * mean + 3 standard deviations, which gave 0.8 to 3.7 % false alarms instead of 0.13 %.
  *
- * <p><b>Requests.</b> A drift reaches a model request by request, and an average of all rows hides the first foreign ones. So the baseline also
- * says how the means of its requests and their reconstructions differ ({@link io.plumbline.calibration.RequestModel}); each request of a window
- * gets a p-value among them, and the window combines these ({@link io.plumbline.calibration.WindowRequests}). The window's value is calibrated
- * on clean windows like any other: the tail model of the p-values decides what is seen, not how often clean windows pass.
+ * <p><b>Requests.</b> A drift reaches a model request by request, and an average of all rows hides the first foreign
+ * ones. So the baseline also says how the means of its requests and their reconstructions differ
+ * ({@link io.plumbline.calibration.RequestModel}); each request of a window gets a p-value among them, and the window
+ * combines these ({@link io.plumbline.calibration.WindowRequests}). The window's value is calibrated on clean windows
+ * like any other: the tail model of the p-values decides what is seen, not how often clean windows pass.
  *
- * <p><b>The file</b> is a safetensors blob with {@code version} in its metadata; a reader refuses versions it does not know.
+ * <p><b>The file</b> is a safetensors blob with {@code version} in its metadata; a reader refuses versions it does not
+ * know.
  */
 @NullMarked
 package io.plumbline.calibration;

@@ -1,10 +1,11 @@
 package io.plumbline.explainer;
 
 /**
- * The entries of sparse codes by feature instead of by row: those of feature j are {@code start[j] .. start[j + 1] - 1} of {@code row}
- * (ascending) and {@code value}.
+ * The entries of sparse codes by feature instead of by row: those of feature j are {@code start[j] .. start[j + 1] - 1}
+ * of {@code row} (ascending) and {@code value}.
  *
- * <p><b>Size.</b> 12 bytes an entry and 4 a feature. The arrays are not copied: whoever holds them does not write to them.
+ * <p><b>Size.</b> 12 bytes an entry and 4 a feature. The arrays are not copied: whoever holds them does not write to
+ * them.
  */
 public record CodesByFeature(int[] start, int[] row, double[] value) {
 

@@ -13,14 +13,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Every number of one window by {@link Statistic}, and for one that does not exist here the reason.
  *
- * <p>Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are in the units of the moment (squared
- * activations); angles are in radians. Immutable.
+ * <p>Gaps, ratios, shares and overlaps are dimensionless; shifts, eigengaps and losses are in the units of the moment
+ * (squared activations); angles are in radians. Immutable.
  *
  * @param rows rows in the window
  * @param dimension d, of the target space
  * @param rank r
  * @param values by statistic; one that is absent was not known to the version that made the assessment
- * @param davisKahanCertified whether the printed Davis-Kahan number is a bound in this window; null where it is undefined
+ * @param davisKahanCertified whether the printed Davis-Kahan number is a bound in this window; null where it is
+ *     undefined
  * @param principalAngles between explainer and active subspace, ascending; null where the faithfulness gap is undefined
  */
 public record GapAssessment(
@@ -116,7 +117,10 @@ public record GapAssessment(
         }
     }
 
-    /** For each upper bound of a gap that exists, by label, whether it says nothing: it is not below the largest possible gap. */
+    /**
+     * For each upper bound of a gap that exists, by label, whether it says nothing: it is not below the largest
+     * possible gap.
+     */
     public Map<String, Boolean> vacuous() {
         Map<String, Boolean> vacuous = new LinkedHashMap<>();
         for (Statistic statistic : values.keySet()) {
@@ -147,8 +151,8 @@ public record GapAssessment(
 
     /**
      * The bounds that the measured gaps break by more than 1e-6 of the largest possible gap, beyond what
-     * {@link Statistic#SUBSPACE_SINE_BOUND} leaves open: always empty, in every window, unless the arithmetic (or a faster twin
-     * of it) is wrong. The printed Davis-Kahan number counts only where it is certified.
+     * {@link Statistic#SUBSPACE_SINE_BOUND} leaves open: always empty, in every window, unless the arithmetic (or a
+     * faster twin of it) is wrong. The printed Davis-Kahan number counts only where it is certified.
      */
     public List<String> violatedBounds() {
         double open = Math.sqrt(2.0) * value(Statistic.SUBSPACE_SINE_BOUND).orElse(0.0)

@@ -114,8 +114,8 @@ public final class SiteGeometry {
     }
 
     /**
-     * Returns this site's geometry against another baseline, for judging a window of the baseline against the rest of it. The
-     * decoder is not decomposed again.
+     * Returns this site's geometry against another baseline, for judging a window of the baseline against the rest of
+     * it. The decoder is not decomposed again.
      */
     public SiteGeometry withBaseline(SecondMoment other, @Nullable Matrix reconstructionMoment) {
         requireDimension("the baseline", dimension(), other.dimension());
@@ -149,8 +149,8 @@ public final class SiteGeometry {
     /**
      * Every statistic that the moment of one window's target rows gives.
      *
-     * <p>A window of fewer rows than the rank is not decomposed into subspaces: its moment has rank below r, so that its
-     * rank-r eigenspace is arbitrary. Its shifts and losses are still reported. What comes from elsewhere, such as
+     * <p>A window of fewer rows than the rank is not decomposed into subspaces: its moment has rank below r, so that
+     * its rank-r eigenspace is arbitrary. Its shifts and losses are still reported. What comes from elsewhere, such as
      * {@link Statistic#RECONSTRUCTION_FVU_TRAINED}, is undefined until it is added ({@link GapAssessment#with}).
      *
      * @throws IllegalArgumentException if the window has another dimension or no rows

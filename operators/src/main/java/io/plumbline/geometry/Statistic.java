@@ -6,9 +6,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every number that is told of a window: what configuration can name as {@code trigger}, what reports and {@code --json} carry, what
- * baselines keep clean values of and what {@code /metrics} and the console show. All of these go through this list, so that a statistic is
- * one entry here and one computation: in {@link SiteGeometry} where the window's moment gives it, by {@link GapAssessment#with} elsewhere.
+ * Every number that is told of a window: what configuration can name as {@code trigger}, what reports and
+ * {@code --json} carry, what baselines keep clean values of and what {@code /metrics} and the console show. All of
+ * these go through this list, so that a statistic is one entry here and one computation: in {@link SiteGeometry} where
+ * the window's moment gives it, by {@link GapAssessment#with} elsewhere.
  *
  * <p>The order is that of the keys in a report.
  */
@@ -75,7 +76,9 @@ public enum Statistic {
     /** {@code λ_1 / tr M_OOD}; near 1 one direction (often one special token) is everything. */
     TOP_EIGENVALUE_SHARE(
             share("Share of the window's energy in its first eigenvector; near 1 one token or coordinate dominates")),
-    /** The faithfulness gap with the leading eigenspace of the baseline's reconstructions as the explainer's subspace. */
+    /**
+     * The faithfulness gap with the leading eigenspace of the baseline's reconstructions as the explainer's subspace.
+     */
     RECONSTRUCTION_GAP(
             gap("Frobenius gap between the active subspace and the top eigenspace of the explainer's reconstructions of the baseline")
                     .measuringDrift()),
@@ -222,7 +225,9 @@ public enum Statistic {
         return gap;
     }
 
-    /** Whether it measures drift by itself, and is no bound, no constant of the site and no other form of one that does. */
+    /**
+     * Whether it measures drift by itself, and is no bound, no constant of the site and no other form of one that does.
+     */
     public boolean measuresDrift() {
         return measuresDrift;
     }

@@ -6,10 +6,11 @@ import java.util.Random;
 /**
  * Orthonormal bases of what the rows of a wide b x d matrix span.
  *
- * <p>By two passes of Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015, doi:10.1553/etna_vol44s306), nearly all
- * of it products: {@code 8 b^2 d} flops. The first makes the rows orthonormal up to the square of their condition number
- * times {@code 2^-53}, the second to rounding. Where the rows are too dependent for that, by Gram-Schmidt, twice for each row;
- * a row that is a combination of others is replaced by a random direction, so that there are always b.
+ * <p>By two passes of Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015, doi:10.1553/etna_vol44s306),
+ * nearly all of it products: {@code 8 b^2 d} flops. The first makes the rows orthonormal up to the square of their
+ * condition number times {@code 2^-53}, the second to rounding. Where the rows are too dependent for that, by
+ * Gram-Schmidt, twice for each row; a row that is a combination of others is replaced by a random direction, so that
+ * there are always b.
  */
 public final class OrthonormalRows {
 
@@ -22,7 +23,8 @@ public final class OrthonormalRows {
     private OrthonormalRows() {}
 
     /**
-     * An orthonormal basis of the rows of {@code matrix}, which must be no more than its columns; the argument is used up.
+     * An orthonormal basis of the rows of {@code matrix}, which must be no more than its columns; the argument is used
+     * up.
      *
      * @param fixed orthonormal rows that the basis is orthogonal to; none to do without
      */
@@ -118,7 +120,10 @@ public final class OrthonormalRows {
         return rows;
     }
 
-    /** Makes {@code row} orthogonal to the first {@code count} of {@code basis} and of length 1; the share of it that was left. */
+    /**
+     * Makes {@code row} orthogonal to the first {@code count} of {@code basis} and of length 1; the share of it that
+     * was left.
+     */
     private static double orthogonalise(double[] row, double[][] basis, int count) {
         int d = row.length;
         double before = Math.sqrt(Kernels.dot(row, 0, row, 0, d));

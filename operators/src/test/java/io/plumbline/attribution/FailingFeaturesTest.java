@@ -13,7 +13,10 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Sixty features in 24 dimensions, each active in a tenth of the rows; targets are made by a decoder of which one column is turned. */
+/**
+ * Sixty features in 24 dimensions, each active in a tenth of the rows; targets are made by a decoder of which one
+ * column is turned.
+ */
 class FailingFeaturesTest {
 
     private static final int FEATURES = 60;

@@ -214,7 +214,10 @@ class DriftJudgeTest {
                 judge.judge(drifted, window(2, false)).transition());
     }
 
-    /** Drift along the second direction moves both; of the two levels the first is passed 1.4 times over, the second 1.1 times. */
+    /**
+     * Drift along the second direction moves both; of the two levels the first is passed 1.4 times over, the second 1.1
+     * times.
+     */
     @Test
     void ofSeveralStatisticsTheOneFarthestAboveDecides() {
         GapAssessment clean = window(10, false);

@@ -30,8 +30,8 @@ import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * Every statistic of Plumbline, and a kernel two-sample test, on the same windows of whole requests: calibrated on clean windows
- * as a baseline file has them, then asked about others.
+ * Every statistic of Plumbline, and a kernel two-sample test, on the same windows of whole requests: calibrated on
+ * clean windows as a baseline file has them, then asked about others.
  */
 public final class DetectionBench {
 
@@ -122,8 +122,8 @@ public final class DetectionBench {
     }
 
     /**
-     * Windows of which each request is of the shifted traffic with the share of its window, the others of the usual; no request
-     * twice in one window.
+     * Windows of which each request is of the shifted traffic with the share of its window, the others of the usual; no
+     * request twice in one window.
      *
      * @param share of shifted requests, a function of the window's place from 0 to 1
      */

@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Levels taken from clean windows: for each detector the {@code floor(rate (K+1))}-th largest clean value, which keeps the
- * rate, and, as the rival, mean + 3 standard deviations.
+ * Levels taken from clean windows: for each detector the {@code floor(rate (K+1))}-th largest clean value, which keeps
+ * the rate, and, as the rival, mean + 3 standard deviations.
  */
 public final class Levels {
 
@@ -36,7 +36,10 @@ public final class Levels {
         return mean + 3.0 * Math.sqrt(squares / (values.length - 1));
     }
 
-    /** The rate that the order statistic of one detector keeps, at most the one asked for unless the windows are too few. */
+    /**
+     * The rate that the order statistic of one detector keeps, at most the one asked for unless the windows are too
+     * few.
+     */
     public double kept(String detector) {
         return (double) fromTop(detector) / (values(detector).length + 1);
     }

@@ -22,8 +22,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Plumbline's statistics and {@link Peers} on windows of a {@link SyntheticWorld}, and the list of failing features against the truth. The
- * explainer is the true dictionary. No request is in two windows.
+ * Plumbline's statistics and {@link Peers} on windows of a {@link SyntheticWorld}, and the list of failing features
+ * against the truth. The explainer is the true dictionary. No request is in two windows.
  */
 final class SyntheticBench {
 

@@ -31,8 +31,9 @@ import org.apache.commons.math3.special.Beta;
 import org.apache.commons.math3.util.CombinatoricsUtils;
 
 /**
- * The first 64 hidden units of the toy network, their autoencoder cut to those units, and requests of 32 rows whose z follows
- * {@code z_t = rho z_(t-1) + sqrt(1 - rho^2) e_t} within a request: the same distribution of single rows for every rho.
+ * The first 64 hidden units of the toy network, their autoencoder cut to those units, and requests of 32 rows whose z
+ * follows {@code z_t = rho z_(t-1) + sqrt(1 - rho^2) e_t} within a request: the same distribution of single rows for
+ * every rho.
  */
 final class HeldOutStream {
 
@@ -135,8 +136,8 @@ final class HeldOutStream {
     }
 
     /**
-     * The chance of {@code alarms} or more of {@code windows} above the {@code fromTop}-th largest of {@code clean} values, all
-     * independent: binomial given the clean values, beta-binomial over them.
+     * The chance of {@code alarms} or more of {@code windows} above the {@code fromTop}-th largest of {@code clean}
+     * values, all independent: binomial given the clean values, beta-binomial over them.
      */
     static double chanceOfAsMany(int alarms, int windows, int clean, int fromTop) {
         double chance = 0.0;

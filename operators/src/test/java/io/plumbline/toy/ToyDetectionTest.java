@@ -9,8 +9,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * What docs/concepts/detection.md says of the toy stream, where it is plain with few windows; {@link ToyDetectionSoak} is
- * the long form.
+ * What docs/concepts/detection.md says of the toy stream, where it is plain with few windows; {@link ToyDetectionSoak}
+ * is the long form.
  */
 class ToyDetectionTest {
 

@@ -28,20 +28,20 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one monitor, and what it writes to its own topics, from a configuration and the sizes of its explainers.
- * Reads no weights.
+ * The memory of one monitor, and what it writes to its own topics, from a configuration and the sizes of its
+ * explainers. Reads no weights.
  *
- * <p>With d the target width, k the features, r the rank, s the sampled rows and w the width of a sampled row ({@code d},
- * for a transcoder input and target width together), in bytes:
+ * <p>With d the target width, k the features, r the rank, s the sampled rows and w the width of a sampled row
+ * ({@code d}, for a transcoder input and target width together), in bytes:
  *
  * <pre>
  * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD} + codes)
  * rows that wait        4 d {@link FloatPanel#capacity}, in each live pane where rows are read
  * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16 + codes where windows are composed)
- * request totals, live  {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 192), where the baseline has p directions of requests
+ * request totals, live  {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 192), for p directions of requests
  * in a store, sent       1.5 and 1 times {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 45)
  * sums that wait        128 d, in each live pane where rows of such a site are read
- * codes of a row        12 a + {@link #CODES_OVERHEAD}, with {@code encode_rows: on-arrival}; a active features, at most 4 w / 3
+ * codes of a row        12 a + {@link #CODES_OVERHEAD}, where encoded on arrival; a active features, at most 4 w / 3
  * explainer             4 k d_in + 4 k d; 8 for weights stored as F64, and of an encoder with fewer than 2^20 of them
  * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r + 16 d p
@@ -49,11 +49,12 @@ import org.jspecify.annotations.Nullable;
  * pooled, in the adapter (p + s) (4 w + 24 + codes), while the site is drifted; p {@code adaptation.pooled_rows}
  * </pre>
  *
- * <p>Java's default collector, G1, gives an array of at least half of one of its regions (8 MiB, as the launcher sets it)
- * regions of its own: a moment of d = 2,048 takes 24 MiB instead of 16. The large arrays are rounded up so.
+ * <p>Java's default collector, G1, gives an array of at least half of one of its regions (8 MiB, as the launcher sets
+ * it) regions of its own: a moment of d = 2,048 takes 24 MiB instead of 16. The large arrays are rounded up so.
  *
  * <p>Panes open: {@link WindowSettings#openPanesPerPartition} at level 1, {@link WindowSettings#openPanesPerWindow} at
- * level 2. Measured against the heap in {@code PaneMemoryTest}, {@code SiteMemoryTest} and {@code ScaleSoak}: within 25 %.
+ * level 2. Measured against the heap in {@code PaneMemoryTest}, {@code SiteMemoryTest} and {@code ScaleSoak}: within 25
+ * %.
  *
  * @param held what stays for as long as the monitor runs
  * @param working what comes and goes, the most of each and never two together
@@ -225,7 +226,8 @@ public record CapacityEstimate(
     }
 
     /**
-     * The estimate of a configuration. Sites whose explainers cannot be read are left out: {@link ConfigCheck} names them.
+     * The estimate of a configuration. Sites whose explainers cannot be read are left out: {@link ConfigCheck} names
+     * them.
      *
      * @param heapBytes the heap it is meant for
      * @param requestComponents directions along which requests of a site are totalled; 0: they are not
@@ -259,7 +261,10 @@ public record CapacityEstimate(
         }
     }
 
-    /** As this JVM has it, or as the launcher sets it for one with another heap; 1: another collector, which wastes nothing. */
+    /**
+     * As this JVM has it, or as the launcher sets it for one with another heap; 1: another collector, which wastes
+     * nothing.
+     */
     private static long region(long heapBytes) {
         if (heapBytes != Runtime.getRuntime().maxMemory()) {
             return LAUNCHERS_REGION;

@@ -41,9 +41,9 @@ import org.apache.kafka.streams.processor.TimestampExtractor;
  *                  └► dead-letters
  * </pre>
  *
- * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning; the right
- * one where a site's panes come together, keyed by site. It relies on {@code exactly_once_v2}: the tiles of a pane, the
- * progress that covers them and the offsets of the rows in them are one transaction.
+ * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning; the
+ * right one where a site's panes come together, keyed by site. It relies on {@code exactly_once_v2}: the tiles of a
+ * pane, the progress that covers them and the offsets of the rows in them are one transaction.
  */
 public final class MonitorTopology {
 
@@ -52,7 +52,9 @@ public final class MonitorTopology {
     /** Who watches the stages. */
     public record Listeners(IngestListener ingest, WindowListener windows, DriftListener drift) {}
 
-    /** The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site and no broker. */
+    /**
+     * The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site and no broker.
+     */
     static DescribedTopology describe(MonitorConfig config, Listeners listeners) {
         return described(
                 config,
@@ -98,7 +100,8 @@ public final class MonitorTopology {
      * @param repeats counts what is read again and again
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
-     * @param encoder encodes sampled rows of sites with {@code adaptation.encode_rows: on-arrival}; {@link EarlyEncoding#background}
+     * @param encoder encodes sampled rows of sites with {@code adaptation.encode_rows: on-arrival};
+     *     {@link EarlyEncoding#background}
      * @param projections of sites whose requests are totalled, from their baselines
      * @param outputs goes on where a topic does not take what is written
      */

@@ -6,7 +6,10 @@ public interface AdaptationListener {
     /** A request was answered; the report is final. */
     void onAdaptation(AdaptationReport report);
 
-    /** Of the sampled rows of an adaptation of {@code site}, {@code early} came with their codes and {@code late} did not. */
+    /**
+     * Of the sampled rows of an adaptation of {@code site}, {@code early} came with their codes and {@code late} did
+     * not.
+     */
     default void onSample(String site, int early, int late) {}
 
     /** The adapter holds {@code rows} distinct rows of drifted windows of {@code site} for its next refit. */

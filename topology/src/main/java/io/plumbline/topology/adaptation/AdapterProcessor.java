@@ -316,8 +316,8 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     }
 
     /**
-     * Whether an adapted decoder serves and there are twice the rows it was fitted on. At every doubling once, so that chance is
-     * not asked until it says yes.
+     * Whether an adapted decoder serves and there are twice the rows it was fitted on. At every doubling once, so that
+     * chance is not asked until it says yes.
      */
     private static boolean hasDoubled(PooledRows rows, SwapState.@Nullable Fitted fitted, RowPool pool) {
         return fitted != null && rows.size() >= 2 * Math.max(fitted.rows(), pool.doubledRows());

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What the adapter remembers of the drifted windows whose rows it has pooled for a site; the rows themselves lie beside it
- * ({@link RowPools}). Stored as JSON with snake-case keys, at most {@value #MOST_WINDOWS} windows, some 100 kB.
+ * What the adapter remembers of the drifted windows whose rows it has pooled for a site; the rows themselves lie beside
+ * it ({@link RowPools}). Stored as JSON with snake-case keys, at most {@value #MOST_WINDOWS} windows, some 100 kB.
  *
  * @param windows the windows, ascending by their ends
  * @param rows distinct rows of theirs that are pooled
  * @param judgedMs end of the window that was last answered with a refit, {@link #NEVER} before the first
- * @param doubledRows distinct rows when a refit was last made because they had doubled, 0 where none was since the pool was last
- *     emptied
+ * @param doubledRows distinct rows when a refit was last made because they had doubled, 0 where none was since the pool
+ *     was last emptied
  */
 record RowPool(List<Window> windows, int rows, long judgedMs, int doubledRows) {
 
@@ -45,8 +45,8 @@ record RowPool(List<Window> windows, int rows, long judgedMs, int doubledRows) {
     }
 
     /**
-     * Returns the windows of this pool with one more, without those that end longer than {@code age} before or after it; a known
-     * end is replaced.
+     * Returns the windows of this pool with one more, without those that end longer than {@code age} before or after
+     * it; a known end is replaced.
      */
     List<Window> with(Window added, Duration age) {
         List<Window> all = Stream.concat(

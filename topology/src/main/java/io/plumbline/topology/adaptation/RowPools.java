@@ -24,12 +24,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rows of consecutive drifted windows of each site, in two change-logged stores: the parts of their samples as they came,
- * under {@code SITE#END#INDEX}, and a {@link RowPool} that says which of them count.
+ * The rows of consecutive drifted windows of each site, in two change-logged stores: the parts of their samples as they
+ * came, under {@code SITE#END#INDEX}, and a {@link RowPool} that says which of them count.
  *
- * <p>A part is written once, when it comes. A window read again replaces itself, and a row that lies in two windows counts
- * once, so a replay gives the same pool. <b>Memory</b> of a site: the rows of its pool and at most one sample more, as bytes,
- * and once more as rows while a request is answered. One task's; not thread-safe.
+ * <p>A part is written once, when it comes. A window read again replaces itself, and a row that lies in two windows
+ * counts once, so a replay gives the same pool. <b>Memory</b> of a site: the rows of its pool and at most one sample
+ * more, as bytes, and once more as rows while a request is answered. One task's; not thread-safe.
  */
 final class RowPools {
 
@@ -80,7 +80,8 @@ final class RowPools {
      * Adds the rows of a window to those of its site, and returns all of them.
      *
      * @param explainer what the rows must fit
-     * @param fittedUpToMs end of the newest window that the decoder in service was fitted on, {@link RowPool#NEVER} for none
+     * @param fittedUpToMs end of the newest window that the decoder in service was fitted on, {@link RowPool#NEVER} for
+     *     none
      * @throws IllegalArgumentException if a part is missing or cannot be read; the pool is then as it was
      */
     PooledRows add(String site, Adapt request, Limits limits, Explainer explainer, long fittedUpToMs) {

@@ -14,8 +14,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides how many rows of a window are encoded: as many as in the baseline's clean windows. Fewer rows scatter more than clean
- * windows say: where the sample or the configured rate gives fewer, what rests on reconstruction is undefined.
+ * Decides how many rows of a window are encoded: as many as in the baseline's clean windows. Fewer rows scatter more
+ * than clean windows say: where the sample or the configured rate gives fewer, what rests on reconstruction is
+ * undefined.
  */
 final class EncodedRowsRule {
 

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param fvu of that decoder on {@code head}
  * @param activeGap its faithfulness gap
  * @param errors it against the trained one, while it is an adapted one that is watched
- * @param failing the features that fail, where the window looks drifted; null where nobody may ask, so that it was left out
+ * @param failing the features that fail, where the window looks drifted; null where nobody may ask, so that it was left
+ *     out
  * @param spectrum eigenvalues of window and baseline
  * @param nanoseconds what it took
  */

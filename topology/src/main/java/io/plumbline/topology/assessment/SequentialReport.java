@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param level evidence at which there is an alarm: its average run length in windows
  * @param alarm whether this window brought one; null where it was not taken
  * @param windows windows taken since the detector started
- * @param mode what an alarm over requests supposes, see {@link io.plumbline.calibration.RequestDetector.Mode}: {@code conformal}, or {@code
- *     tail_model}, which is a warning; null for statistics of whole windows
+ * @param mode what an alarm over requests supposes, see {@link io.plumbline.calibration.RequestDetector.Mode}:
+ *     {@code conformal}, or {@code tail_model}, which is a warning; null for statistics of whole windows
  * @param passedOver why the window was not taken; null where it was
  */
 public record SequentialReport(

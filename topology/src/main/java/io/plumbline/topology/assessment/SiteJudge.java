@@ -36,11 +36,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Measures and judges the windows of one site. Pure: what it remembers goes in and comes out.
  *
- * <p>In two steps: {@link #measure} takes all the time and no memory, so that it can be done beside the stream; {@link #decide} takes
- * microseconds, in the order of the windows.
+ * <p>In two steps: {@link #measure} takes all the time and no memory, so that it can be done beside the stream;
+ * {@link #decide} takes microseconds, in the order of the windows.
  *
  * <p><b>Cost</b> of a window: its leading eigenspace, products of {@code O(d² r)}, and the encoder on at most
- * {@link io.plumbline.calibration.Baseline#encodedRows} rows; where the window looks drifted, on up to {@link FailingFeatures#ROWS}.
+ * {@link io.plumbline.calibration.Baseline#encodedRows} rows; where the window looks drifted, on up to
+ * {@link FailingFeatures#ROWS}.
  */
 final class SiteJudge {
 

@@ -26,10 +26,11 @@ import org.jspecify.annotations.Nullable;
  * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
  * @param cooldown least event time between two refits of the site
  * @param minimumRows windows with fewer rows are undecided
- * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see {@link EncodedRowsRule}
+ * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see
+ *     {@link EncodedRowsRule}
  * @param adapts whether a drift asks for an adapted decoder; if not, the site is only watched
- * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained one
- *     before its return is asked for; null: never
+ * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained
+ *     one before its return is asked for; null: never
  */
 public record SiteSettings(
         String site,

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param statistic its name
  * @param role {@code trigger} or {@code warn}
  * @param value null where undefined
- * @param score the value's distance from the mean of the clean windows of as many rows, in their standard deviations: the statistic
- *     with the largest one speaks for the window; null where the threshold was not taken from clean windows
+ * @param score the value's distance from the mean of the clean windows of as many rows, in their standard deviations:
+ *     the statistic with the largest one speaks for the window; null where the threshold was not taken from clean
+ *     windows
  * @param threshold in the statistic's own unit; null where there is none
  * @param exceeded null where that cannot be said
  * @param cleanWindows how many clean windows the threshold was taken from; null for a number or a share

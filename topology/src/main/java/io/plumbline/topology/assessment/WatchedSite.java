@@ -68,7 +68,9 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
         return new WatchedSite(settings, explainer, baseline, geometry);
     }
 
-    /** Why a statistic of this site would be measured on fewer rows than in the clean windows of its baseline, or null. */
+    /**
+     * Why a statistic of this site would be measured on fewer rows than in the clean windows of its baseline, or null.
+     */
     public static @Nullable String fewerEncodedRows(SiteSettings settings, Baseline baseline) {
         return EncodedRowsRule.refusal(baseline, settings);
     }

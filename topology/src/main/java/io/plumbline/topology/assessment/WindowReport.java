@@ -7,11 +7,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything Plumbline says about one window of one site. On the {@code window-reports} topic: one flat JSON object with
- * snake-case keys, a key for every {@link io.plumbline.geometry.Statistic} among them.
+ * Everything Plumbline says about one window of one site. On the {@code window-reports} topic: one flat JSON object
+ * with snake-case keys, a key for every {@link io.plumbline.geometry.Statistic} among them.
  *
- * <p>The same however the rows are spread over partitions and instances. What is not the same, the account of the site's rows
- * at that moment, is a header of the record: {@link WindowAssessor#ACCOUNT_HEADER}.
+ * <p>The same however the rows are spread over partitions and instances. What is not the same, the account of the
+ * site's rows at that moment, is a header of the record: {@link WindowAssessor#ACCOUNT_HEADER}.
  *
  * @param site the site
  * @param windowStartMs event time, inclusive, milliseconds since 1970 UTC
@@ -20,31 +20,35 @@ import org.jspecify.annotations.Nullable;
  * @param requests records that contributed; several may be of one request
  * @param requestsScored requests that were scored one by one
  * @param recordsNotScored records of other requests, beyond the number that is kept
- * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED}; empty where none was
- *     scored, null in reports of versions before it
+ * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED};
+ *     empty where none was scored, null in reports of versions before it
  * @param verdict {@code aligned}, {@code drifted} or {@code undecided}
  * @param reason a sentence for the verdict; while the site is drifted it names the farthest requests, if any was scored
  * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
  * @param triggerValue its value; null where undefined
  * @param threshold the value it must exceed
  * @param statistics every statistic that triggers or warns, with its own threshold
- * @param warning the verdict of those that warn: {@code aligned}, {@code drifted} or {@code undecided}; null without any
+ * @param warning the verdict of those that warn: {@code aligned}, {@code drifted} or {@code undecided}; null without
+ *     any
  * @param warningReason a sentence for it
  * @param sequential evidence added up over windows, of every statistic of {@code sequential}; empty without any
- * @param reconstructionFvu FVU of the active decoder on the rows of the window's sample that the trained one is measured on
- * @param activeFaithfulnessGap faithfulness gap of the active decoder, beside that of the trained one; null where undefined, and
- *     for some seconds after a swap
+ * @param reconstructionFvu FVU of the active decoder on the rows of the window's sample that the trained one is
+ *     measured on
+ * @param activeFaithfulnessGap faithfulness gap of the active decoder, beside that of the trained one; null where
+ *     undefined, and for some seconds after a swap
  * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
- * @param adaptationRequested whether this window sent its sampled rows to the adapter, which makes a refit when one is due
+ * @param adaptationRequested whether this window sent its sampled rows to the adapter, which makes a refit when one is
+ *     due
  * @param rollbackRequested whether this window asked for the trained decoder because the active one does worse
  * @param violatedBounds names of valid bounds the measured gaps break; empty unless there is a defect
  * @param maskedByToken rows of the window that were taken out before everything else for their token
  * @param maskedByNorm the same for their norm
  * @param maskedShare both as a share of the rows that came
  * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
- * @param failingFeatures while the site is drifted, the features whose decoder columns are wrong on the window's rows, worst first, at
- *     most {@link io.plumbline.attribution.FailingFeatures#REPORTED}; null otherwise
- * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not say
+ * @param failingFeatures while the site is drifted, the features whose decoder columns are wrong on the window's rows,
+ *     worst first, at most {@link io.plumbline.attribution.FailingFeatures#REPORTED}; null otherwise
+ * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not
+ *     say
  * @param baselineRevision which one it is, 1 for a first baseline; null where its file does not say
  * @param spectrum eigenvalues of window and baseline and the angles between them; null in reports of versions before it
  * @param geometry the numbers of the window, undefined ones as null

@@ -32,8 +32,8 @@ public record WorstRequest(String request, long rows, double score, double pValu
     /**
      * Returns the requests with most evidence, largest first.
      *
-     * @param deciding name of the deciding statistic: by {@code request_fvu} requests count by their reconstructions, by all others
-     *     by their means where those are known
+     * @param deciding name of the deciding statistic: by {@code request_fvu} requests count by their reconstructions,
+     *     by all others by their means where those are known
      */
     public static List<WorstRequest> of(WindowRequests requests, String deciding) {
         List<RequestScore> scores = deciding.equals(Statistic.REQUEST_FVU.label())
@@ -56,8 +56,8 @@ public record WorstRequest(String request, long rows, double score, double pValu
     }
 
     /**
-     * Returns the names of the first few with their shares of the evidence. A name is what a client sent: control characters,
-     * which would reach terminals and logs, become {@code ?}.
+     * Returns the names of the first few with their shares of the evidence. A name is what a client sent: control
+     * characters, which would reach terminals and logs, become {@code ?}.
      */
     public static String names(List<WorstRequest> worst) {
         return worst.stream()

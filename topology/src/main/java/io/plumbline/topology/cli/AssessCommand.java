@@ -280,8 +280,8 @@ final class AssessCommand implements Callable<Integer> {
     }
 
     /**
-     * Squared errors over squared distances to the mean. A second pass, because the mean is known only after the first: the
-     * shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
+     * Squared errors over squared distances to the mean. A second pass, because the mean is known only after the first:
+     * the shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
      */
     private static double reconstructionFvu(
             ActivationStream stream, Explainer trained, SecondMoment moment, RecordedWindow requests)

@@ -280,7 +280,9 @@ final class BaselineCommand implements Callable<Integer> {
         });
     }
 
-    /** Adds how far another statistic strays by itself, in one line: minimum, median and maximum of the clean windows. */
+    /**
+     * Adds how far another statistic strays by itself, in one line: minimum, median and maximum of the clean windows.
+     */
     private static void putSpread(Answer answer, NullSample sample, String statistic) {
         String key = "%s_min_median_max_rank_%d_rows_%d".formatted(statistic, sample.rank(), sample.rowsPerWindow());
         DescriptiveStatistics clean = new DescriptiveStatistics(sample.values(statistic));

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * Options that say above which value of a statistic a window is drifted: at most one of them. Without any the standard promise
- * about false alarms holds, as for a site whose configuration names none.
+ * Options that say above which value of a statistic a window is drifted: at most one of them. Without any the standard
+ * promise about false alarms holds, as for a site whose configuration names none.
  */
 final class ThresholdOptions {
 

@@ -44,7 +44,10 @@ public final class ConfigCheck {
             @Nullable Baseline baseline,
             List<String> problems) {
 
-        /** GFLOP/s of one core: what the vector kernel reaches with 16,384 features and more. The plain loops are slower. */
+        /**
+         * GFLOP/s of one core: what the vector kernel reaches with 16,384 features and more. The plain loops are
+         * slower.
+         */
         private static final double ENCODER_SPEED = 90.0;
 
         public Site {
@@ -52,8 +55,9 @@ public final class ConfigCheck {
         }
 
         /**
-         * Returns what calibrated thresholds come to, a line for every size that the baseline has clean windows of, what they
-         * promise, and what slow drift is found by; empty where nothing is taken from the baseline or it is missing.
+         * Returns what calibrated thresholds come to, a line for every size that the baseline has clean windows of,
+         * what they promise, and what slow drift is found by; empty where nothing is taken from the baseline or it is
+         * missing.
          */
         public List<String> calibration() {
             List<String> lines = new ArrayList<>();
@@ -68,7 +72,9 @@ public final class ConfigCheck {
             return lines;
         }
 
-        /** Returns what measuring reconstruction costs a window at most; empty where explainer or baseline are missing. */
+        /**
+         * Returns what measuring reconstruction costs a window at most; empty where explainer or baseline are missing.
+         */
         public Optional<String> encoder() {
             if (explainer == null || baseline == null) {
                 return Optional.empty();
@@ -253,7 +259,10 @@ public final class ConfigCheck {
         return profile instanceof AdaptationProfile.AuthorsCode code ? code.settings() : null;
     }
 
-    /** Refuses weights that are too large to publish: those of an adaptation, and of the trained decoder when it returns. */
+    /**
+     * Refuses weights that are too large to publish: those of an adaptation, and of the trained decoder when it
+     * returns.
+     */
     private static void checkSize(AdaptationSettings adaptation, Decoder trained, List<String> problems) {
         for (DType dtype : adaptation.weightTypes(trained)) {
             String refusal = DecoderEmitter.refusal(trained.features(), trained.dimension(), dtype);
@@ -383,7 +392,9 @@ public final class ConfigCheck {
         return new DriftJudge(baseline, statistics, threshold, threshold, settings.debounce(), settings.minimumRows());
     }
 
-    /** Below them there is no level. A promise that few windows cannot keep becomes a weaker one, which is no problem. */
+    /**
+     * Below them there is no level. A promise that few windows cannot keep becomes a weaker one, which is no problem.
+     */
     private static int leastWindows(Threshold threshold) {
         return threshold instanceof Threshold.QuantileOfCleanWindows quantile ? quantile.windowsNeeded() : 1;
     }

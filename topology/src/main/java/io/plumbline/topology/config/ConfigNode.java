@@ -18,8 +18,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mapping of the configuration file, read key by key. Mistakes are collected rather than thrown, so that one run tells
- * about all of them; a value that is wrong reads as its default until then.
+ * A mapping of the configuration file, read key by key. Mistakes are collected rather than thrown, so that one run
+ * tells about all of them; a value that is wrong reads as its default until then.
  */
 final class ConfigNode {
 
@@ -111,7 +111,10 @@ final class ConfigNode {
         return text == null ? otherwise : text;
     }
 
-    /** The tree of what was read so far, with the defaults of what the file leaves out; it reads as the same configuration. */
+    /**
+     * The tree of what was read so far, with the defaults of what the file leaves out; it reads as the same
+     * configuration.
+     */
     ObjectNode effective() {
         return effective;
     }

@@ -240,7 +240,9 @@ final class ConfigReader {
         return properties;
     }
 
-    /** Rows of a window that may be encoded to measure reconstruction: all that are sampled unless the rate says fewer. */
+    /**
+     * Rows of a window that may be encoded to measure reconstruction: all that are sampled unless the rate says fewer.
+     */
     private static int encodedRows(ConfigNode sample, WindowSettings window, int sampleRows) {
         if (!sample.has("encoded_rows_per_second")) {
             return sampleRows;

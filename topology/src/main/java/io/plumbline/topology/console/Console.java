@@ -25,10 +25,11 @@ import org.slf4j.LoggerFactory;
 /**
  * The page, its JSON and its events under {@code /} and {@code /api}, described in {@code docs/operate/console.md}.
  *
- * <p><b>Nothing from outside runs.</b> The content security policy lets the page load its own files and nothing else, run no inline script
- * and make no markup of text; names of sites are text wherever they stand.
+ * <p><b>Nothing from outside runs.</b> The content security policy lets the page load its own files and nothing else,
+ * run no inline script and make no markup of text; names of sites are text wherever they stand.
  *
- * <p>The {@code on} methods are called on stream threads and by the subscriber of decoders: they do not block. Thread-safe.
+ * <p>The {@code on} methods are called on stream threads and by the subscriber of decoders: they do not block.
+ * Thread-safe.
  */
 public final class Console implements WebPages, AutoCloseable {
 

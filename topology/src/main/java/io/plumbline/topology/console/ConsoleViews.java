@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of {@code /api}: JSON with snake-case keys. {@link #SCHEMA} grows when a key changes its meaning or goes; keys are added without
- * it.
+ * The answers of {@code /api}: JSON with snake-case keys. {@link #SCHEMA} grows when a key changes its meaning or goes;
+ * keys are added without it.
  */
 final class ConsoleViews {
 
@@ -47,7 +47,8 @@ final class ConsoleViews {
     /**
      * A line of the list, and all of {@code /api/sites/SITE}.
      *
-     * @param versionInService of the decoder published last, 0 before the first; the newest window may have been judged before it
+     * @param versionInService of the decoder published last, 0 before the first; the newest window may have been judged
+     *     before it
      * @param sinceMs end of the first window of the run of windows with the newest verdict
      * @param recent the last windows, for a sparkline
      */

@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One site and period as a file that needs nothing else: no script, no network, light and dark, printable. What a person attaches to an
- * incident, so that it can still be read when the topic's retention is over.
+ * One site and period as a file that needs nothing else: no script, no network, light and dark, printable. What a
+ * person attaches to an incident, so that it can still be read when the topic's retention is over.
  */
 public final class IncidentReport {
 

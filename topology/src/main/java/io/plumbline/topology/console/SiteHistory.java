@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param windows by end and start in event time, the newest last
  * @param newest the whole report of the last of them
- * @param newestDrifted the newest report of a drifted window, which names failing features and farthest requests; it is still read
- *     when the site is aligned again
+ * @param newestDrifted the newest report of a drifted window, which names failing features and farthest requests; it is
+ *     still read when the site is aligned again
  * @param adaptations what the adapter said, oldest first
  * @param account what became of the site's rows
  * @param inService manifest of the decoder published last
@@ -88,7 +88,10 @@ record SiteHistory(
                 nowMs);
     }
 
-    /** Returns the report whose farthest requests are shown: the newest drifted one, else the newest; null before the first. */
+    /**
+     * Returns the report whose farthest requests are shown: the newest drifted one, else the newest; null before the
+     * first.
+     */
     @Nullable
     WindowReport withFarthestRequests() {
         WindowReport drifted = newestDrifted;

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One port with threads and connections of its own.
  *
- * <p>A request that is not whole yet holds a connection and no thread. A connection on which nothing moves for ten seconds is closed, so is
- * one whose headers are larger than 16 KiB, and {@value #CONNECTIONS} are open at most. What a client sends as a body is not read. Threads
- * are daemons.
+ * <p>A request that is not whole yet holds a connection and no thread. A connection on which nothing moves for ten
+ * seconds is closed, so is one whose headers are larger than 16 KiB, and {@value #CONNECTIONS} are open at most. What a
+ * client sends as a body is not read. Threads are daemons.
  */
 final class HttpListener implements AutoCloseable {
 

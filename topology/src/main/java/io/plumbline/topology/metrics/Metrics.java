@@ -27,13 +27,14 @@ import org.slf4j.LoggerFactory;
 /**
  * All metrics of the process: one registry, one scrape.
  *
- * <p>Every method that records swallows its own failures and counts them in {@code plumbline_metrics_failures_total}; none throws, none
- * blocks, all are thread-safe.
+ * <p>Every method that records swallows its own failures and counts them in {@code plumbline_metrics_failures_total};
+ * none throws, none blocks, all are thread-safe.
  *
- * <p><b>Sites.</b> The first {@code maximumSites} names get series of their own; what is said of any other is counted under
- * {@code site="_overflow"}, its per-window values are not exported, and {@code plumbline_site_overflow_total} grows. Counters of a site are
- * this process's own and stay until it ends: rows of one site are read by every instance, so their sum over instances is the site's.
- * Per-window values belong to the one instance that judges the site and go with {@link #forget}.
+ * <p><b>Sites.</b> The first {@code maximumSites} names get series of their own; what is said of any other is counted
+ * under {@code site="_overflow"}, its per-window values are not exported, and {@code plumbline_site_overflow_total}
+ * grows. Counters of a site are this process's own and stay until it ends: rows of one site are read by every instance,
+ * so their sum over instances is the site's. Per-window values belong to the one instance that judges the site and go
+ * with {@link #forget}.
  */
 public final class Metrics implements AutoCloseable {
 
@@ -53,7 +54,8 @@ public final class Metrics implements AutoCloseable {
     /**
      * How long and for how many sites values are exported.
      *
-     * @param staleness wall-clock time after which the values of a site without a new window are no longer exported; several windows long
+     * @param staleness wall-clock time after which the values of a site without a new window are no longer exported;
+     *     several windows long
      * @param maximumSites how many distinct site names may become labels
      */
     public record Settings(Duration staleness, int maximumSites) {
@@ -72,8 +74,8 @@ public final class Metrics implements AutoCloseable {
         }
 
         /**
-         * Values outlive the wait between windows: a window is out {@code size + grace} after its
-         * start, the next one an advance later, and two may stay away (too thin to be judged) before a site falls silent.
+         * Values outlive the wait between windows: a window is out {@code size + grace} after its start, the next one
+         * an advance later, and two may stay away (too thin to be judged) before a site falls silent.
          *
          * @param sites how many the configuration may have; all of them become labels
          */
@@ -133,8 +135,8 @@ public final class Metrics implements AutoCloseable {
     }
 
     /**
-     * Creates the counters of configured sites, reasons and outcomes at 0, so that the first event is an increase and not a new series, which
-     * {@code increase()} does not see.
+     * Creates the counters of configured sites, reasons and outcomes at 0, so that the first event is an increase and
+     * not a new series, which {@code increase()} does not see.
      */
     public void expect(
             Collection<String> siteNames,
@@ -157,7 +159,9 @@ public final class Metrics implements AutoCloseable {
         });
     }
 
-    /** Adds Kafka's own metrics of one application, those of {@link StreamsMeters#ALLOWED}; unbound by {@link #close}. */
+    /**
+     * Adds Kafka's own metrics of one application, those of {@link StreamsMeters#ALLOWED}; unbound by {@link #close}.
+     */
     public void observe(KafkaStreams streams) {
         guarded(() -> {
             KafkaStreamsMetrics kafka = new KafkaStreamsMetrics(streams);

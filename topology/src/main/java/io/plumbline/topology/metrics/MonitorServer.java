@@ -19,16 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves {@code /metrics} (OpenMetrics or Prometheus text, as the client accepts), {@code /healthz} and {@code /readyz} (200 {@code ok}, or
- * 503 with a sentence).
+ * Serves {@code /metrics} (OpenMetrics or Prometheus text, as the client accepts), {@code /healthz} and {@code /readyz}
+ * (200 {@code ok}, or 503 with a sentence).
  *
- * <p>With passwords, {@code /metrics} asks for one. The probes do not, since what asks them (an orchestrator, a load balancer) seldom holds
- * one; without a password they answer with the status and {@code ok} or {@code not ready}, and keep the sentence to themselves. With
- * TLS there is no plain HTTP. Requests for names that are not this server's are refused, see {@link AnsweredHosts}; the probes answer under
- * any name.
+ * <p>With passwords, {@code /metrics} asks for one. The probes do not, since what asks them (an orchestrator, a load
+ * balancer) seldom holds one; without a password they answer with the status and {@code ok} or {@code not ready}, and
+ * keep the sentence to themselves. With TLS there is no plain HTTP. Requests for names that are not this server's are
+ * refused, see {@link AnsweredHosts}; the probes answer under any name.
  *
- * <p>Slow, half-sent or renewed requests hold connections and no threads ({@link HttpListener}). Who fills all connections of the port
- * still keeps others out: where strangers reach it, {@code http.probe_port} gives the probes a port and threads of their own.
+ * <p>Slow, half-sent or renewed requests hold connections and no threads ({@link HttpListener}). Who fills all
+ * connections of the port still keeps others out: where strangers reach it, {@code http.probe_port} gives the probes a
+ * port and threads of their own.
  */
 public final class MonitorServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MonitorServer.class);

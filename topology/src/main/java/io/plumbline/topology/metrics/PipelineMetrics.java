@@ -174,7 +174,10 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         return snapshot.build();
     }
 
-    /** The farthest requests of a drifted window by name; names that were cut may be the same, and their shares then add up. */
+    /**
+     * The farthest requests of a drifted window by name; names that were cut may be the same, and their shares then add
+     * up.
+     */
     private static Map<String, Double> farthestRequests(WindowReport report) {
         Map<String, Double> shares = new LinkedHashMap<>();
         if (report.verdict().equals("drifted") && report.worstRequests() != null) {

@@ -8,12 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One family of per-window values: its Prometheus name, its HELP text, and the label it carries beside {@code site}, if any. A
- * {@link Statistic} has a family of its own, made of its entry, or is a series of one that stands here.
+ * One family of per-window values: its Prometheus name, its HELP text, and the label it carries beside {@code site}, if
+ * any. A {@link Statistic} has a family of its own, made of its entry, or is a series of one that stands here.
  *
- * <p>All are gauges that speak of the newest closed window of a site. {@code _ratio} is kept for values that cannot leave
- * {@code [0, 1]}; relative sizes that can grow beyond 1 (relative shift, fraction of variance unexplained) do not carry it. Gaps and
- * bounds are dimensionless; energies are in squared activation units, which have no name.
+ * <p>All are gauges that speak of the newest closed window of a site. {@code _ratio} is kept for values that cannot
+ * leave {@code [0, 1]}; relative sizes that can grow beyond 1 (relative shift, fraction of variance unexplained) do not
+ * carry it. Gaps and bounds are dimensionless; energies are in squared activation units, which have no name.
  *
  * @param metricName the name on the scrape
  * @param label the label beside {@code site}, or null when a site has one value only

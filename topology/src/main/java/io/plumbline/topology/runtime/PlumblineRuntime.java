@@ -70,7 +70,10 @@ public final class PlumblineRuntime implements AutoCloseable {
     private static final long DECODERS_WAIT_SECONDS = 60;
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(20);
 
-    /** A member that does not say good-bye keeps its partitions until its session expires, 45 s: as long as a restart would wait. */
+    /**
+     * A member that does not say good-bye keeps its partitions until its session expires, 45 s: as long as a restart
+     * would wait.
+     */
     private static final CloseOptions GOOD_BYE = CloseOptions.groupMembershipOperation(
                     CloseOptions.GroupMembershipOperation.LEAVE_GROUP)
             .withTimeout(CLOSE_TIMEOUT);
@@ -107,8 +110,8 @@ public final class PlumblineRuntime implements AutoCloseable {
      * Binds the port, prepares the topics and starts.
      *
      * @param sites the sites of the configuration, read and computed
-     * @throws StartException when the properties do not fit Kafka Streams, the kernel asked for is not there, the port cannot be
-     *     bound or the broker cannot be reached; nothing was started then
+     * @throws StartException when the properties do not fit Kafka Streams, the kernel asked for is not there, the port
+     *     cannot be bound or the broker cannot be reached; nothing was started then
      */
     public static PlumblineRuntime start(MonitorConfig config, Map<String, WatchedSite> sites, Role role)
             throws InterruptedException {
@@ -336,8 +339,8 @@ public final class PlumblineRuntime implements AutoCloseable {
     }
 
     /**
-     * Whether an application stopped by an {@link Error}, such as no memory left. An orderly stop may then never end; ending
-     * at once loses nothing, since what was not committed is read again.
+     * Whether an application stopped by an {@link Error}, such as no memory left. An orderly stop may then never end;
+     * ending at once loses nothing, since what was not committed is read again.
      */
     public boolean isBrokenByError() {
         return brokenByError;

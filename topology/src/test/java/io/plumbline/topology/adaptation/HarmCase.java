@@ -34,8 +34,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * A shift, and what the ways of answering it come to on rows nobody fitted on: later ones of the shifted stream, and others in
- * distribution.
+ * A shift, and what the ways of answering it come to on rows nobody fitted on: later ones of the shifted stream, and
+ * others in distribution.
  *
  * @param window rows of the shifted stream the adapter has
  * @param later rows of the same stream after them

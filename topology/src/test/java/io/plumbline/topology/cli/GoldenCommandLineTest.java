@@ -24,7 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The golden cases through the command line: folders and dumps in, JSON and folders out, within the cases' tolerances. */
+/**
+ * The golden cases through the command line: folders and dumps in, JSON and folders out, within the cases' tolerances.
+ */
 class GoldenCommandLineTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();

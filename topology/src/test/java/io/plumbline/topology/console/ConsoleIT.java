@@ -24,7 +24,10 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The page beside a real monitor and adapter: one browser stays open while traffic drifts, a decoder is swapped, and the process is restarted. */
+/**
+ * The page beside a real monitor and adapter: one browser stays open while traffic drifts, a decoder is swapped, and
+ * the process is restarted.
+ */
 class ConsoleIT {
 
     private static final String SITE = WatchedFolder.SITE;

@@ -21,7 +21,10 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the default triggers say of windows of many sizes, each judged alone, by a baseline with the default ladder of sizes. */
+/**
+ * What the default triggers say of windows of many sizes, each judged alone, by a baseline with the default ladder of
+ * sizes.
+ */
 final class WindowSizes {
 
     enum Verdict {

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The demonstration's German, in windows of 600 rows and passages of 60, through the whole pipeline: repaired once there are
- * enough rows, and better when there are twice as many.
+ * The demonstration's German, in windows of 600 rows and passages of 60, through the whole pipeline: repaired once
+ * there are enough rows, and better when there are twice as many.
  */
 class PooledRefitsIT {
 

@@ -32,10 +32,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The key of a record need not be its site: the same integer rows over any number of partitions and instances are the same
- * reports, byte for byte, through the whole topology. With random keys partitions get unequal shares and are read at
- * unequal speed; a window that did not wait for the slowest would miss rows. The row sample is smaller than a window here,
- * so that FVU depends on which rows are in it.
+ * The key of a record need not be its site: the same integer rows over any number of partitions and instances are the
+ * same reports, byte for byte, through the whole topology. With random keys partitions get unequal shares and are read
+ * at unequal speed; a window that did not wait for the slowest would miss rows. The row sample is smaller than a window
+ * here, so that FVU depends on which rows are in it.
  */
 class SpreadSiteIT {
 
@@ -147,8 +147,8 @@ class SpreadSiteIT {
     }
 
     /**
-     * The same rows whatever the partitions, half of them of one site. At the end every site says on every partition that
-     * time went on, in rows of windows that never close.
+     * The same rows whatever the partitions, half of them of one site. At the end every site says on every partition
+     * that time went on, in rows of windows that never close.
      *
      * @param truth gets the moments of all windows that close
      */
