@@ -139,6 +139,7 @@ final class ExportedMetrics {
         metrics.expectPartitions(2);
         metrics.offsetsLost(1, 5);
         metrics.deadLettered("non_finite");
+        metrics.outputLeftOut("dead_letters");
         metrics.observe(Standstills.of(
                 "adapter",
                 Map.of(Metrics.ADAPTATION_REQUESTS, "adaptation-requests"),
