@@ -178,7 +178,7 @@ class CheckCommandTest {
         assertEquals(3, standard.get("statistics").size());
         assertEquals(
                 standard.get("trigger").asText(),
-                standard.get("reason").asText().split(" ")[0],
+                standard.get("reason").asText().split(" ", 2)[0],
                 "the statistic that decides");
         JsonNode number = assess("--threshold", 1.0);
         assertEquals("[\"faithfulness_gap\"]", number.get("triggers").toString());
