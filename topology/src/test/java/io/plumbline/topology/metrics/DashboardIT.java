@@ -15,6 +15,7 @@ import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -57,8 +58,9 @@ class DashboardIT {
         EmbeddedBroker broker = own(EmbeddedBroker.start(folder.resolve("broker")));
         BrokerClient client = new BrokerClient(broker.bootstrapServers());
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-        MonitorConfig config = WatchedFolder.createAdapting(
+        WatchedFolder.createAdapting(
                 folder.resolve("site"), broker.bootstrapServers(), "mode: auto, encode_rows: on-arrival");
+        MonitorConfig config = warning(folder.resolve("site").resolve(WatchedFolder.FILE));
         PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
         begin = Instant.now();
         prometheus = own(PrometheusServer.start(folder.resolve("prometheus"), null, runtime.httpAddress()));
@@ -78,6 +80,14 @@ class DashboardIT {
         awaitAnswer("count(plumbline_stage_seconds_count > 0) == %d".formatted(Stage.values().length));
         awaitAnswer("plumbline_state_bytes{store=\"panes\"} > 0");
         awaitAnswer("plumbline_decoder_swaps_total{site=\"%s\"} == 1".formatted(WatchedFolder.SITE));
+    }
+
+    /** A statistic of requests has a threshold too, which its panel shows. */
+    private static MonitorConfig warning(Path file) throws IOException {
+        String yaml = Files.readString(file)
+                .replace("sample: {rows: 512}", "sample: {rows: 2048}")
+                .replaceAll("( +)debounce: .*", "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9");
+        return MonitorConfig.parse(yaml, WatchedFolder.FILE, file.getParent());
     }
 
     @AfterAll
