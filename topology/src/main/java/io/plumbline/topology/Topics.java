@@ -76,7 +76,6 @@ public final class Topics {
             }
             List<TopicPlan.Planned> planned = TopicPlan.of(config, partitions(existing), Math.max(1, partitions))
                     .usedBy(applications);
-            requirePartitions(planned, existing);
             List<TopicPlan.Planned> missing = new ArrayList<>(planned);
             missing.removeIf(topic -> existing.containsKey(topic.name()));
             if (partitions == 0 && !missing.isEmpty()) {
@@ -91,6 +90,8 @@ public final class Topics {
                 throw new StartException(String.join("; ", refused));
             }
             requireRights(client, config, applications, existing);
+            // Last: of a topic that may not be seen the number of partitions is not known either.
+            requirePartitions(planned, existing);
             if (monitors) {
                 eventTimeWarnings(client, config).forEach(LOG::warn);
             }
