@@ -157,7 +157,7 @@ public final class OutputGuard {
                 refused.topic(),
                 madeOf(refused, place),
                 refused.value() instanceof byte[] value ? value.length : 0);
-        listener.onLeftOut(names.getOrDefault(refused.topic(), refused.topic()));
+        listener.onLeftOut(Objects.requireNonNull(names.get(refused.topic()), refused.topic()));
         return List.of();
     }
 
@@ -202,7 +202,7 @@ public final class OutputGuard {
                 Exception exception,
                 SerializationExceptionOrigin origin) {
             ProducerRecord<?, ?> refused = record;
-            return guard == null
+            return guard == null || !guard.names.containsKey(refused.topic())
                     ? otherwise.handleSerializationError(context, record, exception, origin)
                     : Response.resume(guard.instead(refused, context));
         }

@@ -55,18 +55,19 @@ public record WorstRequest(String request, long rows, double score, double pValu
         return worst.isEmpty() ? sentence : sentence + "; the requests with most of the evidence: " + names(worst);
     }
 
-    /**
-     * Returns the names of the first few with their shares of the evidence. A name is what a client sent: control
-     * characters, which would reach terminals and logs, become {@code ?}.
-     */
+    /** Returns the names of the first few with their shares of the evidence. */
     public static String names(List<WorstRequest> worst) {
         return worst.stream()
                 .limit(NAMED)
-                .map(one -> String.format(Locale.ROOT, "%s (%.0f %%)", printable(one.request()), 100.0 * one.share()))
+                .map(one -> String.format(Locale.ROOT, "%s (%.0f %%)", one.printable(), 100.0 * one.share()))
                 .collect(Collectors.joining(", "));
     }
 
-    private static String printable(String name) {
-        return UNPRINTABLE.matcher(name).replaceAll("?");
+    /**
+     * Returns the name for sentences, logs and alerts. A client chose it: control characters, which would reach
+     * terminals, become {@code ?}.
+     */
+    public String printable() {
+        return UNPRINTABLE.matcher(request).replaceAll("?");
     }
 }

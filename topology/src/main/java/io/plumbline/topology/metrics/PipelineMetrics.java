@@ -183,7 +183,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         if (report.verdict().equals("drifted") && report.worstRequests() != null) {
             report.worstRequests().stream()
                     .limit(WorstRequest.NAMED)
-                    .forEach(worst -> shares.merge(worst.request(), worst.share(), Double::sum));
+                    .forEach(worst -> shares.merge(worst.printable(), worst.share(), Double::sum));
         }
         return shares;
     }

@@ -49,7 +49,7 @@ class PipelineMetricsTest {
         assertEquals(0.5, value(snapshot, WindowMetric.SEQUENTIAL_EVIDENCE, "eta"), 1e-12);
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
         assertEquals(1.0, value(snapshot, WindowMetric.DECIDING, "faithfulness_gap"));
-        assertEquals(0.75, value(snapshot, WindowMetric.WORST_REQUEST_SHARE, "chat-17"));
+        assertEquals(0.75, value(snapshot, WindowMetric.WORST_REQUEST_SHARE, "chat?17"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
         assertEquals(0.25, value(snapshot, WindowMetric.PRINCIPAL_ANGLE, "smallest"));
@@ -144,7 +144,9 @@ class PipelineMetricsTest {
                 12,
                 11,
                 1,
-                List.of(new WorstRequest("chat-17", 118, 640.0, 1e-6, 0.75)),
+                List.of(
+                        new WorstRequest("chat\n17", 118, 640.0, 1e-6, 0.5),
+                        new WorstRequest("chat\t17", 20, 600.0, 1e-6, 0.25)),
                 "drifted",
                 "above",
                 "faithfulness_gap",
