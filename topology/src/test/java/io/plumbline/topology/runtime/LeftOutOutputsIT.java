@@ -65,7 +65,8 @@ class LeftOutOutputsIT {
                 client.alterTopic("window-reports", "max.message.bytes", "100");
                 client.sendAll(window(1));
                 client.sendAll(window(2));
-                BrokerClient.awaitThat(() -> leftOut(runtime, "window_reports") == 2, () -> "no report was left out");
+                // More where the second is refused after the first was counted: its transaction is read again.
+                BrokerClient.awaitThat(() -> leftOut(runtime, "window_reports") >= 2, () -> "no report was left out");
                 client.alterTopic("window-reports", "max.message.bytes", "1000000");
                 assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
             }
