@@ -25,6 +25,14 @@ find_java() {
   [ "$java_major" -ge 17 ] || fail "$java is Java $java_major; Plumbline needs 17 or newer. Set JAVA_HOME to one."
 }
 
+# Whether a command is one of the demonstration and the benchmarks, or speaks of all commands: the service does without their jars.
+needs_laboratory() {
+  case "${1:-}" in
+    demo | bench | completion | help | '' | -*) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
 # start CLASS_PATH ARGUMENTS...: becomes Java.
 start() {
   class_path=$1

@@ -1,23 +1,22 @@
 package io.plumbline.topology;
 
 import io.plumbline.topology.adaptation.AdaptationListener;
-import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.AdapterProcessor;
 import io.plumbline.topology.adaptation.PublishedCandidates;
-import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.broker.OutputGuard;
+import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.emission.DecoderPartitioner;
-import io.plumbline.topology.ingest.Repeats;
+import io.plumbline.topology.progress.Repeats;
 import java.util.Map;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The adapter: from requests to published decoders.
@@ -31,19 +30,6 @@ import org.jspecify.annotations.Nullable;
  * interval and its transactions. All records of a decoder are one transaction.
  */
 public final class AdapterTopology {
-
-    /** Of a topology that is only looked at. */
-    private static final PublishedCandidates NOTHING = new PublishedCandidates() {
-        @Override
-        public Candidate read(String site, long number) {
-            throw new IllegalStateException("there are none");
-        }
-
-        @Override
-        public @Nullable SwapState lastTold(String site) {
-            return null;
-        }
-    };
 
     private AdapterTopology() {}
 
@@ -75,35 +61,10 @@ public final class AdapterTopology {
             AdaptationListener listener,
             Repeats repeats,
             OutputGuard outputs) {
-        return build(config, sites, config.adaptations(), activeDecoders, candidates, listener, repeats, outputs);
-    }
-
-    /** The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site. */
-    static DescribedTopology describe(MonitorConfig config, AdaptationListener listener) {
-        return build(
-                config,
-                Map.of(),
-                Map.of(),
-                site -> null,
-                NOTHING,
-                listener,
-                new Repeats(),
-                OutputGuard.silent(config.topics()));
-    }
-
-    private static DescribedTopology build(
-            MonitorConfig config,
-            Map<String, WatchedSite> sites,
-            Map<String, AdaptationSettings> adaptations,
-            ActiveDecoders activeDecoders,
-            PublishedCandidates candidates,
-            AdaptationListener listener,
-            Repeats repeats,
-            OutputGuard outputs) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         ByteArraySerializer out = new ByteArraySerializer();
-        DescribedTopology topology = new DescribedTopology();
+        Topology topology = new Topology();
         topology.addSource(
                 AutoOffsetReset.earliest(),
                 "adaptation-requests",
@@ -114,7 +75,13 @@ public final class AdapterTopology {
         topology.addProcessor(
                 "adapt",
                 repeats.counting(AdapterProcessor.supplier(
-                        sites, adaptations, config.swapRules(), activeDecoders, candidates, listener, changelog)),
+                        sites,
+                        config.adaptations(),
+                        config.swapRules(),
+                        activeDecoders,
+                        candidates,
+                        listener,
+                        changelog)),
                 "adaptation-requests");
         topology.addProcessor(
                 "emit", DecoderEmitter.supplier(listener, "decoders", "adaptation-reports", changelog), "adapt");

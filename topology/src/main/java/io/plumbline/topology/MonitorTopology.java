@@ -8,12 +8,14 @@ import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowMeasurement;
+import io.plumbline.topology.broker.OutputGuard;
+import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
-import io.plumbline.topology.ingest.Repeats;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.RequestTotalling;
 import io.plumbline.topology.windows.SourceWatch;
@@ -51,24 +53,6 @@ public final class MonitorTopology {
 
     /** Who watches the stages. */
     public record Listeners(IngestListener ingest, WindowListener windows, DriftListener drift) {}
-
-    /**
-     * The topology as {@link TopicPlan} needs it: which topics and stores there are depends on no site and no broker.
-     */
-    static DescribedTopology describe(MonitorConfig config, Listeners listeners) {
-        return described(
-                config,
-                Map.of(),
-                new Topics.Prepared(1, Topics.LARGEST_DEAD_LETTER),
-                site -> null,
-                listeners,
-                new Repeats(),
-                SourceWatch.ALWAYS_READ,
-                WindowWorkers.none(),
-                Runnable::run,
-                Map.of(),
-                OutputGuard.silent(config.topics()));
-    }
 
     /**
      * With windows measured on the stream thread.
@@ -117,32 +101,6 @@ public final class MonitorTopology {
             Executor encoder,
             Map<String, RequestProjection> projections,
             OutputGuard outputs) {
-        return described(
-                config,
-                sites,
-                prepared,
-                activeDecoders,
-                listeners,
-                repeats,
-                watch,
-                workers,
-                encoder,
-                projections,
-                outputs);
-    }
-
-    private static DescribedTopology described(
-            MonitorConfig config,
-            Map<String, WatchedSite> sites,
-            Topics.Prepared prepared,
-            ActiveDecoders activeDecoders,
-            Listeners listeners,
-            Repeats repeats,
-            SourceWatch watch,
-            Executor workers,
-            Executor encoder,
-            Map<String, RequestProjection> projections,
-            OutputGuard outputs) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -159,7 +117,7 @@ public final class MonitorTopology {
         ByteArraySerializer out = new ByteArraySerializer();
         Serializer<byte[]> guarded = outputs.values();
 
-        DescribedTopology topology = new DescribedTopology();
+        Topology topology = new Topology();
         topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
         topology.addProcessor(
                 "ingest",

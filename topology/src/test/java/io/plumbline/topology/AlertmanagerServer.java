@@ -2,7 +2,7 @@ package io.plumbline.topology;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.fixtures.EmbeddedBroker;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -27,7 +27,7 @@ public final class AlertmanagerServer implements AutoCloseable {
 
     /** The deployed configuration; an Alertmanager takes no other one. */
     public static Path configuration() {
-        return Path.of("..", "deploy", "prometheus", "alertmanager.yml");
+        return Repository.path("deploy", "prometheus", "alertmanager.yml");
     }
 
     /** Starts it and waits until it answers; it sends to {@code webhook}, in groups as quick as a test wants them. */

@@ -20,6 +20,8 @@ import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;

@@ -2,7 +2,7 @@ package io.plumbline.topology;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.fixtures.EmbeddedBroker;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** A real Prometheus on loopback that scrapes every second and evaluates the deployed rules. */
 public final class PrometheusServer implements AutoCloseable {
 
-    private static final Path DEPLOYED = Path.of("..", "deploy", "prometheus");
+    private static final Path DEPLOYED = Repository.path("deploy", "prometheus");
 
     private final LoopbackProgram program;
 

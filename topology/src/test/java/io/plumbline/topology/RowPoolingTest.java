@@ -14,6 +14,7 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.AssembledDecoders;
 import io.plumbline.topology.emission.PublishedDecoder;

@@ -26,7 +26,7 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
-import io.plumbline.topology.ProgramVersion;
+import io.plumbline.topology.config.ProgramVersion;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;

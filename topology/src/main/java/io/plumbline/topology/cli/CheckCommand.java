@@ -2,13 +2,13 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.topology.BrokerRefusal;
-import io.plumbline.topology.CapacityEstimate;
-import io.plumbline.topology.Standbys;
-import io.plumbline.topology.StreamsSettings;
+import io.plumbline.topology.broker.BrokerRefusal;
+import io.plumbline.topology.broker.Standbys;
+import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.metrics.WebConfig;
+import io.plumbline.topology.http.WebConfig;
+import io.plumbline.topology.runtime.CapacityEstimate;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.StartException;
+import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.config.ConfigException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;

@@ -1,10 +1,10 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.CapacityEstimate;
-import io.plumbline.topology.CapacityEstimate.Deployment;
-import io.plumbline.topology.CapacityEstimate.Part;
-import io.plumbline.topology.CapacityEstimate.Written;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.runtime.CapacityEstimate;
+import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
+import io.plumbline.topology.runtime.CapacityEstimate.Part;
+import io.plumbline.topology.runtime.CapacityEstimate.Written;
 import io.plumbline.topology.windows.StoreKind;
 import java.io.PrintWriter;
 import java.util.Comparator;

@@ -3,7 +3,7 @@ package io.plumbline.topology.cli;
 import java.io.PrintWriter;
 
 /** What is being done at the moment, on one line of standard error that is written over; for people only, as {@link Progress}. */
-final class Narration implements AutoCloseable {
+public final class Narration implements AutoCloseable {
 
     private static final String CLEAR_LINE = "\r\033[K";
 
@@ -15,11 +15,13 @@ final class Narration implements AutoCloseable {
         this.terminal = terminal;
     }
 
-    static Narration to(PrintWriter err) {
+    /** Narrates to {@code err}, where a person reads it. */
+    public static Narration to(PrintWriter err) {
         return new Narration(err, Boolean.getBoolean(Progress.TERMINAL));
     }
 
-    void next(String what) {
+    /** Replaces the line by what is done now. */
+    public void next(String what) {
         if (terminal) {
             err.print(CLEAR_LINE + what + " ...");
             err.flush();

@@ -1,6 +1,9 @@
 package io.plumbline.topology.cli;
 
 import java.io.PrintWriter;
+import java.util.ServiceLoader;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -27,7 +30,6 @@ import picocli.CommandLine.ScopeType;
             "PLUMBLINE_JAVA_OPTS passes options to Java, PLUMBLINE_LOG=info shows the log."
         },
         subcommands = {
-            DemoCommand.class,
             BaselineCommand.class,
             AssessCommand.class,
             AdaptCommand.class,
@@ -40,7 +42,6 @@ import picocli.CommandLine.ScopeType;
             ExportCommand.class,
             ReportCommand.class,
             HealthCommand.class,
-            BenchCommand.class,
             ConfigCommand.class,
             CompletionCommand.class,
             CommandLine.HelpCommand.class
@@ -53,6 +54,9 @@ public final class Plumbline {
     /** Wide enough for the examples, which people copy. */
     private static final int USAGE_WIDTH = 120;
 
+    /** Commands in jars of their own, which a {@link CommandProvider} adds where they are. */
+    private static final Set<String> LABORATORY = Set.of("demo", "bench");
+
     private Plumbline() {}
 
     public static void main(String[] arguments) {
@@ -60,9 +64,10 @@ public final class Plumbline {
     }
 
     /** The command line with its exit codes; a test sets its own writers. */
-    static CommandLine commandLine() {
+    public static CommandLine commandLine() {
         Plumbline program = new Plumbline();
         CommandLine commandLine = new CommandLine(program);
+        ServiceLoader.load(CommandProvider.class).forEach(provider -> commandLine.addSubcommand(provider.command()));
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setAbbreviatedOptionsAllowed(false);
         commandLine.setUsageHelpWidth(USAGE_WIDTH);
@@ -75,10 +80,28 @@ public final class Plumbline {
     private static int explainUsage(CommandLine.ParameterException mistake, String[] arguments) {
         CommandLine command = mistake.getCommandLine();
         PrintWriter err = command.getErr();
+        String absent = absentCommand(mistake, arguments);
+        if (absent != null) {
+            err.println(Failures.PREFIX + absent);
+            return ExitCodes.USAGE;
+        }
         err.println(Failures.PREFIX + mistake.getMessage());
         if (!CommandLine.UnmatchedArgumentException.printSuggestions(mistake, err)) {
             err.println("See: " + command.getCommandSpec().qualifiedName() + " --help");
         }
         return ExitCodes.USAGE;
+    }
+
+    /** Returns what to say where the command is one whose jars are not here, else null. */
+    private static @Nullable String absentCommand(CommandLine.ParameterException mistake, String[] arguments) {
+        boolean absent = mistake.getCommandLine().getParent() == null
+                && arguments.length > 0
+                && LABORATORY.contains(arguments[0])
+                && !mistake.getCommandLine().getSubcommands().containsKey(arguments[0]);
+        return absent
+                ? ("%s is not part of this installation, which holds the service alone: run it from a checkout, or from the"
+                                + " unpacked distribution, whose folder laboratory/ has its jars")
+                        .formatted(arguments[0])
+                : null;
     }
 }

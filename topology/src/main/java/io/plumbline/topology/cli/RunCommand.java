@@ -1,12 +1,12 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.CapacityEstimate;
-import io.plumbline.topology.Standbys;
-import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.broker.Standbys;
+import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.metrics.WebConfig;
+import io.plumbline.topology.http.WebConfig;
+import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;

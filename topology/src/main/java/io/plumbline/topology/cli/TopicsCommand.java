@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.AccessRole;
-import io.plumbline.topology.Grant;
-import io.plumbline.topology.TopicReview;
+import io.plumbline.topology.broker.AccessRole;
+import io.plumbline.topology.broker.Grant;
+import io.plumbline.topology.broker.TopicReview;
 import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.io.PrintWriter;

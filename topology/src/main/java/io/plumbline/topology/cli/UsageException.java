@@ -1,11 +1,11 @@
 package io.plumbline.topology.cli;
 
 /** What was typed cannot be done; the message says what to type instead. Ends the program with {@link ExitCodes#USAGE}. */
-final class UsageException extends RuntimeException {
+public final class UsageException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    UsageException(String message) {
+    public UsageException(String message) {
         super(message);
     }
 }

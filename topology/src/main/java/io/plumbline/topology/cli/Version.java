@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.ProgramVersion;
+import io.plumbline.topology.config.ProgramVersion;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version in the manifest of the jar, and the Java it runs on. */

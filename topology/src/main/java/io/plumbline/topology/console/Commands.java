@@ -1,6 +1,6 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.topology.Grant;
+import io.plumbline.topology.broker.Grant;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import org.jspecify.annotations.Nullable;

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
 import io.plumbline.topology.windows.WindowSettings;
@@ -372,12 +373,12 @@ public final class Metrics implements AutoCloseable {
     }
 
     /** Everything there is to export, now. */
-    MetricSnapshots scrape() {
+    public MetricSnapshots scrape() {
         return prometheus.scrape();
     }
 
     /** Counts a failure that happened in another part of this package. */
-    void failed() {
+    public void failed() {
         failures.increment();
     }
 

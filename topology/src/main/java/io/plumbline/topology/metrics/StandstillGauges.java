@@ -3,6 +3,7 @@ package io.plumbline.topology.metrics;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
+import io.plumbline.topology.progress.Standstills;
 import java.util.List;
 
 /** The gauges of {@link Standstills}: each is asked at every scrape. */

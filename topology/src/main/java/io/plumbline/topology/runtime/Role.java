@@ -1,6 +1,6 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.topology.Application;
+import io.plumbline.topology.broker.Application;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;

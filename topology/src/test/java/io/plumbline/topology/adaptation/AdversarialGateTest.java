@@ -65,14 +65,13 @@ class AdversarialGateTest {
     @BeforeAll
     static void read() throws IOException {
         for (String name : List.of(
-                "demo/cfg.json",
-                "demo/sae_weights.safetensors",
-                "demo/baseline.safetensors",
-                "demo/german.safetensors",
-                "demo/english.safetensors",
-                "adaptation/code.safetensors")) {
-            try (InputStream in = Objects.requireNonNull(
-                    AdversarialGateTest.class.getResourceAsStream("/io/plumbline/topology/" + name), name)) {
+                "/io/plumbline/fixtures/cfg.json",
+                "/io/plumbline/fixtures/sae_weights.safetensors",
+                "/io/plumbline/fixtures/baseline.safetensors",
+                "/io/plumbline/fixtures/german.safetensors",
+                "/io/plumbline/fixtures/english.safetensors",
+                "/io/plumbline/topology/adaptation/code.safetensors")) {
+            try (InputStream in = Objects.requireNonNull(AdversarialGateTest.class.getResourceAsStream(name), name)) {
                 Files.copy(in, folder.resolve(Path.of(name).getFileName()));
             }
         }

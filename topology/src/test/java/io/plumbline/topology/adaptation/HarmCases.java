@@ -35,7 +35,7 @@ final class HarmCases {
                 "german.safetensors",
                 "english.safetensors")) {
             try (InputStream in = Objects.requireNonNull(
-                    HarmCases.class.getResourceAsStream("/io/plumbline/topology/demo/" + name), name)) {
+                    HarmCases.class.getResourceAsStream("/io/plumbline/fixtures/" + name), name)) {
                 Files.copy(in, folder.resolve(name));
             }
         }

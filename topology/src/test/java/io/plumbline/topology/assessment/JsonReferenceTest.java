@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.Repository;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.Test;
 /** Holds docs/reference/json.md to the records that are written. */
 class JsonReferenceTest {
 
-    private static final Path PAGE = Path.of("..", "docs", "reference", "json.md");
+    private static final Path PAGE = Repository.path("docs", "reference", "json.md");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| (.*) \\|$");
 
     @Test

@@ -4,12 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.Repository;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
@@ -38,7 +39,7 @@ class AdapterOutOfMemoryIT {
     @Test
     void theAdapterEndsWithASentenceAndTheMonitorKeepsClosingWindows() throws Exception {
         assertTrue(
-                Files.readString(Path.of("..", "deploy", "distribution", "java.sh"))
+                Files.readString(Repository.path("deploy", "distribution", "java.sh"))
                         .contains(FLAG),
                 "the launcher no longer says " + FLAG);
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {

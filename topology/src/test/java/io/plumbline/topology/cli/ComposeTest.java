@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.topology.Repository;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
@@ -24,7 +25,7 @@ import picocli.CommandLine;
 /** The compose file names files, services, commands and ports that there are. It was never started by a test. */
 class ComposeTest {
 
-    private static final Path FOLDER = Path.of("..", "deploy", "compose");
+    private static final Path FOLDER = Repository.path("deploy", "compose");
     private static final YAMLMapper YAML = new YAMLMapper();
 
     @Test

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.emission.DecoderRecords;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -11,7 +12,6 @@ import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.net.URI;

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,9 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** A page of the repository, as its tests look at it: code, commands, links, headings and lines of prose. */
-record Markdown(String name, String text) {
-
-    static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
+public record Markdown(String name, String text) {
 
     private static final Pattern BLOCK = Pattern.compile("(?ms)^ *```(\\w*)\\R(.*?)^ *```$");
     private static final Pattern SPAN = Pattern.compile("`([^`\\n]+)`");
@@ -27,20 +26,20 @@ record Markdown(String name, String text) {
     private static final Pattern COMMAND = Pattern.compile("(?:\\$ )?(?:\\./|\\S*/bin/)?plumbline( .*)?");
 
     /** A fenced block and where it begins. */
-    record Block(String language, String code, int offset) {}
+    public record Block(String language, String code, int offset) {}
 
-    static Markdown read(String name) throws IOException {
-        return new Markdown(name, Files.readString(REPOSITORY.resolve(name)));
+    public static Markdown read(String name) throws IOException {
+        return new Markdown(name, Files.readString(Repository.ROOT.resolve(name)));
     }
 
     /** Every page of the repository, by its path from the root. */
-    static List<Markdown> all() throws IOException {
-        try (Stream<Path> files = Files.walk(REPOSITORY)) {
+    public static List<Markdown> all() throws IOException {
+        try (Stream<Path> files = Files.walk(Repository.ROOT)) {
             List<Markdown> pages = new ArrayList<>();
             for (Path file : files.filter(found -> found.toString().endsWith(".md"))
                     .sorted()
                     .toList()) {
-                Path inside = REPOSITORY.relativize(file);
+                Path inside = Repository.ROOT.relativize(file);
                 boolean written = Stream.iterate(inside, part -> part != null, Path::getParent)
                         .noneMatch(part -> OUTPUT.contains(part.getFileName().toString()));
                 if (written) {
@@ -52,7 +51,7 @@ record Markdown(String name, String text) {
     }
 
     /** The targets of its links to files of the repository, anchors included. */
-    List<String> relativeLinks() {
+    public List<String> relativeLinks() {
         return LINK.matcher(withoutCode())
                 .results()
                 .map(result -> result.group(1))
@@ -61,7 +60,7 @@ record Markdown(String name, String text) {
     }
 
     /** The anchors that its headings give, as GitHub makes them. */
-    Set<String> anchors() {
+    public Set<String> anchors() {
         Set<String> anchors = new LinkedHashSet<>();
         Map<String, Integer> taken = new HashMap<>();
         Matcher heading = HEADING.matcher(withoutCode());
@@ -77,7 +76,7 @@ record Markdown(String name, String text) {
     }
 
     /** Its lines of prose: no code, no table, and of a link only its text. */
-    List<String> prose() {
+    public List<String> prose() {
         return LINK.matcher(withoutCode())
                 .replaceAll("]")
                 .lines()
@@ -89,7 +88,7 @@ record Markdown(String name, String text) {
         return BLOCK.matcher(text).replaceAll("");
     }
 
-    List<Block> blocks() {
+    public List<Block> blocks() {
         List<Block> blocks = new ArrayList<>();
         Matcher matcher = BLOCK.matcher(text);
         while (matcher.find()) {
@@ -98,14 +97,14 @@ record Markdown(String name, String text) {
         return blocks;
     }
 
-    List<Block> blocks(String language) {
+    public List<Block> blocks(String language) {
         return blocks().stream()
                 .filter(block -> block.language().equals(language))
                 .toList();
     }
 
     /** Code within sentences. */
-    List<String> spans() {
+    public List<String> spans() {
         return SPAN.matcher(withoutCode())
                 .results()
                 .map(result -> result.group(1))
@@ -113,7 +112,7 @@ record Markdown(String name, String text) {
     }
 
     /** The arguments of every {@code plumbline ...} line in the blocks; those marked {@code text} hold none. */
-    List<List<String>> blockCommands() {
+    public List<List<String>> blockCommands() {
         return blocks().stream()
                 .filter(block -> !block.language().equals("text"))
                 .flatMap(block -> block.code().replaceAll("\\\\\\R\\s*", "").lines())
@@ -122,7 +121,7 @@ record Markdown(String name, String text) {
     }
 
     /** The same of code within sentences, where a command may be cut short. */
-    List<List<String>> spanCommands() {
+    public List<List<String>> spanCommands() {
         return spans().stream().flatMap(Markdown::arguments).toList();
     }
 

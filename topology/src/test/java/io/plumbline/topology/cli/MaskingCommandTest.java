@@ -40,7 +40,7 @@ class MaskingCommandTest {
     static void makeBaselines() throws IOException {
         for (String name : List.of("cfg.json", "sae_weights.safetensors", "english.safetensors")) {
             try (InputStream resource =
-                    MaskingCommandTest.class.getResourceAsStream("/io/plumbline/topology/demo/" + name)) {
+                    MaskingCommandTest.class.getResourceAsStream("/io/plumbline/fixtures/" + name)) {
                 Files.copy(resource, folder.resolve(name));
             }
         }

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What Prometheus itself says of the rules and of queries on pages, and that the rules' tests notice an alert that never or always fires. */
 class PromtoolIT {
 
-    private static final Path DEPLOYED = Path.of("..", "deploy", "prometheus");
+    private static final Path DEPLOYED = Repository.path("deploy", "prometheus");
     private static final String RULES = "plumbline-rules.yml";
     private static final String TESTS = "plumbline-rules-test.yml";
 

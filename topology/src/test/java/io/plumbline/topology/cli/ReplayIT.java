@@ -3,8 +3,8 @@ package io.plumbline.topology.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ import picocli.CommandLine;
 /** The unit says to systemd what the program's exit codes and its stop mean. */
 class SystemdUnitTest {
 
-    private static final Path UNIT = Path.of("..", "deploy", "systemd", "plumbline.service");
+    private static final Path UNIT = Repository.path("deploy", "systemd", "plumbline.service");
     private static final Path SYSTEMD_ANALYZE = Path.of("/usr/bin/systemd-analyze");
     private static final String LAUNCHER = "/opt/plumbline/bin/plumbline";
 

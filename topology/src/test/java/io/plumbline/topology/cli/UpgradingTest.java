@@ -3,6 +3,7 @@ package io.plumbline.topology.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +31,7 @@ class UpgradingTest {
         }
         Map<String, String> written = new TreeMap<>();
         for (String module : List.of("operators", "topology")) {
-            try (Stream<Path> files = Files.walk(Markdown.REPOSITORY.resolve(module + "/src/main/java"))) {
+            try (Stream<Path> files = Files.walk(Repository.ROOT.resolve(module + "/src/main/java"))) {
                 for (Path file : files.filter(found -> found.toString().endsWith(".java"))
                         .toList()) {
                     Matcher constant = CONSTANT.matcher(Files.readString(file));

@@ -3,6 +3,7 @@ package io.plumbline.topology.clients;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.ExternalProgram;
+import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 record Python(String program, Path folder) {
 
     static final Path CLIENTS =
-            Path.of("..", "clients", "python").toAbsolutePath().normalize();
+            Repository.path("clients", "python").toAbsolutePath().normalize();
 
     private static final long PATIENCE_SECONDS = 120;
 

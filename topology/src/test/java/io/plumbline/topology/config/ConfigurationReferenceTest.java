@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Holds docs/reference/configuration.md to the keys that are read, and to the defaults they have. */
 class ConfigurationReferenceTest {
 
-    private static final Path PAGE = Path.of("..", "docs", "reference", "configuration.md");
+    private static final Path PAGE = Repository.path("docs", "reference", "configuration.md");
     private static final Pattern SECTION = Pattern.compile("(?ms)^## (.+?)$(.*?)(?=^## |\\z)");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|");
     private static final String MINIMAL =

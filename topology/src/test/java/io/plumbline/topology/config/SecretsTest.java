@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.topology.StartException;
-import io.plumbline.topology.StreamsSettings;
-import io.plumbline.topology.TopicReview;
+import io.plumbline.topology.broker.StartException;
+import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.broker.TopicReview;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.Repository;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
@@ -126,7 +127,7 @@ class EveryStatisticTest {
     @ParameterizedTest
     @EnumSource
     void theTableOfMetricsHasItsFamily(Statistic statistic) throws IOException {
-        String table = Files.readString(Path.of("..", "docs", "operate", "metrics.md"));
+        String table = Files.readString(Repository.path("docs", "operate", "metrics.md"));
         Statistic.Series series = statistic.series();
         String row = series.label() == null
                 ? "| `%s` | gauge | `site` | %s |".formatted(series.metric(), statistic.help())

@@ -2,9 +2,9 @@ package io.plumbline.topology.console;
 
 import io.plumbline.topology.config.HttpSettings;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.http.MonitorServer;
+import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.metrics.Metrics;
-import io.plumbline.topology.metrics.MonitorServer;
-import io.plumbline.topology.metrics.WebConfig;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

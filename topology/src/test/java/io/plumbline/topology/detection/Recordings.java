@@ -19,7 +19,7 @@ final class Recordings {
     /** One of the demonstration's files, in this folder from now on. */
     static Path unpack(Path folder, String name) {
         Path file = folder.resolve(name);
-        try (InputStream resource = Recordings.class.getResourceAsStream("/io/plumbline/topology/demo/" + name)) {
+        try (InputStream resource = Recordings.class.getResourceAsStream("/io/plumbline/fixtures/" + name)) {
             if (!Files.exists(file)) {
                 Files.copy(resource, file);
             }

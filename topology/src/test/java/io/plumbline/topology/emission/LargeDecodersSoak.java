@@ -3,8 +3,8 @@ package io.plumbline.topology.emission;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

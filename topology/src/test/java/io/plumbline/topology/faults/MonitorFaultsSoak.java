@@ -1,6 +1,6 @@
 package io.plumbline.topology.faults;
 
-import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.fixtures.EmbeddedBroker;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;

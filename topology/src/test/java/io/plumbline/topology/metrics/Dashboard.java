@@ -2,6 +2,7 @@ package io.plumbline.topology.metrics;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +40,7 @@ record Dashboard(String file, JsonNode json) {
 
     static List<Dashboard> all() throws IOException {
         List<Dashboard> all = new ArrayList<>();
-        try (Stream<Path> files = Files.list(ExportedMetrics.REPOSITORY.resolve("grafana"))) {
+        try (Stream<Path> files = Files.list(Repository.ROOT.resolve("grafana"))) {
             for (Path file : files.filter(path -> path.toString().endsWith(".json"))
                     .sorted()
                     .toList()) {

@@ -3,6 +3,7 @@ package io.plumbline.topology.metrics;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -10,7 +11,6 @@ import io.plumbline.topology.PrometheusServer;
 import io.plumbline.topology.PrometheusServer.Series;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;

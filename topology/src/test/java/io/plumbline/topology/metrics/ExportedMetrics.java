@@ -1,7 +1,9 @@
 package io.plumbline.topology.metrics;
 
 import io.plumbline.geometry.Statistic;
-import io.plumbline.topology.ingest.Repeats;
+import io.plumbline.topology.Repository;
+import io.plumbline.topology.progress.Repeats;
+import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
 import java.io.IOException;
@@ -23,7 +25,6 @@ import org.apache.kafka.streams.StreamsBuilder;
 
 /** The table of {@code docs/operate/metrics.md}, and a {@link Metrics} in which everything has happened once. */
 final class ExportedMetrics {
-    static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
 
     private static final Pattern ROW = Pattern.compile("^\\| `([a-z0-9_]+)` \\| ([^|]*) \\| ([^|]*) \\| (.*) \\|$");
     private static final Pattern METRIC =
@@ -86,7 +87,7 @@ final class ExportedMetrics {
 
     static String read(String file) {
         try {
-            return Files.readString(REPOSITORY.resolve(file));
+            return Files.readString(Repository.ROOT.resolve(file));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.progress.Probe;
+import io.plumbline.topology.progress.StreamsProbes;
 import io.plumbline.topology.windows.WindowSettings;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -195,40 +197,6 @@ class MetricsTest {
         assertTrue(String.valueOf(assertThrows(
                         IllegalArgumentException.class, () -> new Metrics.Settings(Duration.ofMinutes(1), 0)))
                 .contains("sites that may become labels = 0"));
-    }
-
-    @Test
-    void aDeadThreadOrAStoppedClientIsNotAlive() {
-        assertTrue(StreamsProbes.aliveComplaint("monitor", KafkaStreams.State.RUNNING, 2, 2)
-                .isEmpty());
-        assertTrue(StreamsProbes.aliveComplaint("monitor", KafkaStreams.State.REBALANCING, 2, 2)
-                .isEmpty());
-        assertTrue(StreamsProbes.aliveComplaint("monitor", KafkaStreams.State.RUNNING, 1, 2)
-                .orElse("")
-                .contains("1 of 2"));
-        for (KafkaStreams.State dead : Set.of(
-                KafkaStreams.State.ERROR,
-                KafkaStreams.State.PENDING_ERROR,
-                KafkaStreams.State.PENDING_SHUTDOWN,
-                KafkaStreams.State.NOT_RUNNING)) {
-            assertTrue(
-                    StreamsProbes.aliveComplaint("monitor", dead, 2, 2)
-                            .orElse("")
-                            .contains(dead.name()),
-                    dead.name());
-        }
-    }
-
-    @Test
-    void runningWithoutTasksIsNotReady() {
-        assertTrue(StreamsProbes.readyComplaint("monitor", KafkaStreams.State.RUNNING, 1)
-                .isEmpty());
-        assertTrue(StreamsProbes.readyComplaint("monitor", KafkaStreams.State.RUNNING, 0)
-                .orElse("")
-                .contains("no task"));
-        assertTrue(StreamsProbes.readyComplaint("monitor", KafkaStreams.State.REBALANCING, 4)
-                .orElse("")
-                .contains("REBALANCING"));
     }
 
     @Test

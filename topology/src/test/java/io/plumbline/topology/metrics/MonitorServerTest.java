@@ -7,6 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.config.HttpSettings;
+import io.plumbline.topology.http.MonitorServer;
+import io.plumbline.topology.http.WebConfig;
+import io.plumbline.topology.http.WebPages;
+import io.plumbline.topology.progress.LateProbe;
+import io.plumbline.topology.progress.Probe;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

@@ -1,7 +1,7 @@
 package io.plumbline.topology.outages;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.faults.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;

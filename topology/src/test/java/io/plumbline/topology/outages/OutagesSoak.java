@@ -3,10 +3,10 @@ package io.plumbline.topology.outages;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.faults.ChildJvm;
 import io.plumbline.topology.faults.FaultBroker;
 import io.plumbline.topology.faults.FaultCase;

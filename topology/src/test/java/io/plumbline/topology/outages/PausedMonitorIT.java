@@ -1,6 +1,6 @@
 package io.plumbline.topology.outages;
 
-import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.faults.ChildJvm;
 import io.plumbline.topology.faults.FaultBroker;
 import io.plumbline.topology.faults.FaultCase;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.StartException;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,11 +3,11 @@ package io.plumbline.topology.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.ingest.DeadLetter.Place;
 import io.plumbline.topology.ingest.KeptLetter;
 import java.nio.charset.StandardCharsets;

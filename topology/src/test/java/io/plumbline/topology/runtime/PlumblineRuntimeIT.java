@@ -7,15 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.StartException;
-import io.plumbline.topology.Topics;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.broker.StartException;
+import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;

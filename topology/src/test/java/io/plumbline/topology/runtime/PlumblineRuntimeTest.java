@@ -3,7 +3,7 @@ package io.plumbline.topology.runtime;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.topology.StartException;
+import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.net.InetAddress;

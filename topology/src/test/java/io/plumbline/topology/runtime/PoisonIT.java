@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.topology.ingest.KeptLetter;
 import java.nio.charset.StandardCharsets;

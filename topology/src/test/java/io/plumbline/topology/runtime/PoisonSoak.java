@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;

@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -93,7 +93,7 @@ class PooledRefitsIT {
     private void unpack(String... names) throws IOException {
         for (String name : names) {
             try (InputStream in = Objects.requireNonNull(
-                    PooledRefitsIT.class.getResourceAsStream("/io/plumbline/topology/demo/" + name), name)) {
+                    PooledRefitsIT.class.getResourceAsStream("/io/plumbline/fixtures/" + name), name)) {
                 Files.copy(in, folder.resolve(name));
             }
         }

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.Standbys;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.broker.Standbys;
 import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

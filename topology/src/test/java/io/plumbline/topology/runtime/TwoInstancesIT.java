@@ -3,11 +3,11 @@ package io.plumbline.topology.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,12 +3,12 @@ package io.plumbline.topology.scale;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.CapacityEstimate;
-import io.plumbline.topology.CapacityEstimate.Deployment;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.topology.runtime.CapacityEstimate;
+import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;

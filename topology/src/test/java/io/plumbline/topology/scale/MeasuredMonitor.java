@@ -1,16 +1,16 @@
 package io.plumbline.topology.scale;
 
 import io.plumbline.moments.RowMask;
-import io.plumbline.topology.CapacityEstimate;
-import io.plumbline.topology.CapacityEstimate.Deployment;
 import io.plumbline.topology.HeapUse;
-import io.plumbline.topology.StreamsSettings;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.runtime.CapacityEstimate;
+import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import io.plumbline.topology.windows.ClosedWindow;

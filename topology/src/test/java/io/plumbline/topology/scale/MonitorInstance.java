@@ -1,16 +1,16 @@
 package io.plumbline.topology.scale;
 
 import io.plumbline.topology.MonitorTopology;
-import io.plumbline.topology.OutputGuard;
-import io.plumbline.topology.StreamsSettings;
-import io.plumbline.topology.Topics;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.broker.OutputGuard;
+import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.ingest.Repeats;
+import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.SourceWatch;

@@ -3,11 +3,11 @@ package io.plumbline.topology.scale;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -3,12 +3,12 @@ package io.plumbline.topology.scale;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.topology.CapacityEstimate;
-import io.plumbline.topology.CapacityEstimate.Deployment;
-import io.plumbline.topology.CapacityEstimate.Part;
 import io.plumbline.topology.HeapUse;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.runtime.CapacityEstimate;
+import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
+import io.plumbline.topology.runtime.CapacityEstimate.Part;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.plumbline.topology.wire;
 
-import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.fixtures.EmbeddedBroker;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

@@ -1,0 +1,121 @@
+package io.plumbline.distribution;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.plumbline.topology.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The house: which package may use which, and which module holds it. */
+class HouseTest {
+
+    private static final String OURS = "io.plumbline";
+
+    /** A package uses those before it. The service's own are below {@code topology}; its root holds the two topologies. */
+    private static final List<String> ORDER = List.of(
+            "linalg",
+            "wire",
+            "moments",
+            "explainer",
+            "geometry",
+            "adaptation",
+            "attribution",
+            "calibration",
+            "toy",
+            "lapack",
+            "fixtures",
+            "topology.ingest",
+            "topology.progress",
+            "topology.windows",
+            "topology.assessment",
+            "topology.adaptation",
+            "topology.emission",
+            "topology.config",
+            "topology.broker",
+            "topology",
+            "topology.metrics",
+            "topology.http",
+            "topology.console",
+            "topology.runtime",
+            "topology.cli",
+            "demo",
+            "benchmarks");
+
+    private static final List<String> MODULES = List.of(
+            "operators", "operators/lapack", "topology/fixtures", "topology", "topology/demo", "topology/benchmarks");
+
+    private static JavaClasses house;
+
+    @BeforeAll
+    static void read() {
+        house = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .withImportOption(location -> !location.contains("-tests.jar"))
+                .importPackages(OURS);
+    }
+
+    @Test
+    void everyPackageUsesOnlyThoseBeforeIt() {
+        Set<String> back = new TreeSet<>();
+        int uses = 0;
+        for (JavaClass one : house) {
+            int from = ORDER.indexOf(room(one));
+            assertTrue(from >= 0, "the order does not name the package of " + one.getName());
+            for (Dependency use : one.getDirectDependenciesFromSelf()) {
+                JavaClass other = use.getTargetClass().getBaseComponentType();
+                if (other.getPackageName().startsWith(OURS)) {
+                    uses++;
+                    if (ORDER.indexOf(room(other)) > from) {
+                        back.add(one.getName() + " uses " + other.getName());
+                    }
+                }
+            }
+        }
+        assertTrue(uses > 10_000, "uses: " + uses);
+        assertEquals(Set.of(), back);
+    }
+
+    @Test
+    void noPackageStandsInTwoModules() throws IOException {
+        Map<String, List<String>> modules = new TreeMap<>();
+        for (String module : MODULES) {
+            Path root = Repository.path(module, "src", "main", "java");
+            try (var folders = Files.walk(root)) {
+                for (Path folder : folders.filter(HouseTest::hasCode).toList()) {
+                    modules.computeIfAbsent(root.relativize(folder).toString(), unused -> new ArrayList<>())
+                            .add(module);
+                }
+            }
+        }
+        assertTrue(modules.size() > 20, modules.toString());
+        modules.values().removeIf(holders -> holders.size() == 1);
+        assertEquals(Map.of(), modules);
+    }
+
+    private static boolean hasCode(Path folder) {
+        try (var files = Files.newDirectoryStream(folder, "*.java")) {
+            return files.iterator().hasNext();
+        } catch (IOException e) {
+            return false; // a file
+        }
+    }
+
+    private static String room(JavaClass one) {
+        return one.getPackageName().substring(OURS.length() + 1);
+    }
+}

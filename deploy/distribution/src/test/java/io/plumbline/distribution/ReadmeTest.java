@@ -1,0 +1,127 @@
+package io.plumbline.distribution;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.Repository;
+import io.plumbline.topology.cli.Markdown;
+import io.plumbline.topology.config.MonitorConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Holds the README, and the pages it was cut from, to the code they show. */
+class ReadmeTest {
+
+    private static final String README = "README.md";
+    private static final String STATISTICS = "docs/concepts/statistics.md";
+    private static final String CONFIGURE = "docs/operate/configure.md";
+    private static final String PRODUCERS = "docs/operate/producers.md";
+    private static final String INDENTED_COMMENT = "#   ";
+    private static final int LINES = 200;
+    private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
+    private static final Path HOT_SWAP =
+            Repository.path("topology/src/test/java/io/plumbline/topology/emission/HotSwapExample.java");
+    private static final Path PRODUCER = Repository.ROOT.resolve("clients/python/send_activations.py");
+
+    @Test
+    void theTwoCommandsStandAtTheTop() throws IOException {
+        Markdown readme = Markdown.read(README);
+        Markdown.Block first = readme.blocks().get(0);
+        List<String> commands = first.code()
+                .lines()
+                .map(line -> line.replaceFirst("#.*", "").strip())
+                .toList();
+        assertEquals(List.of("./plumbline demo", "./mvnw verify"), commands);
+        long linesBefore = readme.text()
+                .substring(0, first.offset())
+                .lines()
+                .filter(line -> !line.isBlank())
+                .count();
+        assertEquals(1, linesBefore, "only the title may stand above the two commands");
+    }
+
+    @Test
+    void itHasAtMost200Lines() throws IOException {
+        long lines = Markdown.read(README).text().lines().count();
+        assertTrue(lines <= LINES, "README.md has %d lines, expected at most %d".formatted(lines, LINES));
+    }
+
+    @Test
+    void statisticsCanBeTriggers() throws IOException {
+        String text = Markdown.read(STATISTICS).text();
+        int begin = text.indexOf("| statistic |");
+        assertTrue(begin > 0, "the table of statistics");
+        String table = text.substring(begin, text.indexOf("\n\n", begin));
+        Set<String> named = found(STATISTIC_ROW, table, 1);
+        assertTrue(named.size() > 3, named.toString());
+        named.removeAll(GapAssessment.statisticNames());
+        assertEquals(Set.of(), named);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {README, CONFIGURE})
+    void configurationsLoad(String page) throws IOException {
+        List<Markdown.Block> blocks = Markdown.read(page).blocks("yaml");
+        assertFalse(blocks.isEmpty());
+        for (Markdown.Block block : blocks) {
+            MonitorConfig config = MonitorConfig.parse(block.code(), page, Path.of(""));
+            assertEquals(Set.of("encoder.layer.2"), config.sites().keySet());
+        }
+    }
+
+    @Test
+    void theHotSwapIsCodeThatCompiles() throws IOException {
+        assertEquals(marked(HOT_SWAP, "// "), only(README, "java"));
+    }
+
+    @Test
+    void theProducerIsTheProgramThatIsRunInATest() throws IOException {
+        assertEquals(marked(PRODUCER, "# "), only(PRODUCERS, "python"));
+    }
+
+    /** There it stands in a comment, since it needs a model. */
+    @Test
+    void theHookIsTheOneOfTheProducer() throws IOException {
+        String hook = Files.readString(PRODUCER)
+                .lines()
+                .filter(line -> line.startsWith(INDENTED_COMMENT))
+                .map(line -> line.substring(INDENTED_COMMENT.length()))
+                .collect(Collectors.joining("\n"));
+        String shown = only(README, "python");
+        assertTrue(shown.startsWith("from send_activations import publish"), shown);
+        assertEquals(hook, shown.substring(shown.indexOf("def ")));
+    }
+
+    private static String only(String page, String language) throws IOException {
+        List<Markdown.Block> blocks = Markdown.read(page).blocks(language);
+        assertEquals(1, blocks.size());
+        return blocks.get(0).code().strip();
+    }
+
+    private static String marked(Path file, String comment) throws IOException {
+        String source = Files.readString(file);
+        String begin = comment + "README begins";
+        return source.substring(source.indexOf(begin) + begin.length(), source.indexOf(comment + "README ends"))
+                .stripIndent()
+                .strip();
+    }
+
+    private static Set<String> found(Pattern pattern, String text, int group) {
+        return pattern.matcher(text)
+                .results()
+                .map((MatchResult result) -> result.group(group))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+}

@@ -1,0 +1,48 @@
+package io.plumbline.distribution;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.topology.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What stands on the class path of the image, of the archive's {@code lib/} and of {@code run}; after {@code package}. */
+class ServiceClassPathIT {
+
+    private static final Path SERVICE = Repository.path("topology", "target", "lib");
+
+    @Test
+    void theServiceHasNoKafkaServerNoScalaAndNoDemonstration() throws IOException {
+        Set<String> jars = jars(SERVICE);
+        assertTrue(jars.stream().anyMatch(jar -> jar.startsWith("kafka-streams-")), jars.toString());
+        Set<String> foreign = jars.stream()
+                .filter(
+                        jar -> jar.matches(
+                                "(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|ejml|plumbline-(fixtures|demo|benchmarks)).*"))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(Set.of(), foreign);
+    }
+
+    @Test
+    void theLaboratoryHoldsNothingThatTheServiceHas() throws IOException {
+        for (String module : new String[] {"demo", "benchmarks"}) {
+            Set<String> twice = jars(Repository.path("topology", module, "target", "lib"));
+            assertTrue(twice.stream().anyMatch(jar -> jar.startsWith("kafka_")), twice.toString());
+            twice.retainAll(jars(SERVICE));
+            assertEquals(Set.of(), twice, module);
+        }
+    }
+
+    private static Set<String> jars(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+}

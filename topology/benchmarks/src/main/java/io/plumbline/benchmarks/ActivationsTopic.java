@@ -1,0 +1,111 @@
+package io.plumbline.benchmarks;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A topic full of Gaussian float32 rows, written once and read by all that are compared. Its event times span {@value
+ * #EVENT_SECONDS} s.
+ *
+ * @param d width of a row
+ * @param rowsPerRecord rows a record
+ * @param records over all partitions, which take turns
+ */
+record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, int sites, long records) {
+
+    /** Two windows of twelve seconds. */
+    static final int EVENT_SECONDS = 24;
+
+    /** Later than 0, which a broker would delete, and divisible by every window. */
+    static final long FIRST_MS = 1_700_006_400_000L;
+
+    private static final int DIFFERENT_RECORDS = 16;
+    private static final short ONE_COPY = 1;
+
+    static ActivationsTopic fill(
+            String bootstrapServers, int d, int rowsPerRecord, int partitions, int sites, long rows)
+            throws IOException, InterruptedException {
+        long records = Math.max(2L * DIFFERENT_RECORDS, rows / rowsPerRecord);
+        String name = "rows-%d-%d-%d-%d".formatted(d, rowsPerRecord, partitions, sites);
+        ActivationsTopic topic = new ActivationsTopic(name, d, rowsPerRecord, partitions, sites, records);
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
+            admin.createTopics(List.of(new NewTopic(name, partitions, ONE_COPY)))
+                    .all()
+                    .get();
+            topic.send(bootstrapServers);
+        } catch (ExecutionException e) {
+            throw new IOException("topic %s could not be filled: %s".formatted(name, e.getMessage()), e);
+        }
+        return topic;
+    }
+
+    private void send(String bootstrapServers) throws ExecutionException, InterruptedException {
+        List<byte[]> values = new ArrayList<>();
+        for (int i = 0; i < DIFFERENT_RECORDS; i++) {
+            values.add(SafetensorsWriter.create()
+                    .add("activations", DType.F32, gaussian(i, rowsPerRecord, d))
+                    .toBytes());
+        }
+        Map<String, Object> settings = Map.of(
+                "bootstrap.servers", bootstrapServers,
+                "max.request.size", "16000000",
+                "batch.size", "1000000",
+                "acks", "1");
+        AtomicReference<@Nullable Exception> refused = new AtomicReference<>();
+        try (KafkaProducer<String, byte[]> producer =
+                new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer())) {
+            for (long i = 0; i < records; i++) {
+                var unused = producer.send(
+                        new ProducerRecord<>(
+                                name,
+                                (int) (i % partitions),
+                                FIRST_MS + i * EVENT_SECONDS * 1000 / records,
+                                BenchSite.name((int) (i / partitions % sites)),
+                                values.get((int) (i % DIFFERENT_RECORDS))),
+                        (metadata, e) -> refused.compareAndSet(null, e));
+            }
+        }
+        Exception first = refused.get();
+        if (first != null) {
+            throw new ExecutionException(first);
+        }
+    }
+
+    long rows() {
+        return records * rowsPerRecord;
+    }
+
+    void delete(String bootstrapServers) throws InterruptedException {
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
+            admin.deleteTopics(List.of(name)).all().get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("topic %s could not be deleted".formatted(name), e);
+        }
+    }
+
+    /** Rows of floats with a spread that differs by column. */
+    static Matrix gaussian(long seed, int n, int d) {
+        SplittableRandom random = new SplittableRandom(seed);
+        Matrix rows = Matrix.zeros(n, d);
+        double[] values = rows.values();
+        for (int i = 0; i < values.length; i++) {
+            values[i] = (float) ((1 + i % d % 7) * random.nextGaussian());
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,93 @@
+package io.plumbline.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A main class in a process of its own: it must not share heap, collector and compiler with what is measured.
+ *
+ * <p>It says when it is up, and ends when its standard input does: so with the process that started it, however that ends.
+ */
+final class ChildProcess implements AutoCloseable {
+
+    private static final String UP = "up ";
+    private static final String VECTORS = "jdk.incubator.vector";
+    private static final long STOP_SECONDS = 15;
+
+    private final Process process;
+    private final String said;
+
+    private ChildProcess(Process process, String said) {
+        this.process = process;
+        this.said = said;
+    }
+
+    /**
+     * Starts one with this process's Java and class path, and waits until it is up.
+     *
+     * @param heap as {@code -Xmx} has it
+     * @param log what it says on standard error
+     */
+    static ChildProcess start(Class<?> main, String heap, Path log, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx" + heap);
+        if (ModuleLayer.boot().findModule(VECTORS).isPresent()) {
+            command.addAll(List.of("--add-modules", VECTORS));
+        }
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(arguments);
+        Process process = new ProcessBuilder(command)
+                .redirectError(Redirect.to(log.toFile()))
+                .start();
+        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+        String line = out.readLine();
+        if (line == null || !line.startsWith(UP)) {
+            process.destroyForcibly();
+            throw new IOException(
+                    "the process of %s did not start: %s".formatted(main.getName(), Files.readString(log)));
+        }
+        return new ChildProcess(process, line.substring(UP.length()));
+    }
+
+    /** What it said when it was up. */
+    String said() {
+        return said;
+    }
+
+    /** By the other process: it is up. */
+    static void up(String what) {
+        System.out.println(UP + what);
+        System.out.flush();
+    }
+
+    /** By the other process: returns when the first one closes it, or is gone. */
+    static void awaitTheEnd() throws IOException {
+        while (System.in.read() >= 0) {
+            // Nobody writes: this returns when the other end is closed.
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            process.getOutputStream().close();
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

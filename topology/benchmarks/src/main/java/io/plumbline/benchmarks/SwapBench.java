@@ -1,0 +1,79 @@
+package io.plumbline.benchmarks;
+
+import io.plumbline.topology.config.MonitorConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * From the verdict that a site has drifted to the verified decoder in a subscriber, through a broker, as an operator has it: the refit the
+ * paper prints, made of 2,048 rows.
+ */
+final class SwapBench {
+
+    private static final String PER_MINUTE = "swaps/min";
+    private static final double SECONDS_A_MINUTE = 60.0;
+
+    private final PipelineBench pipeline;
+    private final Findings findings;
+    private final int rounds;
+
+    /** @param rounds swaps that count of each way; one before them shows what the first costs */
+    SwapBench(PipelineBench pipeline, Findings findings, int rounds) {
+        this.pipeline = pipeline;
+        this.findings = findings;
+        this.rounds = rounds;
+    }
+
+    /** When rows are encoded, and what travels. */
+    private record Way(boolean onArrival, boolean factored) {
+
+        String words() {
+            return (onArrival ? "rows encoded on arrival, " : "rows encoded at the trigger, ")
+                    + (factored ? "as factors" : "as weights");
+        }
+    }
+
+    private static final List<Way> WAYS =
+            List.of(new Way(false, true), new Way(false, false), new Way(true, true), new Way(true, false));
+
+    void run(SwapSite.Size size) throws IOException, InterruptedException {
+        String what = "drift to decoder, %,d x %,d, r = %d".formatted(size.d(), size.features(), size.rank());
+        findings.next(what + ": writing a dictionary and a baseline");
+        Path folder = Files.createDirectories(pipeline.root().resolve("swap-%d".formatted(size.d())));
+        SwapSite site = SwapSite.write(folder, size);
+        List<Measurement> measured = new ArrayList<>();
+        for (Way way : WAYS) {
+            findings.next(what + ", " + way.words());
+            double[] rates = rates(site, way, what);
+            measured.add(Measurement.of(what, way.words(), PER_MINUTE, rates));
+        }
+        findings.add(measured);
+    }
+
+    private double[] rates(SwapSite site, Way way, String what) throws IOException, InterruptedException {
+        MonitorConfig config =
+                site.config(pipeline.bootstrapServers(), pipeline.nextRun(), way.onArrival(), way.factored());
+        SwapRun.Swap[] swaps =
+                new SwapRun(site, config, pipeline.bootstrapServers(), way.onArrival()).swaps(1 + rounds);
+        note(what + ", " + way.words(), swaps);
+        return Arrays.stream(swaps)
+                .skip(1)
+                .mapToDouble(swap -> SECONDS_A_MINUTE / swap.fromVerdict())
+                .toArray();
+    }
+
+    private void note(String way, SwapRun.Swap[] swaps) {
+        StringBuilder text =
+                new StringBuilder(way).append(": seconds from the verdict (of them the refit; from the last row)");
+        for (SwapRun.Swap swap : swaps) {
+            text.append(String.format(
+                    Locale.ROOT, ", %.2f (%.2f; %.2f)", swap.fromVerdict(), swap.refit(), swap.fromRows()));
+        }
+        findings.notes.add(text.append("; the first does not count").toString());
+    }
+}

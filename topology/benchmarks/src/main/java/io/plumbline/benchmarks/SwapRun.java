@@ -1,0 +1,189 @@
+package io.plumbline.benchmarks;
+
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+
+/** A monitor, its adapter and a subscriber of decoders in this process; drifted windows, one after the other, until each has its decoder. */
+final class SwapRun {
+
+    private static final long PATIENCE_SECONDS = 300;
+    private static final Duration POLL = Duration.ofMillis(5);
+    private static final short ONE_COPY = 1;
+    private static final String ENCODED = "plumbline_rows_encoded_early_total";
+    private static final long LOOK_EVERY_MS = 100;
+
+    /** The record that ends a window comes when a 64th of it is still open. */
+    private static final double ENCODED_SHARE = 0.95;
+
+    private final SwapSite site;
+    private final MonitorConfig config;
+    private final String bootstrapServers;
+    private final boolean encodedOnArrival;
+    private final BlockingQueue<Long> served = new LinkedBlockingQueue<>();
+
+    /** Rows that were encoded while their window was open. */
+    private double encoded;
+
+    // Of the window under way.
+    private @Nullable Long verdict;
+    private @Nullable AdaptationReport published;
+
+    /** @param encodedOnArrival whether a window ends only when its rows are encoded, as it does where it lasts a minute */
+    SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers, boolean encodedOnArrival) {
+        this.site = site;
+        this.config = config;
+        this.bootstrapServers = bootstrapServers;
+        this.encodedOnArrival = encodedOnArrival;
+    }
+
+    /**
+     * One swap, in seconds.
+     *
+     * @param fromRows since the record that ended the window was sent
+     * @param fromVerdict since somebody who reads committed window reports had the one that says drifted
+     * @param refit from the sampled rows to what the gate said, by the adapter's own report
+     */
+    record Swap(double fromRows, double fromVerdict, double refit) {}
+
+    @SuppressWarnings("try") // the subscriber is held open, not used
+    Swap[] swaps(int number) throws IOException, InterruptedException {
+        createTopic();
+        Properties clients = new Properties();
+        clients.putAll(config.subscriberProperties());
+        Map<String, Object> producing = Map.of("bootstrap.servers", bootstrapServers, "max.request.size", "16000000");
+        Map<String, Object> reading =
+                Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed");
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, site.sites(config), Role.ALL);
+                DecoderSubscriber subscriber = DecoderSubscriber.start(
+                        clients,
+                        config.topics().decoders(),
+                        DecoderSubscription.of(Map.of(SwapSite.SITE, site.trained())),
+                        published -> served.add(System.nanoTime()));
+                KafkaProducer<String, byte[]> producer =
+                        new KafkaProducer<>(producing, new StringSerializer(), new ByteArraySerializer());
+                KafkaConsumer<byte[], byte[]> reports =
+                        new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> partitions = List.of(
+                    new TopicPartition(config.topics().windowReports(), 0),
+                    new TopicPartition(config.topics().adaptationReports(), 0));
+            reports.assign(partitions);
+            reports.seekToBeginning(partitions);
+            Swap[] swaps = new Swap[number];
+            for (int window = 0; window < number; window++) {
+                swaps[window] = swap(runtime, producer, reports, window);
+            }
+            return swaps;
+        }
+    }
+
+    private Swap swap(
+            PlumblineRuntime runtime,
+            KafkaProducer<String, byte[]> producer,
+            KafkaConsumer<byte[], byte[]> reports,
+            int window)
+            throws IOException, InterruptedException {
+        // The first record of a window has ended the one before.
+        for (int record = window == 0 ? 0 : 1; record < SwapSite.RECORDS; record++) {
+            send(producer, window, record);
+        }
+        producer.flush();
+        if (encodedOnArrival) {
+            awaitEncoded(runtime);
+        }
+        send(producer, window + 1, 0);
+        producer.flush();
+        long ended = System.nanoTime();
+        verdict = null;
+        published = null;
+        Long arrived = null;
+        long deadline = ended + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (arrived == null || verdict == null || published == null) {
+            requireGoingOn(runtime, deadline);
+            reports.poll(POLL).forEach(this::hear);
+            arrived = arrived == null ? served.poll() : arrived;
+        }
+        return new Swap((arrived - ended) / 1e9, (arrived - verdict) / 1e9, published.seconds());
+    }
+
+    /** Here a window's rows come within a second; in production they are encoded in the minute that they take. */
+    private void awaitEncoded(PlumblineRuntime runtime) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        double enough = encoded + ENCODED_SHARE * SwapSite.SAMPLED_ROWS;
+        while (encoded < enough) {
+            requireGoingOn(runtime, deadline);
+            Thread.sleep(LOOK_EVERY_MS);
+            encoded = MetricsPage.of(runtime).sumOf(ENCODED);
+        }
+    }
+
+    private void send(KafkaProducer<String, byte[]> producer, int window, int record) {
+        long time = ActivationsTopic.FIRST_MS
+                + (long) window * SwapSite.WINDOW_MS
+                + (long) record * SwapSite.WINDOW_MS / SwapSite.RECORDS;
+        var unused = producer.send(new ProducerRecord<>(
+                config.topics().activations(), 0, time, SwapSite.SITE, site.record(1 + window, record)));
+    }
+
+    private void hear(ConsumerRecord<byte[], byte[]> record) {
+        if (record.topic().equals(config.topics().windowReports())) {
+            WindowReport report = Json.read(record.value(), WindowReport.class);
+            if (!report.adaptationRequested()) {
+                throw new IllegalStateException(
+                        "no refit was asked for: %s, %s".formatted(report.verdict(), report.reason()));
+            }
+            verdict = System.nanoTime();
+        } else {
+            AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
+            if (!report.outcome().equals(AdaptationReport.PUBLISHED)) {
+                throw new IllegalStateException(
+                        "no decoder was published: %s, %s".formatted(report.outcome(), report.reason()));
+            }
+            published = report;
+        }
+    }
+
+    private static void requireGoingOn(PlumblineRuntime runtime, long deadline) throws InterruptedException {
+        String failure = runtime.awaitFailure(0, TimeUnit.MILLISECONDS);
+        if (failure != null || System.nanoTime() > deadline) {
+            throw new IllegalStateException(
+                    failure == null ? "not done within %d s".formatted(PATIENCE_SECONDS) : failure);
+        }
+    }
+
+    private void createTopic() throws InterruptedException {
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
+            admin.createTopics(List.of(new NewTopic(config.topics().activations(), 1, ONE_COPY)))
+                    .all()
+                    .get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(
+                    "topic %s could not be created".formatted(config.topics().activations()), e);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.plumbline.topology.broker;
+
+/** Something outside the configuration file kept the program from starting: a broker that does not answer, a topic missing. */
+public final class StartException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final boolean mayPass;
+
+    /** @param message a sentence that says what to do */
+    public StartException(String message) {
+        this(message, false);
+    }
+
+    private StartException(String message, boolean mayPass) {
+        super(message);
+        this.mayPass = mayPass;
+    }
+
+    /** What may be otherwise in a minute with nothing changed here. */
+    static StartException passing(String message) {
+        return new StartException(message, true);
+    }
+
+    /** Whether the same start may succeed later, so that whoever restarts processes should try again. */
+    public boolean mayPass() {
+        return mayPass;
+    }
+}

@@ -1,0 +1,153 @@
+package io.plumbline.topology.broker;
+
+import io.plumbline.topology.config.MonitorConfig;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.streams.StreamsConfig;
+
+/** Kafka Streams properties of the two applications: our defaults, overridden by what the user wrote. */
+public final class StreamsSettings {
+
+    /** Kafka's constant is deprecated, since the next release will know no other way. */
+    private static final String HANDLED_GLOBALLY = "processing.exception.handler.global.enabled";
+
+    private StreamsSettings() {}
+
+    public static Properties monitor(MonitorConfig config) {
+        Properties properties = common(config, config.monitorApplicationId());
+        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, "2");
+        properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "5000");
+        properties.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), "60000");
+        properties.put(
+                StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG),
+                Integer.toString(Topics.LARGEST_DEAD_LETTER));
+        // Kafka Streams bounds what waits by records, not bytes: its default of 1,000 records of a megabyte each
+        // would be a gigabyte per partition after an outage.
+        properties.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, "32");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "64");
+        // The thread that sums records is the one that reads the socket. So a fetch must fit into the socket's
+        // buffer, as large as the system makes it and not Kafka's 64 KiB, and be asked for early: it is, once the
+        // one before has been handed over whole. Then it arrives while records are summed, and nobody waits for it.
+        // Its buffer stays below half of a region of G1's as the launcher sets it: above that, every fetch would be
+        // a piece of the old generation, and each of them a reason to mark all of it.
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.RECEIVE_BUFFER_CONFIG), "-1");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), "4128768");
+        // No task reads two partitions whose order could matter; told so, Kafka Streams does not look for it at every
+        // record.
+        properties.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, "-1");
+        properties.putAll(config.monitorProperties());
+        return properties;
+    }
+
+    /** With outputs that a topic does not take left out, unless the configuration names a handler of its own. */
+    public static Properties guarded(Properties properties, OutputGuard outputs) {
+        Properties guarded = new Properties();
+        guarded.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, OutputGuard.Handler.class);
+        guarded.putAll(properties);
+        guarded.put(OutputGuard.CONFIG, outputs);
+        return guarded;
+    }
+
+    static Properties of(MonitorConfig config, Application application) {
+        return application == Application.MONITOR ? monitor(config) : adapter(config);
+    }
+
+    /** The largest request the monitor's producer sends, in bytes. */
+    static int largestRequest(MonitorConfig config) {
+        Properties properties = monitor(config);
+        Object own = properties.get(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG));
+        return Integer.parseInt(String.valueOf(own));
+    }
+
+    public static Properties adapter(MonitorConfig config) {
+        Properties properties = common(config, config.adapterApplicationId());
+        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, "1");
+        properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "1000");
+        // A refit of a large dictionary may take minutes: longer than the defaults, or it would be repeated for ever.
+        properties.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), "300000");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), "900000");
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "1");
+        properties.putAll(config.adapterProperties());
+        return properties;
+    }
+
+    /**
+     * The longest time that may pass between two commits of one application while it works: what the group waits for a
+     * member that does not ask for more ({@code max.poll.interval.ms}), and a commit interval.
+     */
+    public static Duration longestTurn(Properties properties) {
+        StreamsConfig config = new StreamsConfig(properties);
+        Object poll = config.getMainConsumerConfigs("", "", 0).get(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
+        Object wait = poll == null
+                ? ConsumerConfig.configDef().defaultValues().get(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG)
+                : poll;
+        return Duration.ofMillis(
+                Long.parseLong(String.valueOf(wait)) + config.getLong(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG));
+    }
+
+    /** Whether the instance has a name of its own in its group ({@code group.instance.id}), under which it comes back to its tasks. */
+    public static boolean isStaticMember(Properties properties) {
+        return new StreamsConfig(properties)
+                .getMainConsumerConfigs("", "", 0)
+                .containsKey(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
+    }
+
+    /**
+     * Returns one sentence for each property that Kafka Streams refuses, or would ignore under its group protocol; none: both
+     * applications can be made. Asks no broker.
+     */
+    public static List<String> problems(MonitorConfig config) {
+        List<String> problems = new ArrayList<>();
+        for (Application application : Application.values()) {
+            Properties properties = of(config, application);
+            List<String> ignored = StreamsProtocol.problems(application, properties);
+            ignored.forEach(problem -> problems.add(config.withoutSecrets(problem)));
+            String refusal = ignored.isEmpty() ? refusal(properties) : "";
+            if (!refusal.isEmpty()) {
+                problems.add("kafka: Kafka Streams refuses the properties of the %s: %s"
+                        .formatted(application, config.withoutSecrets(refusal)));
+            }
+        }
+        return problems.stream().sorted().toList();
+    }
+
+    private static String refusal(Properties properties) {
+        try {
+            int threads = new StreamsConfig(properties).getInt(StreamsConfig.NUM_STREAM_THREADS_CONFIG);
+            return threads >= 1
+                    ? ""
+                    : "%s = %d: expected at least 1, or nothing is read"
+                            .formatted(StreamsConfig.NUM_STREAM_THREADS_CONFIG, threads);
+        } catch (KafkaException | IllegalArgumentException refused) {
+            return String.valueOf(refused.getMessage());
+        }
+    }
+
+    private static Properties common(MonitorConfig config, String applicationId) {
+        Properties properties = new Properties();
+        properties.putAll(Map.of(
+                StreamsConfig.APPLICATION_ID_CONFIG,
+                applicationId,
+                StreamsConfig.STATE_DIR_CONFIG,
+                config.stateDirectory().toString(),
+                StreamsConfig.PROCESSING_GUARANTEE_CONFIG,
+                StreamsConfig.EXACTLY_ONCE_V2,
+                StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG,
+                "10485760",
+                StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG),
+                "16777216",
+                HANDLED_GLOBALLY,
+                "true",
+                // Each stream thread's assignor looks for it among the properties of its consumer, and warns without
+                // it.
+                StreamsConfig.mainConsumerPrefix(HANDLED_GLOBALLY),
+                "true"));
+        return properties;
+    }
+}

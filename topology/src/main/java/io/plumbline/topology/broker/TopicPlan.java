@@ -1,0 +1,191 @@
+package io.plumbline.topology.broker;
+
+import io.plumbline.topology.adaptation.AdapterProcessor;
+import io.plumbline.topology.assessment.WindowAssessor;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.emission.DecoderEmitter;
+import io.plumbline.topology.windows.WindowStage;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.streams.StreamsConfig;
+
+/**
+ * Every topic Plumbline uses, with partitions and settings, and which application reads and writes it. Tests hold the list to
+ * the two topologies, and to the topics that Kafka Streams makes by itself.
+ */
+final class TopicPlan {
+
+    private static final String ONE_DAY_MS = "86400000";
+    private static final String THIRTY_DAYS_MS = "2592000000";
+
+    /** Stores with a change-log, by the topic that their sub-topology reads; the order is that of the plan. */
+    static final List<String> STORES_OF_ACTIVATIONS = List.of(WindowStage.PANES_STORE);
+
+    static final List<String> STORES_OF_MOMENTS = List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE);
+    static final List<String> STORES_OF_REQUESTS = List.of(
+            DecoderEmitter.VERSIONS_STORE,
+            AdapterProcessor.PARTS_STORE,
+            AdapterProcessor.POOLS_STORE,
+            AdapterProcessor.SWAPS_STORE);
+
+    /**
+     * One topic.
+     *
+     * @param what what is on it, for people
+     * @param settings topic settings that differ from a broker's defaults
+     * @param readers applications that read it
+     * @param writers applications that write it
+     */
+    record Planned(
+            String name,
+            String what,
+            int partitions,
+            Map<String, String> settings,
+            Set<Application> readers,
+            Set<Application> writers) {
+
+        boolean isUsedBy(Application application) {
+            return readers.contains(application) || writers.contains(application);
+        }
+    }
+
+    private final Map<String, Planned> byName = new LinkedHashMap<>();
+    private final MonitorConfig config;
+    private final Map<String, Integer> existing;
+    private final int activations;
+
+    private TopicPlan(MonitorConfig config, Map<String, Integer> existing, int activations) {
+        this.config = config;
+        this.existing = existing;
+        this.activations = activations;
+    }
+
+    /** The plan's names, readers and writers, which no broker is needed for. */
+    static TopicPlan ofNames(MonitorConfig config) {
+        return of(config, Map.of(), 1);
+    }
+
+    /**
+     * The whole plan.
+     *
+     * @param existing partitions of the topics that there are: a topic keeps what it has, and change-logs follow it
+     * @param activations partitions of the activations topic where it is not among them
+     */
+    static TopicPlan of(MonitorConfig config, Map<String, Integer> existing, int activations) {
+        TopicPlan plan = new TopicPlan(
+                config, existing, existing.getOrDefault(config.topics().activations(), activations));
+        plan.named();
+        plan.changelogs();
+        return plan;
+    }
+
+    /** In the order a record meets them, the change-logs last. */
+    List<Planned> topics() {
+        return List.copyOf(byName.values());
+    }
+
+    /** Those that any of {@code applications} reads or writes. */
+    List<Planned> usedBy(Set<Application> applications) {
+        return topics().stream()
+                .filter(topic -> applications.stream().anyMatch(topic::isUsedBy))
+                .toList();
+    }
+
+    private void named() {
+        TopicNames names = config.topics();
+        Set<Application> monitor = Set.of(Application.MONITOR);
+        Set<Application> adapter = Set.of(Application.ADAPTER);
+        Set<Application> nobody = Set.of();
+        Map<String, String> eventTime = Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime");
+        Map<String, String> oneDay = ours(TopicConfig.RETENTION_MS_CONFIG, ONE_DAY_MS);
+        Map<String, String> thirtyDays = ours(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS);
+        Map<String, String> letters = new HashMap<>(thirtyDays);
+        letters.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(Topics.LARGEST_DEAD_LETTER));
+        add(names.activations(), "rows from the model servers", activations, eventTime, monitor, nobody);
+        add(names.moments(), "tiles of closed panes", activations, oneDay, monitor, monitor);
+        add(names.windowReports(), "one report a site and window", activations, thirtyDays, nobody, monitor);
+        add(names.adaptationRequests(), "drifted windows, to be refitted", activations, oneDay, adapter, monitor);
+        add(
+                names.adaptationReports(),
+                "what was fitted, published or refused",
+                activations,
+                thirtyDays,
+                nobody,
+                adapter);
+        add(names.deadLetters(), "records that could not be used", activations, letters, nobody, monitor);
+        // Both applications follow what was published, outside Kafka Streams.
+        add(
+                names.decoders(),
+                "published decoders",
+                1,
+                ours(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
+                EnumSet.allOf(Application.class),
+                adapter);
+    }
+
+    private static Map<String, String> ours(String key, String value) {
+        return Map.of(key, value, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
+    }
+
+    private void add(
+            String name,
+            String what,
+            int partitions,
+            Map<String, String> settings,
+            Set<Application> readers,
+            Set<Application> writers) {
+        byName.put(
+                name,
+                new Planned(
+                        name,
+                        what,
+                        existing.getOrDefault(name, partitions),
+                        Map.copyOf(settings),
+                        Set.copyOf(readers),
+                        Set.copyOf(writers)));
+    }
+
+    /** A change-log has one partition a task: as many as the topic has that the store's sub-topology reads. */
+    private void changelogs() {
+        TopicNames names = config.topics();
+        STORES_OF_ACTIVATIONS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));
+        STORES_OF_MOMENTS.forEach(store -> changelog(Application.MONITOR, store, names.moments()));
+        STORES_OF_REQUESTS.forEach(store -> changelog(Application.ADAPTER, store, names.adaptationRequests()));
+    }
+
+    private void changelog(Application application, String store, String source) {
+        String name = "%s-%s-changelog".formatted(application.id(config), store);
+        Map<String, String> settings = common(application);
+        settings.putAll(Topics.changelogSettings());
+        Planned read = byName.get(source);
+        if (read == null) {
+            throw new IllegalStateException("topic \"%s\" is not planned".formatted(source));
+        }
+        Set<Application> owner = Set.of(application);
+        // What a change-log has cannot be right by itself: it has to fit the tasks.
+        byName.put(
+                name,
+                new Planned(
+                        name, "state of the " + application, read.partitions(), Map.copyOf(settings), owner, owner));
+    }
+
+    /** What Kafka Streams would set: compaction, overlaid by {@code topic.} properties, overlaid by the store's own. */
+    private Map<String, String> common(Application application) {
+        Map<String, String> settings = new HashMap<>();
+        settings.put(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT);
+        Map<String, String> properties =
+                application == Application.MONITOR ? config.monitorProperties() : config.adapterProperties();
+        properties.forEach((key, value) -> {
+            if (key.startsWith(StreamsConfig.TOPIC_PREFIX)) {
+                settings.put(key.substring(StreamsConfig.TOPIC_PREFIX.length()), value);
+            }
+        });
+        return settings;
+    }
+}

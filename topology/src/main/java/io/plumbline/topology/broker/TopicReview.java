@@ -1,0 +1,213 @@
+package io.plumbline.topology.broker;
+
+import io.plumbline.topology.config.MonitorConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.config.TopicConfig;
+import org.jspecify.annotations.Nullable;
+
+/** Makes all topics ahead of time, and holds those there are against what Plumbline needs. Changes no topic that exists. */
+public final class TopicReview {
+
+    private enum Sense {
+        SAME,
+        AT_LEAST,
+        AT_MOST
+    }
+
+    private record Rule(Sense sense, String otherwise) {}
+
+    private static final String COMPACTION = "compaction falls behind what every commit rewrites, and the disk fills";
+
+    private static final Map<String, Rule> RULES = Map.of(
+            TopicConfig.CLEANUP_POLICY_CONFIG,
+            new Rule(
+                    Sense.SAME,
+                    "with delete the newest record of a key is lost when it is old: state, or the decoder in force"),
+            TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG,
+            new Rule(
+                    Sense.SAME,
+                    "activations need the producer's time, which windows are cut by; the others the broker's, or records of a replay"
+                            + " are deleted at once"),
+            TopicConfig.RETENTION_MS_CONFIG,
+            new Rule(Sense.AT_LEAST, "records are deleted earlier than they are meant to be"),
+            TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
+            new Rule(Sense.AT_LEAST, "larger dead letters keep reason and place, not their bytes"),
+            TopicConfig.MIN_CLEANABLE_DIRTY_RATIO_CONFIG,
+            new Rule(Sense.AT_MOST, COMPACTION),
+            TopicConfig.SEGMENT_BYTES_CONFIG,
+            new Rule(Sense.AT_MOST, COMPACTION),
+            TopicConfig.SEGMENT_MS_CONFIG,
+            new Rule(Sense.AT_MOST, COMPACTION),
+            TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG,
+            new Rule(Sense.AT_MOST, COMPACTION));
+
+    private static final Rule DEFAULT_RULE = new Rule(Sense.SAME, "it was not made by Plumbline, or changed since");
+
+    /**
+     * One topic.
+     *
+     * @param partitions partitions it has, or would be made with
+     * @param replication copies of its least copied partition; 0 where it does not exist
+     * @param problems one sentence for each difference that matters; none: it is fine
+     */
+    public record Line(
+            String topic, String what, boolean exists, int partitions, int replication, List<String> problems) {
+
+        public Line {
+            problems = List.copyOf(problems);
+        }
+    }
+
+    private TopicReview() {}
+
+    /**
+     * Makes the topics that are missing.
+     *
+     * @param partitions of the activations topic where it is missing; null: it must exist
+     * @param replicationFactor null: the broker's default
+     * @return what was made
+     * @throws StartException when the broker cannot be reached or refuses, or the activations topic is missing and no number
+     *     of partitions was given
+     */
+    public static List<String> create(
+            MonitorConfig config, @Nullable Integer partitions, @Nullable Short replicationFactor) {
+        try (TopicClient client = TopicClient.connect(config)) {
+            Map<String, TopicDescription> existing = Topics.existing(client, config);
+            if (partitions == null && !existing.containsKey(config.topics().activations())) {
+                throw new StartException(
+                        "topic \"%s\" does not exist at %s: give the number of its partitions with --partitions, which the others follow"
+                                .formatted(config.topics().activations(), config.bootstrapServers()));
+            }
+            List<TopicPlan.Planned> missing = new ArrayList<>(
+                    TopicPlan.of(config, Topics.partitions(existing), partitions == null ? 1 : partitions)
+                            .topics());
+            missing.removeIf(topic -> existing.containsKey(topic.name()));
+            List<String> refused = client.create(missing, replicationFactor);
+            if (!refused.isEmpty()) {
+                throw new StartException(String.join(System.lineSeparator(), refused));
+            }
+            List<String> names = missing.stream().map(TopicPlan.Planned::name).toList();
+            client.awaitSeen(names);
+            return names;
+        }
+    }
+
+    /**
+     * Holds every topic against the plan.
+     *
+     * @param replicationFactor least number of copies; null: any
+     * @throws StartException when the broker cannot be reached or does not tell
+     */
+    public static List<Line> of(MonitorConfig config, @Nullable Short replicationFactor) {
+        try (TopicClient client = TopicClient.connect(config)) {
+            Map<String, TopicDescription> existing = Topics.existing(client, config);
+            Map<String, Config> settings = client.settings(existing.keySet());
+            if (settings == null) {
+                throw new StartException("%s may not ask for the settings of the topics: %s"
+                        .formatted(
+                                BrokerRefusal.principal(config),
+                                "`plumbline topics --acl --role admin` prints the commands that grant what it needs"));
+            }
+            List<Line> lines = new ArrayList<>();
+            for (TopicPlan.Planned topic :
+                    TopicPlan.of(config, Topics.partitions(existing), 1).topics()) {
+                TopicDescription found = existing.get(topic.name());
+                lines.add(
+                        found == null
+                                ? missing(config, topic)
+                                : line(topic, found, settings.get(topic.name()), replicationFactor));
+            }
+            return lines;
+        }
+    }
+
+    private static Line missing(MonitorConfig config, TopicPlan.Planned topic) {
+        return new Line(
+                topic.name(),
+                topic.what(),
+                false,
+                topic.partitions(),
+                0,
+                List.of("topic \"%s\" does not exist at %s, or %s may not see it: `plumbline topics --create` makes it"
+                        .formatted(topic.name(), config.bootstrapServers(), BrokerRefusal.principal(config))));
+    }
+
+    private static Line line(
+            TopicPlan.Planned topic,
+            TopicDescription found,
+            @Nullable Config settings,
+            @Nullable Short replicationFactor) {
+        List<String> problems = new ArrayList<>();
+        int partitions = found.partitions().size();
+        String otherPartitions = otherPartitions(topic, found);
+        if (otherPartitions != null) {
+            problems.add(otherPartitions);
+        }
+        int replication = found.partitions().stream()
+                .mapToInt(partition -> partition.replicas().size())
+                .min()
+                .orElse(0);
+        if (replicationFactor != null && replication < replicationFactor) {
+            problems.add("topic \"%s\" has %d copies, expected %d: kafka-reassign-partitions.sh adds them"
+                    .formatted(topic.name(), replication, replicationFactor));
+        }
+        new TreeMap<>(topic.settings()).forEach((key, expected) -> {
+            ConfigEntry entry = settings == null ? null : settings.get(key);
+            String value = entry == null ? null : entry.value();
+            Rule rule = RULES.getOrDefault(key, DEFAULT_RULE);
+            if (value != null && !satisfies(rule.sense(), value, expected)) {
+                problems.add(
+                        "topic \"%s\": %s = %s, expected %s%s: %s; kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s"
+                                .formatted(
+                                        topic.name(),
+                                        key,
+                                        value,
+                                        words(rule.sense()),
+                                        expected,
+                                        rule.otherwise(),
+                                        topic.name(),
+                                        key,
+                                        expected));
+            }
+        });
+        return new Line(topic.name(), topic.what(), true, partitions, replication, problems);
+    }
+
+    /** The sentence for a change-log whose number of partitions is not that of its tasks any more; null: it is. */
+    static @Nullable String otherPartitions(TopicPlan.Planned topic, TopicDescription found) {
+        int partitions = found.partitions().size();
+        return partitions == topic.partitions()
+                ? null
+                : "topic \"%s\" has %d partitions, expected %d: a change-log has one a task, and with another number the application does not start; delete it while nothing runs (open windows are lost), or write another application_id"
+                        .formatted(topic.name(), partitions, topic.partitions());
+    }
+
+    private static String words(Sense sense) {
+        return switch (sense) {
+            case SAME -> "";
+            case AT_LEAST -> "at least ";
+            case AT_MOST -> "at most ";
+        };
+    }
+
+    private static boolean satisfies(Sense sense, String value, String expected) {
+        if (value.equals(expected) || sense == Sense.SAME) {
+            return value.equals(expected);
+        }
+        double have = limit(value);
+        double want = limit(expected);
+        return sense == Sense.AT_LEAST ? have >= want : have <= want;
+    }
+
+    /** Kafka writes "for ever" as -1. */
+    private static double limit(String value) {
+        double number = Double.parseDouble(value);
+        return number < 0 ? Double.POSITIVE_INFINITY : number;
+    }
+}

@@ -1,0 +1,219 @@
+package io.plumbline.topology.broker;
+
+import io.plumbline.topology.config.MonitorConfig;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.resource.ResourceType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The topics and their settings. The activations topic belongs to the user and must exist; the others are made where they
+ * are missing, those of Kafka Streams included.
+ *
+ * <p>Records of our own topics carry the broker's time: event time may lie years back (a replay) or ahead (a wrong clock),
+ * and a broker would delete the one and refuse the other. The event time stands in the records.
+ *
+ * <p>Where all topics are there, nothing more is asked than what {@link AccessRole} lists: no right on the cluster, none to
+ * create, and of other applications' topics not even that they can be seen.
+ */
+public final class Topics {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Topics.class);
+    private static final int DEFAULT_LARGEST_MESSAGE = 1_000_000;
+
+    private Topics() {}
+
+    /** Settings of the change-logs: they are rewritten at every commit, so compaction must keep up. */
+    public static Map<String, String> changelogSettings() {
+        return Map.of(
+                TopicConfig.MIN_CLEANABLE_DIRTY_RATIO_CONFIG, "0.1",
+                TopicConfig.SEGMENT_BYTES_CONFIG, "67108864",
+                TopicConfig.SEGMENT_MS_CONFIG, "600000",
+                TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, "600000",
+                TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
+    }
+
+    /** Bytes of the largest dead letter where we make the topic: what one fetch of the monitor takes. */
+    static final int LARGEST_DEAD_LETTER = 16 * 1024 * 1024;
+
+    /**
+     * What the topology must know of the brokers.
+     *
+     * @param sourcePartitions partitions of the activations topic; 0 where only the adapter runs, which may not see it
+     * @param largestDeadLetter bytes that the dead-letter topic and the monitor's producer take in one record
+     */
+    public record Prepared(int sourcePartitions, int largestDeadLetter) {}
+
+    /** As {@link #prepare(MonitorConfig, Set)}, for both applications. */
+    public static Prepared prepare(MonitorConfig config) {
+        return prepare(config, EnumSet.allOf(Application.class));
+    }
+
+    /**
+     * Makes missing topics, looks at those there are, and asks whether this principal has the rights the applications need.
+     *
+     * @throws StartException when the broker cannot be reached, the activations topic does not exist, a topic is missing and
+     *     may not be made, or a right is missing
+     */
+    public static Prepared prepare(MonitorConfig config, Set<Application> applications) {
+        boolean monitors = applications.contains(Application.MONITOR);
+        try (TopicClient client = TopicClient.connect(config)) {
+            Map<String, TopicDescription> existing = existing(client, config);
+            int partitions = partitions(existing, config.topics().activations());
+            if (partitions == 0 && monitors) {
+                throw new StartException(missingActivations(config));
+            }
+            List<TopicPlan.Planned> planned = TopicPlan.of(config, partitions(existing), Math.max(1, partitions))
+                    .usedBy(applications);
+            List<TopicPlan.Planned> missing = new ArrayList<>(planned);
+            missing.removeIf(topic -> existing.containsKey(topic.name()));
+            if (partitions == 0 && !missing.isEmpty()) {
+                throw new StartException(
+                        ("topic \"%s\" does not exist or %s may not see it, and how many partitions it gets is decided by the"
+                                        + " activations topic, which it may not see either: create the topics with `plumbline"
+                                        + " topics --create`, or start the monitor first")
+                                .formatted(missing.get(0).name(), BrokerRefusal.principal(config)));
+            }
+            List<String> refused = client.create(missing, null);
+            if (!refused.isEmpty()) {
+                throw new StartException(String.join("; ", refused));
+            }
+            requireRights(client, config, applications, existing);
+            // Last: of a topic that may not be seen the number of partitions is not known either.
+            requirePartitions(planned, existing);
+            if (monitors) {
+                eventTimeWarnings(client, config).forEach(LOG::warn);
+            }
+            return new Prepared(
+                    partitions,
+                    monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0);
+        }
+    }
+
+    /** Kafka Streams would stop with advice that does not fit: its tool for resetting knows nothing of open windows. */
+    private static void requirePartitions(List<TopicPlan.Planned> planned, Map<String, TopicDescription> existing) {
+        List<String> problems = new ArrayList<>();
+        for (TopicPlan.Planned topic : planned) {
+            TopicDescription found = existing.get(topic.name());
+            String problem = found == null ? null : TopicReview.otherPartitions(topic, found);
+            if (problem != null) {
+                problems.add(problem);
+            }
+        }
+        if (!problems.isEmpty()) {
+            throw new StartException(String.join("; ", problems));
+        }
+    }
+
+    static String missingActivations(MonitorConfig config) {
+        return ("topic \"%s\" does not exist at %s, or %s may not see it: create it (`plumbline topics --create --partitions N`"
+                        + " makes all), name another under topics.activations, or grant READ on it")
+                .formatted(config.topics().activations(), config.bootstrapServers(), BrokerRefusal.principal(config));
+    }
+
+    /** The topics of the plan that there are. */
+    static Map<String, TopicDescription> existing(TopicClient client, MonitorConfig config) {
+        return client.describe(TopicPlan.ofNames(config).topics().stream()
+                .map(TopicPlan.Planned::name)
+                .toList());
+    }
+
+    static Map<String, Integer> partitions(Map<String, TopicDescription> existing) {
+        Map<String, Integer> partitions = new HashMap<>();
+        existing.forEach(
+                (name, topic) -> partitions.put(name, topic.partitions().size()));
+        return partitions;
+    }
+
+    private static int partitions(Map<String, TopicDescription> existing, String name) {
+        return partitions(existing).getOrDefault(name, 0);
+    }
+
+    /** Asked before anything starts: Kafka Streams would find out later, one right at a time, and stop. */
+    private static void requireRights(
+            TopicClient client,
+            MonitorConfig config,
+            Set<Application> applications,
+            Map<String, TopicDescription> existing) {
+        List<String> problems = new ArrayList<>();
+        for (Application application : applications) {
+            List<Grant> missing = new ArrayList<>(AccessRole.of(config, application));
+            missing.removeIf(grant -> has(client, grant, existing));
+            if (!missing.isEmpty()) {
+                problems.add(BrokerRefusal.missing(config, application, missing));
+            }
+        }
+        if (!problems.isEmpty()) {
+            throw new StartException(String.join("; ", problems));
+        }
+    }
+
+    private static boolean has(TopicClient client, Grant grant, Map<String, TopicDescription> existing) {
+        if (grant.type() == ResourceType.GROUP) {
+            return client.mayUseGroup(grant.name());
+        }
+        if (grant.type() == ResourceType.TRANSACTIONAL_ID) {
+            return client.mayUseTransactionalId(grant.name() + "0");
+        }
+        TopicDescription topic = existing.get(grant.name());
+        if (topic == null || topic.authorizedOperations() == null) {
+            return true; // made a moment ago, or by a broker that does not tell
+        }
+        Set<AclOperation> needed = new HashSet<>(grant.operations());
+        needed.remove(AclOperation.DESCRIBE_CONFIGS); // without it large dead letters lose their bytes, and that is all
+        return topic.authorizedOperations().containsAll(needed);
+    }
+
+    /** Not refused: both may be meant. But neither shows in any number later on. */
+    /** What will happen to event times that a user may not have meant; without the right to ask, nothing is said. */
+    static List<String> eventTimeWarnings(TopicClient client, MonitorConfig config) {
+        String topic = config.topics().activations();
+        Map<String, Config> settings = client.settings(List.of(topic));
+        Config found = settings == null ? null : settings.get(topic);
+        List<String> warnings = new ArrayList<>();
+        if (found == null) {
+            return warnings;
+        }
+        ConfigEntry type = found.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
+        if (type != null && "LogAppendTime".equals(type.value())) {
+            warnings.add(
+                    "topic \"%s\" has %s = LogAppendTime: windows are cut by the time of arrival, not by the producer's; set it to CreateTime to have the latter"
+                            .formatted(topic, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG));
+        }
+        ConfigEntry retention = found.get(TopicConfig.RETENTION_MS_CONFIG);
+        if (config.window().idleClose() == null && retention != null && !"-1".equals(retention.value())) {
+            warnings.add(
+                    "window.idle_close is off, as for a replay of history, and topic \"%s\" has %s = %s: the broker deletes records whose event time is older, read or not; set it to -1 for a replay"
+                            .formatted(topic, TopicConfig.RETENTION_MS_CONFIG, retention.value()));
+        }
+        return warnings;
+    }
+
+    /** A topic made by someone else may take less than ours. */
+    private static int largestMessage(TopicClient client, MonitorConfig config) {
+        String topic = config.topics().deadLetters();
+        Map<String, Config> settings = client.settings(List.of(topic));
+        if (settings == null) {
+            LOG.warn(
+                    "{} may not ask how large a record topic \"{}\" takes (DESCRIBE_CONFIGS): dead letters above {} bytes keep reason and place, not their bytes",
+                    BrokerRefusal.principal(config),
+                    topic,
+                    DEFAULT_LARGEST_MESSAGE);
+            return DEFAULT_LARGEST_MESSAGE;
+        }
+        Config found = settings.get(topic);
+        ConfigEntry limit = found == null ? null : found.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
+        return limit == null || limit.value() == null ? DEFAULT_LARGEST_MESSAGE : Integer.parseInt(limit.value());
+    }
+}

@@ -1,0 +1,254 @@
+package io.plumbline.topology.runtime;
+
+import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.DictionarySpace;
+import io.plumbline.geometry.Subspace;
+import io.plumbline.topology.adaptation.PublishedCandidates;
+import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.emission.DecoderListener;
+import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
+import io.plumbline.topology.emission.PublishedDecoder;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The decoders in service, followed from the decoders topic by a subscriber of our own: what the monitor shows is what any
+ * other reader gets. Candidates are read when they are asked for.
+ */
+public final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PublishedDecoders.class);
+    private static final Duration CANDIDATE_WAIT = Duration.ofMinutes(2);
+    private static final Duration VERSION_WAIT = Duration.ofSeconds(20);
+
+    private final Map<String, Active> active = new ConcurrentHashMap<>();
+    private final Map<String, SwapState> told = new ConcurrentHashMap<>();
+    private final Map<String, Decoder> trained = new HashMap<>();
+    private final Map<String, WatchedSite> sites;
+
+    /** It takes a second, for the widest decoders ten: no window and no newer decoder waits for it. */
+    private final ExecutorService measuring = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "decoder-subspaces");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private final Properties kafka;
+    private final String topic;
+    private final CountDownLatch caughtUp = new CountDownLatch(1);
+    private final DecoderSubscriber subscriber;
+
+    /**
+     * Follows the topic from its beginning.
+     *
+     * @param listener hears what the subscriber does; of a new decoder when it is in service
+     */
+    public static PublishedDecoders follow(
+            MonitorConfig config, Map<String, WatchedSite> sites, DecoderListener listener) {
+        Properties kafka = new Properties();
+        kafka.putAll(config.subscriberProperties());
+        return new PublishedDecoders(kafka, config.topics().decoders(), sites, listener);
+    }
+
+    private PublishedDecoders(
+            Properties kafka, String topic, Map<String, WatchedSite> sites, DecoderListener listener) {
+        this.sites = sites;
+        this.kafka = kafka;
+        this.topic = topic;
+        sites.forEach((site, watched) -> trained.put(site, watched.explainer().decoder()));
+        subscriber = DecoderSubscriber.start(kafka, topic, DecoderSubscription.of(trained), new DecoderListener() {
+            @Override
+            public void onDecoder(PublishedDecoder published) {
+                active.put(published.site(), new Active(published.decoder(), published.version()));
+                synchronized (active) {
+                    active.notifyAll();
+                }
+                if (caughtUp.getCount() == 0) {
+                    measure(published.site());
+                }
+                listener.onDecoder(published);
+            }
+
+            @Override
+            public void onRefused(String site, long version, String reason) {
+                listener.onRefused(site, version, reason);
+            }
+
+            @Override
+            public void onSwapState(String site, SwapState state) {
+                told.put(site, state);
+                listener.onSwapState(site, state);
+            }
+
+            @Override
+            public void onCaughtUp() {
+                caughtUp.countDown();
+                active.keySet().forEach(PublishedDecoders.this::measure); // not each of the versions before
+                listener.onCaughtUp();
+            }
+
+            @Override
+            public void onInterrupted(String reason) {
+                listener.onInterrupted(reason);
+            }
+
+            @Override
+            public void onResumed() {
+                listener.onResumed();
+            }
+        });
+    }
+
+    private void measure(String site) {
+        WatchedSite watched = sites.get(site);
+        if (watched != null) {
+            measuring.execute(() -> measure(site, watched.settings().rank()));
+        }
+    }
+
+    private void measure(String site, int rank) {
+        Active one = active.get(site);
+        if (one == null || one.subspace() != null) {
+            return;
+        }
+        try {
+            Subspace subspace = DictionarySpace.of(one.decoder(), rank);
+            if (subspace == null) {
+                LOG.warn(
+                        "site {}: version {} does not determine {} leading directions, its own gap stays undefined",
+                        site,
+                        one.version(),
+                        rank);
+                return;
+            }
+            active.computeIfPresent(
+                    site,
+                    (name, newest) -> newest.version() == one.version()
+                            ? new Active(newest.decoder(), newest.version(), subspace)
+                            : newest);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            LOG.warn(
+                    "site {}: version {} has no subspace of rank {}, its own gap stays undefined: {}",
+                    site,
+                    one.version(),
+                    rank,
+                    e.getMessage());
+        }
+    }
+
+    /** Waits until what was on the topic at start has been read; returns whether it was in time. */
+    public boolean awaitCaughtUp(long seconds) throws InterruptedException {
+        return caughtUp.await(seconds, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public @Nullable Active of(String site) {
+        return active.get(site);
+    }
+
+    /** Waits no longer than a reader of the topic may be behind. */
+    @Override
+    public @Nullable Active awaitVersion(String site, long version) {
+        long deadline = System.nanoTime() + VERSION_WAIT.toNanos();
+        try {
+            synchronized (active) {
+                for (long left = VERSION_WAIT.toNanos();
+                        left > 0 && !has(site, version);
+                        left = deadline - System.nanoTime()) {
+                    active.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return active.get(site);
+    }
+
+    private boolean has(String site, long version) {
+        Active newest = active.get(site);
+        return newest != null && newest.version() >= version;
+    }
+
+    @Override
+    public @Nullable SwapState lastTold(String site) {
+        return told.get(site);
+    }
+
+    /** Held by nobody until it is asked for: a subscription of its own, from the beginning of the topic. */
+    @Override
+    public Candidate read(String site, long number) {
+        Decoder parent = trained.get(site);
+        if (parent == null) {
+            throw new IllegalStateException("site %s is not configured here".formatted(site));
+        }
+        AtomicReference<@Nullable PublishedDecoder> found = new AtomicReference<>();
+        AtomicReference<@Nullable String> refused = new AtomicReference<>();
+        CountDownLatch read = new CountDownLatch(1);
+        DecoderListener listener = new DecoderListener() {
+            @Override
+            public void onDecoder(PublishedDecoder published) {
+                found.set(published);
+            }
+
+            @Override
+            public void onRefused(String name, long version, String reason) {
+                refused.set(reason);
+            }
+
+            @Override
+            public void onCaughtUp() {
+                read.countDown();
+            }
+        };
+        boolean inTime;
+        DecoderSubscriber once =
+                DecoderSubscriber.start(kafka, topic, DecoderSubscription.ofCandidates(site, parent), listener);
+        try {
+            inTime = read.await(CANDIDATE_WAIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while it was read from the topic; ask again", e);
+        } finally {
+            once.close();
+        }
+        PublishedDecoder newest = found.get();
+        if (newest == null || newest.version() != number) {
+            String why = refused.get();
+            throw new IllegalStateException(
+                    !inTime
+                            ? "the topic \"%s\" could not be read to its end within %d s; ask again"
+                                    .formatted(topic, CANDIDATE_WAIT.toSeconds())
+                            : why == null
+                                    ? "it is not on the topic \"%s\" yet, or no longer; ask again".formatted(topic)
+                                    : "it cannot be trusted: " + why);
+        }
+        return new Candidate(
+                newest.decoder(),
+                newest.dtype(),
+                newest.factors(),
+                newest.manifest().lineage(),
+                newest.manifest().parentSha256(),
+                newest.manifest().sha256OfArtefact());
+    }
+
+    @Override
+    public void close() {
+        subscriber.close();
+        measuring.shutdownNow();
+    }
+}

@@ -1,0 +1,306 @@
+package io.plumbline.topology.broker;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.topology.AdapterTopology;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.PublishedCandidates;
+import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.cli.Shell;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.windows.WindowListener;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.Topology;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The plan of the topics against what Kafka Streams makes by itself. */
+class TopicsIT {
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedBroker broker;
+    private static BrokerClient client;
+    private static Admin admin;
+
+    @BeforeAll
+    static void start() {
+        broker = EmbeddedBroker.start(folder.resolve("broker"));
+        client = new BrokerClient(broker.bootstrapServers());
+        admin = Admin.create(client.properties());
+    }
+
+    @AfterAll
+    static void stop() {
+        admin.close();
+        broker.close();
+    }
+
+    @Test
+    void whatKafkaStreamsMakesByItselfIsWhatThePlanWouldHaveMade() throws Exception {
+        Path site = folder.resolve("site");
+        MonitorConfig config = WatchedFolder.create(site, broker.bootstrapServers());
+        TopicNames names = config.topics();
+        for (TopicPlan.Planned topic : TopicPlan.of(config, Map.of(), 3).topics()) {
+            if (!topic.name().endsWith("-changelog")) {
+                client.createTopic(topic.name(), topic.partitions(), topic.settings());
+            }
+        }
+        // Of another number than the activations, so that each change-log must follow its own sub-topology.
+        admin.deleteTopics(List.of(names.moments())).all().get();
+        BrokerClient.awaitThat(() -> !topics().contains(names.moments()), () -> topics().toString());
+        client.createTopic(
+                names.moments(), 2, Map.of("message.timestamp.type", "LogAppendTime", "retention.ms", "86400000"));
+        try (KafkaStreams monitor = streams(monitor(config), StreamsSettings.monitor(config), "monitor");
+                KafkaStreams adapter = streams(adapter(config), StreamsSettings.adapter(config), "adapter")) {
+            Set<String> planned = new TreeSet<>();
+            TopicPlan.ofNames(config).topics().forEach(topic -> planned.add(topic.name()));
+            BrokerClient.awaitThat(
+                    () -> monitor.state() == KafkaStreams.State.RUNNING
+                            && adapter.state() == KafkaStreams.State.RUNNING
+                            && topics().containsAll(planned),
+                    () -> "planned %s, there %s".formatted(planned, topics()));
+            assertEquals(planned, topics());
+        }
+        for (TopicReview.Line line : TopicReview.of(config, null)) {
+            assertEquals(List.of(), line.problems(), line.topic());
+        }
+        assertEquals(3, partitions(config, "small-monitor-panes-changelog"));
+        assertEquals(2, partitions(config, "small-monitor-windows-changelog"));
+    }
+
+    /** Kafka Streams would stop later, and name a tool that knows nothing of open windows. */
+    @Test
+    void partitionsAddedToTheActivationsAreASentenceAtTheStart() throws Exception {
+        Path file = folder.resolve("grown.yaml");
+        Files.writeString(file, """
+                application_id: grown
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: ga, moments: gm, window_reports: gw, adaptation_requests: gq,
+                         adaptation_reports: gr, decoders: gd, dead_letters: gl}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers()));
+        client.createTopic("ga", 1, Map.of());
+        MonitorConfig config = MonitorConfig.load(file);
+        assertEquals(1, Topics.prepare(config).sourcePartitions());
+        assertEquals(1, Topics.prepare(config).sourcePartitions());
+        admin.createPartitions(Map.of("ga", NewPartitions.increaseTo(3))).all().get();
+        StartException refused = assertThrows(StartException.class, () -> Topics.prepare(config));
+        assertTrue(
+                String.valueOf(refused.getMessage())
+                        .startsWith("topic \"grown-monitor-panes-changelog\" has 1 partitions, expected 3: "),
+                refused.getMessage());
+    }
+
+    /** What the page about limits says: the broker's own limit is on the batch as it came, unless it unpacks it. */
+    @Test
+    void onlyATopicThatIsStoredUncompressedBoundsWhatARecordUnpacksTo() throws Exception {
+        client.createTopic("packed", 1, Map.of());
+        client.createTopic("unpacked", 1, Map.of("compression.type", "uncompressed"));
+        Map<String, String> zstd = Map.of("compression.type", "zstd", "max.request.size", "100000000");
+        byte[] zeros = new byte[30_000_000];
+        try (Producer<byte[], byte[]> producer = client.producer(zstd)) {
+            producer.send(new ProducerRecord<>("packed", zeros)).get();
+            ExecutionException refused =
+                    assertThrows(ExecutionException.class, () -> producer.send(new ProducerRecord<>("unpacked", zeros))
+                            .get());
+            assertInstanceOf(RecordTooLargeException.class, refused.getCause());
+            producer.send(new ProducerRecord<>("unpacked", new byte[500_000])).get();
+        }
+    }
+
+    @Test
+    void everyDifferenceThatMattersIsASentenceAndLongerRetentionIsNone() throws Exception {
+        Path file = folder.resolve("other.yaml");
+        Files.writeString(file, """
+                application_id: other
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: a, moments: m, window_reports: w, adaptation_requests: q, adaptation_reports: r,
+                         decoders: d, dead_letters: l}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers()));
+        assertEquals(
+                0,
+                Shell.run("topics", "--config", file, "--create", "--partitions", 2)
+                        .exitCode());
+        client.createTopic("spare", 1, Map.of());
+        change("d", "cleanup.policy", "delete");
+        change("l", "max.message.bytes", "1000");
+        change("w", "retention.ms", "-1");
+        change("r", "retention.ms", "1000");
+        change("a", "message.timestamp.type", "LogAppendTime");
+        change("other-monitor-panes-changelog", "segment.bytes", "134217728");
+        Shell shell = Shell.run("topics", "--config", file, "--describe", "--replication-factor", 1);
+        assertEquals(2, shell.exitCode(), shell.out());
+        List<String> sentences = shell.err().lines().toList();
+        assertEquals(5, sentences.size(), shell.err());
+        for (String begin : List.of(
+                "topic \"a\": message.timestamp.type = LogAppendTime, expected CreateTime: ",
+                "topic \"r\": retention.ms = 1000, expected at least 2592000000: ",
+                "topic \"l\": max.message.bytes = 1000, expected at least 16777216: ",
+                "topic \"d\": cleanup.policy = delete, expected compact: ",
+                "topic \"other-monitor-panes-changelog\": segment.bytes = 134217728, expected at most ")) {
+            assertTrue(sentences.stream().anyMatch(sentence -> sentence.startsWith(begin)), begin + shell.err());
+        }
+        Shell copies = Shell.run("topics", "--config", file, "--describe", "--replication-factor", 2);
+        assertTrue(copies.err().contains("topic \"a\" has 1 copies, expected 2"), copies.err());
+    }
+
+    @Test
+    void aTopicThatWouldLoseEventTimesIsWarnedOfAtStart() throws Exception {
+        client.createTopic("arrival", 1, Map.of("message.timestamp.type", "LogAppendTime", "retention.ms", "-1"));
+        client.createTopic("month", 1, Map.of("retention.ms", "2592000000"));
+        assertWarnings(List.of("topic \"arrival\" has message.timestamp.type = LogAppendTime: "), "arrival", "30s");
+        assertWarnings(List.of(), "month", "30s");
+        assertWarnings(
+                List.of(
+                        "window.idle_close is off, as for a replay of history, and topic \"month\" has retention.ms = 2592000000: "),
+                "month",
+                "off");
+    }
+
+    private static void assertWarnings(List<String> begins, String activations, String idleClose) {
+        MonitorConfig config =
+                MonitorConfig.parse("""
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: %s}
+                window: {idle_close: %s}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers(), activations, idleClose), "test", folder);
+        try (TopicClient topics = TopicClient.connect(config)) {
+            List<String> warnings = Topics.eventTimeWarnings(topics, config);
+            assertEquals(begins.size(), warnings.size(), warnings::toString);
+            for (int i = 0; i < begins.size(); i++) {
+                assertTrue(warnings.get(i).startsWith(begins.get(i)), warnings.get(i));
+            }
+        }
+    }
+
+    @Test
+    void aChangelogThatDoesNotFitItsTasksIsNamed() throws Exception {
+        MonitorConfig config = MonitorConfig.parse("""
+                application_id: misfit
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: a2, moments: m2, window_reports: w2, adaptation_requests: q2, adaptation_reports: r2,
+                         decoders: d2, dead_letters: l2}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers()), "test", folder);
+        client.createTopic("misfit-monitor-panes-changelog", 5, Map.of());
+        TopicReview.create(config, 2, null);
+        List<String> problems = TopicReview.of(config, null).stream()
+                .filter(line -> line.topic().equals("misfit-monitor-panes-changelog"))
+                .flatMap(line -> line.problems().stream())
+                .filter(problem -> problem.contains("partitions"))
+                .toList();
+        assertEquals(1, problems.size(), problems.toString());
+        assertTrue(problems.get(0).contains("has 5 partitions, expected 2"), problems.get(0));
+    }
+
+    private static int partitions(MonitorConfig config, String topic) {
+        return TopicReview.of(config, null).stream()
+                .filter(line -> line.topic().equals(topic))
+                .mapToInt(TopicReview.Line::partitions)
+                .sum();
+    }
+
+    private static Set<String> topics() {
+        try {
+            Set<String> names = new TreeSet<>(admin.listTopics().names().get());
+            names.removeIf(name -> name.startsWith("__") || !isOfTheFirstTest(name));
+            return names;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static boolean isOfTheFirstTest(String name) {
+        return name.startsWith("small-") || TopicNames.DEFAULT.byKey().containsValue(name);
+    }
+
+    private static void change(String topic, String key, String value) throws Exception {
+        admin.incrementalAlterConfigs(Map.of(
+                        new ConfigResource(ConfigResource.Type.TOPIC, topic),
+                        List.of(new AlterConfigOp(new ConfigEntry(key, value), AlterConfigOp.OpType.SET))))
+                .all()
+                .get();
+        BrokerClient.awaitThat(() -> value.equals(value(topic, key)), () -> topic + " " + key);
+    }
+
+    private static String value(String topic, String key) {
+        try {
+            ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+            return admin.describeConfigs(List.of(resource))
+                    .all()
+                    .get()
+                    .get(resource)
+                    .get(key)
+                    .value();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static KafkaStreams streams(Topology topology, Properties properties, String name) {
+        properties.put("state.dir", folder.resolve("state-" + name).toString());
+        KafkaStreams streams = new KafkaStreams(topology, properties);
+        streams.start();
+        return streams;
+    }
+
+    private static Topology monitor(MonitorConfig config) throws Exception {
+        return MonitorTopology.build(
+                config,
+                WatchedFolder.sites(config),
+                new Topics.Prepared(3, 1_000_000),
+                site -> null,
+                new MonitorTopology.Listeners(
+                        deaf(IngestListener.class), deaf(WindowListener.class), deaf(DriftListener.class)));
+    }
+
+    private static Topology adapter(MonitorConfig config) throws Exception {
+        return AdapterTopology.build(
+                config,
+                WatchedFolder.sites(config),
+                site -> null,
+                deaf(PublishedCandidates.class),
+                deaf(AdaptationListener.class));
+    }
+
+    private static <T> T deaf(Class<T> listener) {
+        return listener.cast(Proxy.newProxyInstance(
+                listener.getClassLoader(), new Class<?>[] {listener}, (proxy, method, arguments) -> null));
+    }
+}

@@ -1,0 +1,61 @@
+package io.plumbline.topology.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.FloatPanel;
+import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.topology.Repository;
+import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.config.MonitorConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the launcher tells Java, and what the program takes from that. */
+class LauncherOptionsTest {
+
+    private static final Pattern REGION = Pattern.compile("-XX:G1HeapRegionSize=(\\d+)m");
+
+    /** What a fetch has around its records, rounded up. */
+    private static final long AROUND = 4_096;
+
+    private static final long ARRAY_HEADER = 16;
+
+    @Test
+    void theBufferOfAFetchIsLessThanHalfARegion() throws IOException {
+        long region = region();
+        assertEquals(region, CapacityEstimate.LAUNCHERS_REGION, "what check rounds arrays up to");
+        MonitorConfig config = MonitorConfig.parse("""
+                kafka: {bootstrap.servers: "broker:9092"}
+                sites:
+                  s: {explainer: weights, baseline: baseline.safetensors, rank: 2}
+                """, "launcher.yaml", Path.of(""));
+        String fetch = StreamsSettings.monitor(config).getProperty("main.consumer.max.partition.fetch.bytes");
+        assertTrue(
+                Long.parseLong(fetch) + AROUND < region / 2,
+                "a fetch of %s bytes and regions of %d".formatted(fetch, region));
+    }
+
+    /** Else every live pane takes a region of the old generation for them, up to twice what check says. */
+    @ParameterizedTest
+    @ValueSource(ints = {1_024, 2_048, 4_096})
+    void rowsThatWaitAreInArraysOfLessThanHalfARegion(int width) throws IOException {
+        FloatPanel panel = UpdateKernels.kernel().floats(width);
+        long bytes = (long) Float.BYTES * panel.array(0).length;
+        assertTrue(
+                bytes + ARRAY_HEADER < region() / 2,
+                "an array of %d bytes and regions of %d".formatted(bytes, region()));
+    }
+
+    private static long region() throws IOException {
+        Matcher launcher = REGION.matcher(Files.readString(Repository.path("deploy", "distribution", "java.sh")));
+        assertTrue(launcher.find(), "the launcher no longer says " + REGION);
+        return Long.parseLong(launcher.group(1)) << 20;
+    }
+}
