@@ -27,6 +27,13 @@ import org.apache.kafka.streams.KafkaClientSupplier;
  */
 public final class DecidedCommits implements KafkaClientSupplier {
 
+    private final Runnable beforeCommit;
+
+    /** @param beforeCommit run by the stream thread before each commit; what it throws ends transaction and thread */
+    public DecidedCommits(Runnable beforeCommit) {
+        this.beforeCommit = beforeCommit;
+    }
+
     @Override
     public Admin getAdmin(Map<String, Object> config) {
         return Admin.create(config);
@@ -34,7 +41,7 @@ public final class DecidedCommits implements KafkaClientSupplier {
 
     @Override
     public Producer<byte[], byte[]> getProducer(Map<String, Object> config) {
-        return new Committing(config);
+        return new Committing(config, beforeCommit);
     }
 
     @Override
@@ -54,8 +61,11 @@ public final class DecidedCommits implements KafkaClientSupplier {
 
     private static final class Committing extends KafkaProducer<byte[], byte[]> {
 
-        Committing(Map<String, Object> config) {
+        private final Runnable beforeCommit;
+
+        Committing(Map<String, Object> config, Runnable beforeCommit) {
             super(config, new ByteArraySerializer(), new ByteArraySerializer());
+            this.beforeCommit = beforeCommit;
         }
 
         @Override
@@ -70,6 +80,7 @@ public final class DecidedCommits implements KafkaClientSupplier {
 
         @Override
         public void commitTransaction() {
+            beforeCommit.run();
             try {
                 super.commitTransaction();
             } catch (TimeoutException undecided) {

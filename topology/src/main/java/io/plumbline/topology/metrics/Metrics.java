@@ -2,6 +2,7 @@ package io.plumbline.topology.metrics;
 
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.streams.KafkaStreams;
 import org.slf4j.Logger;
@@ -216,6 +218,15 @@ public final class Metrics implements AutoCloseable {
     /** Offsets of a partition of the activations topic were deleted before they were read. */
     public void offsetsLost(int partition, long offsets) {
         guarded(() -> counters.lostOffsets(partition).increment((double) offsets));
+    }
+
+    /** Adds how many partitions of the activations topic nobody reads. */
+    public void expectUnreadPartitions(IntSupplier unread) {
+        guarded(() -> Gauge.builder("plumbline.unread.partitions", unread, IntSupplier::getAsInt)
+                .description(
+                        "Partitions of the activations topic that are not read, since they were added while the monitor ran")
+                .strongReference(true)
+                .register(meters));
     }
 
     /** A source partition held a site's windows back for too long and is no longer waited for. */

@@ -48,6 +48,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.apache.kafka.streams.CloseOptions;
+import org.apache.kafka.streams.KafkaClientSupplier;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
@@ -177,6 +178,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             Properties properties = StreamsSettings.monitor(config);
+            SourceWatcher source = watchSource(config, prepared, metrics);
             Topology topology = MonitorTopology.build(
                     config,
                     sites,
@@ -184,18 +186,22 @@ public final class PlumblineRuntime implements AutoCloseable {
                     decoders,
                     new MonitorTopology.Listeners(watchers, watchers, watchers),
                     repeats,
-                    watchSource(config, prepared, metrics),
+                    source,
                     WindowWorkers.of(threads(properties)),
                     EarlyEncoding.background(),
                     WatchedSite.projections(sites),
                     outputs);
-            KafkaStreams streams = streams(Application.MONITOR, topology, properties, outputs, config, metrics);
+            DecidedCommits clients = new DecidedCommits(source.topic()::requireSame);
+            KafkaStreams streams =
+                    streams(Application.MONITOR, topology, properties, clients, outputs, config, metrics);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),
                     Metrics.MOMENTS, config.topics().moments());
             Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
-            allReady = allReady.and(StreamsProbes.ready("monitor", streams)).and(moving);
+            allReady = allReady.and(source.topic().whole())
+                    .and(StreamsProbes.ready("monitor", streams))
+                    .and(moving);
         }
         if (role.adapts()) {
             Repeats repeats = new Repeats();
@@ -203,7 +209,9 @@ public final class PlumblineRuntime implements AutoCloseable {
             Topology topology = AdapterTopology.build(
                     config, sites, decoders, decoders, new AdaptationMetrics(metrics, console), repeats, outputs);
             Properties properties = StreamsSettings.adapter(config);
-            KafkaStreams streams = streams(Application.ADAPTER, topology, properties, outputs, config, metrics);
+            DecidedCommits clients = new DecidedCommits(() -> {});
+            KafkaStreams streams =
+                    streams(Application.ADAPTER, topology, properties, clients, outputs, config, metrics);
             Map<String, String> topics =
                     Map.of(Metrics.ADAPTATION_REQUESTS, config.topics().adaptationRequests());
             Probe moving = watch("adapter", topics, properties, repeats, config, metrics);
@@ -214,16 +222,19 @@ public final class PlumblineRuntime implements AutoCloseable {
         ready.become(allReady);
     }
 
-    /** Watches whether the activations can be read. */
+    /** Watches whether the activations can be read, and are those that reading began with. */
     private SourceWatcher watchSource(MonitorConfig config, Topics.Prepared prepared, Metrics metrics) {
         metrics.expectPartitions(prepared.sourcePartitions());
-        return own(SourceWatcher.start(
+        SourceWatcher watcher = own(SourceWatcher.start(
                 config.adminProperties(),
                 config.topics().activations(),
                 prepared.sourcePartitions(),
                 config.monitorApplicationId(),
                 config.window().idleClose(),
-                metrics::offsetsLost));
+                metrics::offsetsLost,
+                sentence -> stop(Application.MONITOR, sentence)));
+        metrics.expectUnreadPartitions(() -> watcher.topic().unreadPartitions());
+        return watcher;
     }
 
     /** Watches whether the application's committed offsets move. */
@@ -259,12 +270,13 @@ public final class PlumblineRuntime implements AutoCloseable {
             Application name,
             Topology topology,
             Properties properties,
+            KafkaClientSupplier clients,
             OutputGuard outputs,
             MonitorConfig config,
             Metrics metrics) {
         Properties guarded = StreamsSettings.guarded(properties, outputs);
-        KafkaStreams streams = inStateDirectory(
-                config.stateDirectory(), () -> new KafkaStreams(topology, guarded, new DecidedCommits()));
+        KafkaStreams streams =
+                inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, guarded, clients));
         keepPrivate(config.stateDirectory());
         streams.setUncaughtExceptionHandler(error -> {
             if (outputs.willLeaveOut(error)) {
@@ -278,10 +290,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                 brokenByError = true;
             }
             String refusal = BrokerRefusal.sentence(config, name, error);
-            failure.compareAndSet(
-                    null,
-                    "the %s stopped: %s".formatted(name, refusal == null ? LostThread.rootMessage(error) : refusal));
-            failed.countDown();
+            stop(name, refusal == null ? LostThread.rootMessage(error) : refusal);
             return response;
         });
         metrics.observe(streams);
@@ -290,6 +299,12 @@ public final class PlumblineRuntime implements AutoCloseable {
             streams.start();
             return streams;
         });
+    }
+
+    /** Ends the wait for a failure with the first reason there was. */
+    private void stop(Application name, String reason) {
+        failure.compareAndSet(null, "the %s stopped: %s".formatted(name, reason));
+        failed.countDown();
     }
 
     /** Kafka Streams makes the folder when it is constructed and locks it when it is started. */

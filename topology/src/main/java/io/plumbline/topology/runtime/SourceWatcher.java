@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
@@ -44,6 +45,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     private final List<TopicPartition> partitions;
     private final Duration every;
     private final ObjLongConsumer<Integer> lost;
+    private final SourceTopic topic;
     private final Map<Integer, Sight> sights = new ConcurrentHashMap<>();
     private final Map<Integer, Long> countedTo = new HashMap<>();
     private final CountDownLatch closing = new CountDownLatch(1);
@@ -51,12 +53,21 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     private boolean away;
 
     private SourceWatcher(
-            Admin admin, String group, List<TopicPartition> partitions, Duration every, ObjLongConsumer<Integer> lost) {
+            Admin admin,
+            String group,
+            String topic,
+            int partitions,
+            Duration every,
+            ObjLongConsumer<Integer> lost,
+            Consumer<String> remade) {
         this.admin = admin;
         this.group = group;
-        this.partitions = partitions;
+        this.partitions = IntStream.range(0, partitions)
+                .mapToObj(partition -> new TopicPartition(topic, partition))
+                .toList();
         this.every = every;
         this.lost = lost;
+        this.topic = new SourceTopic(admin, topic, partitions, this::unread, remade);
     }
 
     /**
@@ -66,6 +77,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
      * @param group application id of the monitor
      * @param idleClose silence that closes a window: looks are frequent enough for it
      * @param lost told of each partition and number of offsets that were deleted unread
+     * @param remade told when the topic was deleted and made again
      */
     static SourceWatcher start(
             Map<String, String> kafka,
@@ -73,22 +85,37 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
             int partitions,
             String group,
             @Nullable Duration idleClose,
-            ObjLongConsumer<Integer> lost) {
+            ObjLongConsumer<Integer> lost,
+            Consumer<String> remade) {
         Duration tenth = idleClose == null ? SLOWEST : idleClose.dividedBy(10);
         Duration every = tenth.compareTo(SLOWEST) > 0 ? SLOWEST : tenth.compareTo(FASTEST) < 0 ? FASTEST : tenth;
-        long answerWithinMs = Math.max(1_000, every.toMillis());
+        long answerWithinMs = answerWithinMs(every);
         Map<String, Object> properties = new HashMap<>(kafka);
         properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, Long.toString(answerWithinMs));
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(2 * answerWithinMs));
         properties.put(AdminClientConfig.CLIENT_ID_CONFIG, group + "-source-watch");
-        List<TopicPartition> all = IntStream.range(0, partitions)
-                .mapToObj(partition -> new TopicPartition(topic, partition))
-                .toList();
-        SourceWatcher watcher = new SourceWatcher(Admin.create(properties), group, all, every, lost);
+        SourceWatcher watcher =
+                new SourceWatcher(Admin.create(properties), group, topic, partitions, every, lost, remade);
         watcher.look();
         watcher.thread.setDaemon(true);
         watcher.thread.start();
         return watcher;
+    }
+
+    private static int answerWithinMs(Duration every) {
+        return (int) Math.max(1_000, every.toMillis());
+    }
+
+    /** The topic as a whole: whether it is still the one that is read. */
+    SourceTopic topic() {
+        return topic;
+    }
+
+    /** Offsets that were not committed at the last look. */
+    private long unread() {
+        return sights.values().stream()
+                .mapToLong(sight -> Math.max(0, sight.endOffset() - sight.readUpTo()))
+                .sum();
     }
 
     @Override
@@ -113,16 +140,18 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         } catch (RuntimeException e) {
             if (closing.getCount() > 0) {
                 LOG.error(
-                        "a look at topic {} failed ({}); its sites are not taken for silent meanwhile", topic(), e, e);
+                        "a look at topic {} failed ({}); its sites are not taken for silent meanwhile",
+                        topic.name(),
+                        e,
+                        e);
             }
         }
     }
 
-    private String topic() {
-        return partitions.get(0).topic();
-    }
-
     private void look() {
+        if (!topic.isSame(answerWithinMs(every))) {
+            return; // its offsets would be compared with those of another topic
+        }
         long askedMs = System.currentTimeMillis();
         Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
         Map<TopicPartition, OffsetSpec> beginnings = new HashMap<>();
@@ -160,7 +189,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
             saw(partition.partition(), askedMs, lasts.getOrDefault(partition, Long.MAX_VALUE), readUpTo);
         });
         if (answered && away) {
-            LOG.info("every partition of {} answers again; the idle time of its sites starts anew", topic());
+            LOG.info("every partition of {} answers again; the idle time of its sites starts anew", topic.name());
         }
         away = !answered;
     }

@@ -88,7 +88,7 @@ final class FaultedMonitor {
         properties.put(
                 StreamsConfig.producerPrefix(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG),
                 KillPoint.Sends.class.getName());
-        KafkaStreams streams = new KafkaStreams(topology, properties, new DecidedCommits());
+        KafkaStreams streams = new KafkaStreams(topology, properties, new DecidedCommits(() -> {}));
         streams.setUncaughtExceptionHandler(error -> {
             error.printStackTrace();
             if (LostThread.response("monitor", error) == StreamThreadExceptionResponse.REPLACE_THREAD) {

@@ -1,0 +1,176 @@
+package io.plumbline.topology.runtime;
+
+import io.plumbline.topology.metrics.Probe;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether the activations topic is still the one that reading began with, and has no more partitions than are read.
+ *
+ * <p>A topic that is deleted and made again under its name is another topic. Kafka's consumer goes on in it at the offset
+ * it had reached in the old one, without a word, and what lies before that is never read. So nothing is committed once the
+ * topic's id has changed, and the monitor stops. The broker forgets a topic's committed offsets with the topic, so the
+ * next monitor begins at the first record of the new one.
+ *
+ * <p>Looked at by one thread, asked by any.
+ */
+final class SourceTopic {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SourceTopic.class);
+
+    /** No answer is no objection to a commit: the looks find out within seconds. */
+    private static final int COMMIT_WAITS_MS = 1_000;
+
+    private final Admin admin;
+    private final String name;
+    private final int partitions;
+    private final LongSupplier unread;
+    private final Consumer<String> remade;
+    private @Nullable Uuid id;
+    private volatile @Nullable String madeAgain;
+    private volatile boolean gone;
+    private volatile int partitionsThere;
+
+    /**
+     * @param partitions that are read
+     * @param unread offsets of the topic that were not committed when they were last looked at
+     * @param remade told once, what happened and what to do
+     */
+    SourceTopic(Admin admin, String name, int partitions, LongSupplier unread, Consumer<String> remade) {
+        this.admin = admin;
+        this.name = name;
+        this.partitions = partitions;
+        this.unread = unread;
+        this.remade = remade;
+        this.partitionsThere = partitions;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** Looks; false when what is there is not the topic that is read. */
+    boolean isSame(int withinMs) {
+        TopicDescription found = ask(withinMs);
+        if (found == null) {
+            return !gone;
+        }
+        String other = madeAgain;
+        if (other != null) {
+            remade.accept(other);
+            return false;
+        }
+        int now = found.partitions().size();
+        if (now != partitionsThere) {
+            partitionsThere = now;
+            LOG.error("{}", added());
+        }
+        return true;
+    }
+
+    /**
+     * Called between the offsets and the commit of each transaction, when all its records have been read.
+     *
+     * @throws KafkaException when the topic is another one: it ends the transaction and the thread
+     */
+    void requireSame() {
+        if (madeAgain == null) {
+            ask(COMMIT_WAITS_MS);
+        }
+        String other = madeAgain;
+        if (other != null) {
+            throw new RemadeException(other);
+        }
+    }
+
+    /** Partitions that were added while the monitor ran. */
+    int unreadPartitions() {
+        return Math.max(0, partitionsThere - partitions);
+    }
+
+    /** Complains when there is nothing to read, or something that is not read. */
+    Probe whole() {
+        return () -> {
+            if (gone) {
+                return Optional.of(missing());
+            }
+            return unreadPartitions() == 0 ? Optional.empty() : Optional.of(added());
+        };
+    }
+
+    private String missing() {
+        return "topic \"%s\" does not exist any more, so nothing is read. Stop the monitor, make the topic again with %d partitions, and start the monitor"
+                .formatted(name, partitions);
+    }
+
+    private String added() {
+        return "topic \"%s\" has %d partitions and %d are read: rows in the others are in no window. See PlumblinePartitionsUnread in the runbook"
+                .formatted(name, partitionsThere, partitions);
+    }
+
+    private String sentence(Uuid first, Uuid found) {
+        return "topic \"%s\" was deleted and made again while the monitor ran (its id was %s and is %s). Nothing of the new topic is in any window. Start the monitor again: it reads the new topic from its first record. What was not committed of the old one is lost, at most %d records when it was last seen"
+                .formatted(name, first, found, unread.getAsLong());
+    }
+
+    /** Once another, always another: a thread that commits late must be refused when nobody answers any more, too. */
+    private synchronized void compare(Uuid found) {
+        Uuid first = id;
+        if (first == null) {
+            id = found;
+        } else if (madeAgain == null && !first.equals(found)) {
+            madeAgain = sentence(first, found);
+        }
+    }
+
+    /** Null: no answer, or no such topic. */
+    private @Nullable TopicDescription ask(int withinMs) {
+        try {
+            TopicDescription found = admin.describeTopics(
+                            List.of(name), new DescribeTopicsOptions().timeoutMs(withinMs))
+                    .allTopicNames()
+                    .get()
+                    .get(name);
+            gone = false;
+            if (found != null) {
+                compare(found.topicId());
+            }
+            return found;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof UnknownTopicOrPartitionException) {
+                if (!gone) {
+                    LOG.error("{}", missing());
+                }
+                gone = true;
+            } else {
+                LOG.debug("no answer about topic {}: {}", name, e.getMessage());
+            }
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+
+    /** Not one of Kafka's own, after which another thread would go on. */
+    static final class RemadeException extends KafkaException {
+
+        private static final long serialVersionUID = 1L;
+
+        RemadeException(String message) {
+            super(message);
+        }
+    }
+}

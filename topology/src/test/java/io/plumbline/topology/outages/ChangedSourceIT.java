@@ -1,0 +1,202 @@
+package io.plumbline.topology.outages;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.demo.EmbeddedBroker;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An activations topic that becomes another one while the monitor runs. */
+class ChangedSourceIT {
+
+    private static final long T0 = 1_700_000_000_000L;
+    private static final long WINDOW_MS = 10_000;
+    private static final int PARTITIONS = 2;
+    private static final String UNREAD = "plumbline_unread_partitions";
+
+    @TempDir
+    private Path folder;
+
+    private EmbeddedBroker broker;
+    private BrokerClient client;
+    private MonitorConfig config;
+
+    @BeforeEach
+    void start() throws Exception {
+        broker = EmbeddedBroker.start(folder.resolve("broker"));
+        client = new BrokerClient(broker.bootstrapServers());
+        createTopic();
+        Path site = folder.resolve("site");
+        WatchedFolder.create(site, broker.bootstrapServers());
+        config = MonitorConfig.parse("""
+                application_id: changed
+                kafka: {bootstrap.servers: "%s", monitor.commit.interval.ms: 500}
+                window: {size: 10s, grace: 0s, idle_close: 6s, minimum_rows: 64}
+                sample: {rows: 64}
+                state: {directory: state}
+                http: {port: 0}
+                sites:
+                  %s: {explainer: explainer, baseline: baseline.safetensors, rank: 4, threshold: {share: 0.6}, adaptation: {mode: observe}}
+                """.formatted(broker.bootstrapServers(), WatchedFolder.SITE), "test", site);
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    /** The new topic holds more records than the old one had: those before the old offset would be skipped. */
+    @Test
+    void aTopicMadeAgainStopsTheMonitorAndTheNextOneReadsItFromItsFirstRecord() throws Exception {
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            client.sendAll(window(0, 20));
+            awaitCommitted(10);
+            deleteTopic();
+            createTopic();
+            for (int window = 10; window < 14; window++) {
+                client.sendAll(window(window, 40));
+            }
+            String failure = runtime.awaitFailure(60, TimeUnit.SECONDS);
+            assertTrue(
+                    failure != null
+                            && failure.contains("\"activations\" was deleted and made again while the monitor ran"),
+                    String.valueOf(failure));
+        }
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            client.await(config.topics().windowReports(), found -> found.size() >= 5);
+            assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+        }
+        Map<Long, List<Long>> rows = new TreeMap<>();
+        for (ConsumerRecord<byte[], byte[]> report :
+                client.readAll(config.topics().windowReports())) {
+            JsonNode read = new ObjectMapper().readTree(report.value());
+            long window = (read.get("window_start_ms").asLong() - T0) / WINDOW_MS;
+            rows.computeIfAbsent(window, none -> new ArrayList<>())
+                    .add(read.get("rows").asLong() / WatchedFolder.ROWS);
+        }
+        List<Long> whole = List.of(40L);
+        assertEquals(Map.of(0L, List.of(20L), 10L, whole, 11L, whole, 12L, whole, 13L, whole), rows);
+    }
+
+    @Test
+    void aTopicMadeAgainWhileNoMonitorRanIsReadFromItsFirstRecord() throws Exception {
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            client.sendAll(window(0, 20));
+            awaitCommitted(10);
+            assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+        }
+        deleteTopic();
+        createTopic();
+        client.sendAll(window(10, 40));
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            Pages pages = new Pages(runtime.httpAddress());
+            String read = "plumbline_rows_total{site=\"%s\"}".formatted(WatchedFolder.SITE);
+            BrokerClient.awaitThat(() -> pages.value(read) == 40 * WatchedFolder.ROWS, () -> pages.body("/metrics"));
+        }
+    }
+
+    @Test
+    void aMonitorWhoseTopicIsGoneIsNotReady() throws Exception {
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            Pages pages = new Pages(runtime.httpAddress());
+            awaitReady(pages, "ok");
+            deleteTopic();
+            awaitReady(pages, "topic \"activations\" does not exist any more");
+        }
+    }
+
+    @Test
+    void aMonitorWithPartitionsThatItDoesNotReadIsNotReadyAndCountsThem() throws Exception {
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            Pages pages = new Pages(runtime.httpAddress());
+            awaitReady(pages, "ok");
+            assertEquals(0, pages.value(UNREAD));
+            try (Admin admin = Admin.create(client.properties())) {
+                admin.createPartitions(Map.of("activations", NewPartitions.increaseTo(5)))
+                        .all()
+                        .get();
+            }
+            awaitReady(pages, "topic \"activations\" has 5 partitions and 2 are read");
+            assertEquals(3, pages.value(UNREAD));
+            assertEquals(200, pages.status("/healthz"));
+        }
+    }
+
+    private static void awaitReady(Pages pages, String begins) throws InterruptedException {
+        BrokerClient.awaitThat(() -> pages.body("/readyz").startsWith(begins), () -> pages.body("/readyz"));
+    }
+
+    private void createTopic() throws Exception {
+        client.createTopic("activations", PARTITIONS, Map.of("retention.ms", "-1"));
+    }
+
+    private void deleteTopic() throws Exception {
+        try (Admin admin = Admin.create(client.properties())) {
+            admin.deleteTopics(List.of("activations")).all().get();
+        }
+    }
+
+    private void awaitCommitted(long offset) throws InterruptedException {
+        try (Admin admin = Admin.create(client.properties())) {
+            BrokerClient.awaitThat(
+                    () -> committed(admin).filter(one -> one >= offset).count() == PARTITIONS,
+                    () -> committed(admin).toList().toString());
+        }
+    }
+
+    private Stream<Long> committed(Admin admin) {
+        try {
+            return admin
+                    .listConsumerGroupOffsets(config.monitorApplicationId())
+                    .partitionsToOffsetAndMetadata()
+                    .get()
+                    .entrySet()
+                    .stream()
+                    .filter(place -> place.getKey().topic().equals("activations"))
+                    .map(Map.Entry::getValue)
+                    .map(OffsetAndMetadata::offset);
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Records of one window, alternating between the partitions. */
+    private static List<ProducerRecord<byte[], byte[]>> window(int window, int records) {
+        List<ProducerRecord<byte[], byte[]>> made = new ArrayList<>();
+        for (int i = 0; i < records; i++) {
+            made.add(new ProducerRecord<>(
+                    "activations",
+                    i % PARTITIONS,
+                    T0 + window * WINDOW_MS + i * 100L,
+                    WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8),
+                    ActivationRecords.blob(WatchedFolder.quiet(i))));
+        }
+        return made;
+    }
+}
