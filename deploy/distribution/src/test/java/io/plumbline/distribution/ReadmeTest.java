@@ -27,13 +27,13 @@ class ReadmeTest {
     private static final String README = "README.md";
     private static final String STATISTICS = "docs/concepts/statistics.md";
     private static final String CONFIGURE = "docs/operate/configure.md";
-    private static final String PRODUCERS = "docs/operate/producers.md";
-    private static final String INDENTED_COMMENT = "#   ";
+    private static final String PYTHON = "docs/operate/python.md";
     private static final int LINES = 200;
     private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
     private static final Path HOT_SWAP =
             Repository.path("topology/src/test/java/io/plumbline/topology/emission/HotSwapExample.java");
-    private static final Path PRODUCER = Repository.ROOT.resolve("clients/python/send_activations.py");
+    private static final Path PACKAGE =
+            Repository.path("clients/python/src/plumbline_sae/__init__.py");
 
     @Test
     void theTwoCommandsStandAtTheTop() throws IOException {
@@ -86,22 +86,20 @@ class ReadmeTest {
         assertEquals(marked(HOT_SWAP, "// "), only(README, "java"));
     }
 
+    /** The package's own tests run every example of that page. */
     @Test
-    void theProducerIsTheProgramThatIsRunInATest() throws IOException {
-        assertEquals(marked(PRODUCER, "# "), only(PRODUCERS, "python"));
+    void thePythonExampleIsOneOfThePackagesPage() throws IOException {
+        List<String> tested = Markdown.read(PYTHON).blocks("python").stream()
+                .map(block -> block.code().strip())
+                .toList();
+        assertTrue(tested.contains(only(README, "python")), tested.toString());
     }
 
-    /** There it stands in a comment, since it needs a model. */
     @Test
-    void theHookIsTheOneOfTheProducer() throws IOException {
-        String hook = Files.readString(PRODUCER)
-                .lines()
-                .filter(line -> line.startsWith(INDENTED_COMMENT))
-                .map(line -> line.substring(INDENTED_COMMENT.length()))
-                .collect(Collectors.joining("\n"));
-        String shown = only(README, "python");
-        assertTrue(shown.startsWith("from send_activations import publish"), shown);
-        assertEquals(hook, shown.substring(shown.indexOf("def ")));
+    void thePythonPackageHasTheProductsVersion() throws Exception {
+        String pom = Files.readString(Repository.path("pom.xml"));
+        Set<String> product = found(Pattern.compile("(?s)\\A.*?<version>([^<]+)</version>"), pom, 1);
+        assertEquals(product, found(Pattern.compile("__version__ = \"([^\"]+)\""), Files.readString(PACKAGE), 1));
     }
 
     private static String only(String page, String language) throws IOException {

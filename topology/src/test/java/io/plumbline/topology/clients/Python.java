@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 record Python(String program, Path folder) {
 
     static final Path CLIENTS =
-            Repository.path("clients", "python").toAbsolutePath().normalize();
+            Repository.path("clients", "python", "src").toAbsolutePath().normalize();
 
     private static final long PATIENCE_SECONDS = 120;
 
@@ -60,8 +60,9 @@ record Python(String program, Path folder) {
         return new Run(process.exitValue(), Files.readString(out), Files.readString(err));
     }
 
-    Run client(String name, Object... arguments) throws IOException, InterruptedException {
-        List<Object> words = new ArrayList<>(List.of(CLIENTS.resolve(name)));
+    /** A command of the package, which runs from its sources: nothing is installed. */
+    Run client(String command, Object... arguments) throws IOException, InterruptedException {
+        List<Object> words = new ArrayList<>(List.of("-m", "plumbline_sae", command));
         words.addAll(List.of(arguments));
         return run(words.toArray());
     }

@@ -99,7 +99,7 @@ class PythonClientIT {
         assertFine(python.run("-c", MAKE_REQUESTS, file, REQUESTS + 1, TOKENS));
         try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
             Python.Run sent = python.client(
-                    "send_activations.py",
+                    "send",
                     "--bootstrap-servers",
                     broker.bootstrapServers(),
                     "--site",
@@ -110,7 +110,9 @@ class PythonClientIT {
                     STEP_MS,
                     file);
             assertFine(sent);
-            assertEquals("21 requests, 0 of them not stored", sent.out().strip());
+            assertEquals(
+                    "21 requests, 168 rows stored, 0 rows not stored",
+                    sent.out().strip());
             WindowReport report = client.await(config.topics().windowReports(), reports -> !reports.isEmpty()).stream()
                     .map(record -> Json.read(record.value(), WindowReport.class))
                     .findFirst()
@@ -133,14 +135,14 @@ class PythonClientIT {
         assertFine(python.run("-c", """
                 import sys
                 import numpy as np
-                from confluent_kafka import Producer
-                from send_activations import publish
-                producer = Producer({"bootstrap.servers": sys.argv[1]})
+                from plumbline_sae import Producer
                 rows = np.arange(8, dtype="float32").reshape(2, 4).T  # not contiguous
-                publish(producer, "tokens", "a", "one", rows, token_ids=[101, 7, 8, 102])
-                publish(producer, "tokens", "a", "two", rows, special=[1, 0, 0, 1], token_ids=[101, 7, 8, 102])
-                publish(producer, "tokens", "a", "none", rows, special=[1, 1, 1, 1])
+                producer = Producer({"bootstrap.servers": sys.argv[1]}, "tokens")
+                assert producer.send("a", "one", rows, token_ids=[101, 7, 8, 102])
+                assert producer.send("a", "two", rows, special=[1, 0, 0, 1], token_ids=[101, 7, 8, 102])
+                assert producer.send("a", "none", rows, special=[1, 1, 1, 1])
                 assert producer.flush(60) == 0
+                assert producer.stats.rows == 6, producer.stats
                 """, broker.bootstrapServers()));
         List<ActivationBatch> batches = client.readAll("tokens").stream()
                 .sorted(Comparator.comparingLong(ConsumerRecord::offset))
@@ -154,19 +156,50 @@ class PythonClientIT {
     }
 
     @Test
+    void longRequestsAreSplitBfloat16IsKeptAndWhatWasDroppedTravels() throws Exception {
+        client.createTopic("parts", 1, Map.of());
+        assertFine(python.run("-c", """
+                import sys
+                import numpy as np
+                from plumbline_sae import Producer
+                from plumbline_sae.tensors import Tensor
+                patterns = np.array([[0x3F80, 0x4000], [0xC040, 0x3F00], [0x7F7F, 0x0001]], dtype="uint16")
+                with Producer({"bootstrap.servers": sys.argv[1]}, "parts", max_buffered_bytes=3_000,
+                              max_record_bytes=4_096 + 8, headers={"engine": "test"}) as producer:
+                    assert not producer.send("a", "too-long", np.zeros((1, 1_000), dtype="float32"))
+                    assert not producer.send("a", "flat", np.zeros(8, dtype="float32"))
+                    assert producer.send("a", "one", Tensor("BF16", patterns), timestamp_ms=17)
+                stats = producer.stats
+                assert (stats.delivered, stats.rows, stats.dropped_rows, stats.refused) == (2, 3, 1, 1), stats
+                """, broker.bootstrapServers()));
+        List<ConsumerRecord<byte[], byte[]>> records = client.readAll("parts").stream()
+                .sorted(Comparator.comparingLong(ConsumerRecord::offset))
+                .toList();
+        assertEquals(2, records.size(), "two rows, then one");
+        List<ActivationBatch> batches = records.stream()
+                .map(record -> ActivationBatch.parse(record.value()))
+                .toList();
+        assertArrayEquals(
+                new double[] {1, 2, -3, 0.5}, batches.get(0).activations().values());
+        assertArrayEquals(
+                new double[] {0x1.fep127, 0x1p-133},
+                batches.get(1).activations().values());
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            assertEquals("one", text(record.headers().lastHeader("request").value()));
+            assertEquals("test", text(record.headers().lastHeader("engine").value()));
+            assertEquals(17, record.timestamp());
+        }
+        assertEquals("1", text(records.get(0).headers().lastHeader("dropped").value()));
+        assertNull(records.get(1).headers().lastHeader("dropped"));
+    }
+
+    @Test
     void aRecordThatIsNotStoredIsNamedAndEndsInFailure() throws Exception {
         client.createTopic("small", 1, Map.of("max.message.bytes", "200"));
         Path file = folder.resolve("one.npz");
         assertFine(python.run("-c", MAKE_REQUESTS, file, 1, TOKENS));
         Python.Run sent = python.client(
-                "send_activations.py",
-                "--bootstrap-servers",
-                broker.bootstrapServers(),
-                "--site",
-                "a",
-                "--topic",
-                "small",
-                file);
+                "send", "--bootstrap-servers", broker.bootstrapServers(), "--site", "a", "--topic", "small", file);
         assertEquals(3, sent.exitCode(), sent.err());
         assertTrue(sent.err().startsWith("not stored on small: "), sent.err());
     }
@@ -198,6 +231,48 @@ class PythonClientIT {
         assertTrue(read().out().startsWith("layer.b version 5 "), "without a parent the manifest's word is taken");
         Python.Run none = read("--parent", written(decoder(9), "other"));
         assertEquals(3, none.exitCode(), none.out());
+    }
+
+    @Test
+    void aSubscriberGoesOnVerifiesAndTakesUpWhereItStopped() throws Exception {
+        client.createTopic("followed", 3, Map.of());
+        assertFine(python.run("-c", """
+                import hashlib, json, struct, sys
+                import numpy as np
+                from confluent_kafka import Producer
+                from plumbline_sae import DecoderSubscriber, Trained
+                from plumbline_sae.tensors import encode, tensor_of
+                producer, kafka = Producer({"bootstrap.servers": sys.argv[1]}), {"bootstrap.servers": sys.argv[1]}
+                weights, bias = np.ones((4, 2), dtype="float32"), np.zeros(2, dtype="float32")
+                trained = Trained.of({"W_dec": weights, "b_dec": bias})
+                def publish(version, damaged=False):
+                    blob = encode({"W_dec": tensor_of(version * weights), "b_dec": tensor_of(bias)}, {"window": "w"})
+                    manifest = {"schema": 1, "version": version, "kind": "adapted", "parent_sha256": trained.identity,
+                                "chunks": 1, "bytes": len(blob), "sha256": hashlib.sha256(blob).hexdigest()}
+                    sent = blob[:-1] + b"\\1" if damaged else blob
+                    producer.produce("followed", key="a#0", value=struct.pack(">bqi", 1, version, 0) + sent, partition=2)
+                    producer.produce("followed", key="a", value=json.dumps(manifest), partition=2)
+                    assert producer.flush(60) == 0
+                refused = []
+                def following(after=0):
+                    return DecoderSubscriber(kafka, {"a": trained, "b": trained}, topic="followed",
+                                             after_version={"a": after}, on_refused=lambda *what: refused.append(what))
+                publish(1)
+                publish(2)
+                with following() as decoders:
+                    decoder = decoders.poll(60)
+                    assert (decoder.site, decoder.version, decoder.kind) == ("a", 2, "adapted"), decoder
+                    assert decoder.lineage == {"window": "w"} and (decoder.W_dec == 2).all(), decoder
+                    assert decoders.caught_up and decoders.poll(0.2) is None
+                    publish(3, damaged=True)
+                    publish(4)
+                    assert decoders.poll(60).version == 4
+                    assert refused == [("a", 3, "is not served: its bytes are not those of its manifest")], refused
+                with following(after=4) as decoders:
+                    assert decoders.catch_up() == []
+                    publish(5)
+                    assert next(iter(decoders)).version == 5
+                """, broker.bootstrapServers()));
     }
 
     /** A producer that writes what it likes: right bytes of wrong tensors, and records that are nothing at all. */
@@ -299,10 +374,10 @@ class PythonClientIT {
     }
 
     private static Python.Run read(Object... options) throws Exception {
-        List<Object> words =
-                new ArrayList<>(List.of("--bootstrap-servers", broker.bootstrapServers(), "--site", "layer.b"));
+        List<Object> words = new ArrayList<>(
+                List.of("--once", "--bootstrap-servers", broker.bootstrapServers(), "--site", "layer.b"));
         words.addAll(List.of(options));
-        return python.client("read_decoder.py", words.toArray());
+        return python.client("follow", words.toArray());
     }
 
     /** Two chunks and a manifest. */

@@ -1,0 +1,14 @@
+"""Sends a model's activations to Plumbline, and follows the decoders it publishes.
+
+The package decides nothing that the service decides: it carries bytes, keeps encoders still, and refuses what it cannot
+keep still. The names below need numpy, safetensors and confluent-kafka; `plumbline_sae.capture`,
+`plumbline_sae.saelens` and `plumbline_sae.convert` need torch.
+"""
+
+from .decoders import Decoder, Trained
+from .producer import Dropped, Producer, Stats
+from .subscriber import DecoderSubscriber
+
+__version__ = "0.1.0"
+
+__all__ = ["Decoder", "DecoderSubscriber", "Dropped", "Producer", "Stats", "Trained", "__version__"]

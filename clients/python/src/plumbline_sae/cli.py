@@ -1,0 +1,151 @@
+"""The command `plumbline-sae`, also `python -m plumbline_sae`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import __version__
+from .decoders import Decoder, Trained
+from .producer import Dropped, Producer
+from .subscriber import DecoderSubscriber
+
+NOT_DONE = 3
+"""Exit code: a record was not stored, or there is no decoder."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="plumbline-sae", description="Sends activations to Plumbline and follows the decoders it publishes."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _send_command(commands)
+    _follow_command(commands)
+    options = parser.parse_args(arguments)
+    code: int = options.run(options)
+    return code
+
+
+def _command(commands: Any, name: str, run: Any, what: str, epilog: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=what, description=what, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _kafka_options(parser: argparse.ArgumentParser, topic: str) -> None:
+    parser.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
+    parser.add_argument("--topic", default=topic, help="default: %(default)s")
+    parser.add_argument(
+        "--kafka-property",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a property of confluent-kafka, such as security.protocol=SSL; may be repeated",
+    )
+
+
+def _kafka(options: argparse.Namespace) -> dict[str, Any]:
+    properties = {"bootstrap.servers": options.bootstrap_servers}
+    for text in options.kafka_property:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise SystemExit(f"--kafka-property {text}: expected KEY=VALUE, such as security.protocol=SSL")
+        properties[key] = value
+    return properties
+
+
+def _send_command(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "send",
+        _send,
+        "Sends an .npz file request by request, to try the way from a file to a window report.",
+        "In the file each request is an array [tokens, width]. NAME.special, where it is there, is an array of\n"
+        "booleans [tokens] that marks special tokens (BOS, CLS, SEP, padding); their rows are left out.\n"
+        "Exit code 3 when a record was not stored.",
+    )
+    parser.add_argument("file", help=".npz file: an array [tokens, width] for each request, booleans NAME.special")
+    parser.add_argument("--site", required=True, help="as in plumbline.yaml")
+    parser.add_argument("--start-ms", type=int, help="event time of the first request, ms since 1970; default: now")
+    parser.add_argument("--step-ms", type=int, default=0, help="event time between requests; default: %(default)s")
+    _kafka_options(parser, "activations")
+
+
+def _send(options: argparse.Namespace) -> int:
+    def say(dropped: Dropped) -> None:
+        print(f"{dropped.reason} (request {dropped.request})", file=sys.stderr)
+
+    start = int(time.time() * 1000) if options.start_ms is None else options.start_ms
+    producer = Producer(_kafka(options), options.topic, on_drop=say)
+    incomplete = 0
+    with np.load(options.file) as arrays:
+        requests = [name for name in arrays.files if not name.endswith(".special")]
+        for i, request in enumerate(requests):
+            special = arrays[f"{request}.special"] if f"{request}.special" in arrays.files else None
+            while not producer.has_room(arrays[request].nbytes):
+                producer.wait(1.0)  # a file can wait, unlike a model
+            incomplete += not producer.send(
+                options.site, request, arrays[request], special=special, timestamp_ms=start + i * options.step_ms
+            )
+    unsent = producer.flush(70)
+    stats = producer.stats
+    if stats.refused:
+        print(stats.last_error, file=sys.stderr)
+    lost = stats.dropped_rows + stats.failed_rows
+    print(f"{len(requests)} requests, {stats.rows} rows stored, {lost} rows not stored")
+    return NOT_DONE if unsent or lost or stats.refused else 0
+
+
+def _follow_command(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "follow",
+        _follow,
+        "Prints every decoder of a site, verified, as it is published, beginning with the newest.",
+        "`--parent` is the trained decoder you hold: what was fitted for another one is not read. Without it the\n"
+        "manifest's word is taken, and a decoder that travels as factors cannot be read.\n"
+        "With --once, exit code 3 when the topic holds no whole version for this parent.",
+    )
+    parser.add_argument("--site", required=True, help="as in plumbline.yaml")
+    parser.add_argument("--parent", metavar="PATH", help="SAELens folder or safetensors file of the trained decoder")
+    parser.add_argument("--once", action="store_true", help="stop at the end of the topic")
+    _kafka_options(parser, "decoders")
+
+
+def _follow(options: argparse.Namespace) -> int:
+    def say(site: str, version: int, what: str) -> None:
+        print(site, *([f"version {version}"] if version else []), what, file=sys.stderr)
+
+    sites: Mapping[str, Trained | None] = {options.site: Trained.of(options.parent) if options.parent else None}
+    with DecoderSubscriber(_kafka(options), sites, topic=options.topic, on_refused=say) as decoders:
+        if not options.once:
+            try:
+                for decoder in decoders:
+                    _print(decoder)
+            except KeyboardInterrupt:
+                pass
+            return 0
+        found = decoders.catch_up()
+    if not found:
+        print(f"{options.site}: no whole decoder for this parent on {options.topic}", file=sys.stderr)
+        return NOT_DONE
+    _print(found[0])
+    return 0
+
+
+def _print(decoder: Decoder) -> None:
+    features, dimension = decoder.W_dec.shape
+    print(
+        f"{decoder.site} version {decoder.version} ({decoder.kind}): {features} features x {dimension},"
+        f" {decoder.W_dec.dtype}, sha256 {decoder.sha256}",
+        flush=True,
+    )

@@ -1,0 +1,343 @@
+"""Sends activations: one request of one site at a time, without ever holding the model server up."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Protocol
+
+import confluent_kafka
+import numpy as np
+
+from .tensors import FLOATS, Array, Tensor, encode, tensor_of
+
+_LOG = logging.getLogger(__name__)
+
+_DEFAULTS = {
+    "acks": "all",
+    "enable.idempotence": True,  # a retry sends nothing twice
+    "compression.type": "zstd",
+    "linger.ms": 50,
+    "message.timeout.ms": 60_000,
+}
+_HEADER_ALLOWANCE = 4_096
+"""Bytes of a record that are neither rows nor token ids: safetensors' header, key and headers."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What became of the rows handed over so far.
+
+    Attributes:
+        sent: records handed to the Kafka client.
+        delivered: records that the broker confirmed.
+        rows: rows in the delivered records.
+        bytes: bytes of the delivered records' values.
+        dropped_rows: rows given up because the buffer was full, and rows that a capture gave up.
+        failed_rows: rows in records that the broker did not take.
+        refused: calls with something that is no activations; `last_error` says what.
+        buffered_bytes: bytes that wait for the broker.
+        last_error: the latest sentence about something that was not stored, or None.
+    """
+
+    sent: int = 0
+    delivered: int = 0
+    rows: int = 0
+    bytes: int = 0
+    dropped_rows: int = 0
+    failed_rows: int = 0
+    refused: int = 0
+    buffered_bytes: int = 0
+    last_error: str | None = None
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Rows that were not stored.
+
+    Attributes:
+        site: the site they are of.
+        request: their request.
+        rows: how many.
+        reason: why, as a sentence.
+    """
+
+    site: str
+    request: str
+    rows: int
+    reason: str
+
+
+class Sink(Protocol):
+    """Something that takes the rows of requests: a `Producer`, or a `MomentAccumulator` that adds them up."""
+
+    def send(
+        self,
+        site: str,
+        request: str,
+        activations: Any,
+        *,
+        targets: Any = None,
+        token_ids: Any = None,
+        special: Any = None,
+        timestamp_ms: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Takes one request's rows; False when some were not taken."""
+
+    def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
+        """Counts rows that somebody else gave up."""
+
+    def flush(self, timeout: float = 10.0) -> int:
+        """Waits until everything is stored; returns how many records still wait."""
+
+
+class Producer:
+    """Sends the rows of requests to Plumbline.
+
+    `send` never waits and never raises: what finds no room in the buffer is dropped and counted, and the next record of
+    the site says in its header `dropped` how many rows are missing. Thread-safe.
+
+        with Producer({"bootstrap.servers": "localhost:9092"}) as producer:
+            producer.send("blocks.5.hook_resid_post", "request-17", hidden_states)
+
+    Args:
+        config: configuration of `confluent_kafka.Producer`, TLS and SASL included; it wins over this class's defaults.
+        topic: where activations go.
+        max_buffered_bytes: bytes that may wait for the broker; beyond them rows are dropped.
+        max_record_bytes: a longer request becomes several records, with one and the same `request`.
+        on_drop: called with every `Dropped`, on the thread that noticed; what it raises is logged.
+        headers: sent with every record, such as `engine`, `engine_version`, `model_revision`.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        topic: str = "activations",
+        *,
+        max_buffered_bytes: int = 64 << 20,
+        max_record_bytes: int = 900_000,
+        on_drop: Callable[[Dropped], None] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._producer = confluent_kafka.Producer({**_DEFAULTS, **config})
+        self._topic = topic
+        self._max_buffered_bytes = max_buffered_bytes
+        self._max_record_bytes = max_record_bytes
+        self._on_drop = on_drop
+        self._headers = dict(headers or {})
+        self._lock = threading.Lock()
+        self._stats = Stats()
+        self._missing: dict[str, int] = {}
+
+    @property
+    def topic(self) -> str:
+        """Returns the topic that rows are sent to."""
+        return self._topic
+
+    @property
+    def stats(self) -> Stats:
+        """Returns what became of the rows so far."""
+        self._producer.poll(0)
+        with self._lock:
+            return self._stats
+
+    def send(
+        self,
+        site: str,
+        request: str,
+        activations: Any,
+        *,
+        targets: Any = None,
+        token_ids: Any = None,
+        special: Any = None,
+        timestamp_ms: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Sends one request's rows, or some of them: rows with the same `request` are kept together.
+
+        Args:
+            site: the site's name in plumbline.yaml.
+            request: the request's name.
+            activations: [tokens, width] of float64, float32, float16 or bfloat16, numpy or torch; sent as they are.
+            targets: [tokens, width written], for a transcoder.
+            token_ids: integers [tokens]; the site's `mask: {token_ids: [...]}` then decides what is left out.
+            special: booleans [tokens], as a tokenizer's `special_tokens_mask`: these rows are left out here.
+            timestamp_ms: event time; default: now.
+            headers: further headers of these records.
+
+        Returns:
+            False when rows were dropped or refused, which `stats` counts; True also where there was no row to send.
+        """
+        try:
+            tensors = _request(activations, targets, token_ids, special)
+        except Exception as error:
+            self._refuse(site, request, error)
+            return False
+        event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
+        complete = True
+        for part in _parts(tensors, self._max_record_bytes - _HEADER_ALLOWANCE):
+            complete &= self._produce(site, request, part, event_time, headers or {})
+        self._producer.poll(0)  # lets delivery reports run; never waits
+        return complete
+
+    def send_value(
+        self,
+        site: str,
+        value: bytes,
+        *,
+        rows: int,
+        key: str,
+        timestamp_ms: int,
+        headers: Mapping[str, str],
+    ) -> bool:
+        """Sends a record that is encoded already, counted like any other; False when it was dropped."""
+        accepted = self._hand_over(site, key, value, rows, timestamp_ms, {**self._headers, **headers, "site": site})
+        self._producer.poll(0)
+        return accepted
+
+    def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
+        """Counts rows that somebody else gave up, such as a capture whose queue was full."""
+        with self._lock:
+            self._missing[site] = self._missing.get(site, 0) + rows
+            self._stats = replace(self._stats, dropped_rows=self._stats.dropped_rows + rows, last_error=reason)
+        self._tell(Dropped(site, request, rows, reason))
+
+    def has_room(self, size: int) -> bool:
+        """Returns whether `size` bytes would find room; true of an empty buffer, whatever the size."""
+        with self._lock:
+            buffered = self._stats.buffered_bytes
+        return buffered == 0 or buffered + size + _HEADER_ALLOWANCE <= self._max_buffered_bytes
+
+    def wait(self, timeout: float) -> None:
+        """Waits for the broker to confirm a record, at most `timeout` seconds, for programs that can wait."""
+        self._producer.poll(timeout)
+
+    def flush(self, timeout: float = 10.0) -> int:
+        """Waits until everything is stored, at most `timeout` seconds; returns how many records still wait."""
+        return int(self._producer.flush(timeout))
+
+    def __enter__(self) -> Producer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.flush()
+
+    def _produce(
+        self, site: str, request: str, tensors: dict[str, Tensor], event_time: int, headers: Mapping[str, str]
+    ) -> bool:
+        named = {**self._headers, **headers, "site": site, "request": request}
+        return self._hand_over(site, request, encode(tensors), len(tensors["activations"].values), event_time, named)
+
+    def _hand_over(
+        self, site: str, key: str, value: bytes, rows: int, event_time: int, headers: Mapping[str, str]
+    ) -> bool:
+        request = headers.get("request", key)
+        size = len(value)
+        with self._lock:
+            room = self._stats.buffered_bytes + size <= self._max_buffered_bytes
+            carried = self._missing.pop(site, 0) if room else 0
+            if room:
+                self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes + size)
+        if not room:
+            reason = f"{self._max_buffered_bytes} bytes wait for the broker already"
+            self.count_dropped(site, request, rows, reason)
+            return False
+
+        def report(error: Any, message: Any) -> None:
+            self._delivered(error, site, request, rows, size, carried)
+
+        named = {**headers, "dropped": str(carried)} if carried else dict(headers)
+        try:
+            self._producer.produce(
+                self._topic, value=value, key=key, headers=named, timestamp=event_time, on_delivery=report
+            )
+        except Exception as error:  # BufferError: the client's own queue is full; KafkaException: the record is refused
+            with self._lock:
+                self._missing[site] = self._missing.get(site, 0) + carried
+                self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes - size)
+            self.count_dropped(site, request, rows, str(error))
+            return False
+        with self._lock:
+            self._stats = replace(self._stats, sent=self._stats.sent + 1)
+        return True
+
+    def _delivered(self, error: Any, site: str, request: str, rows: int, size: int, carried: int) -> None:
+        with self._lock:
+            stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes - size)
+            if error is None:
+                self._stats = replace(
+                    stats, delivered=stats.delivered + 1, rows=stats.rows + rows, bytes=stats.bytes + size
+                )
+                return
+            self._missing[site] = self._missing.get(site, 0) + rows + carried
+            reason = f"not stored on {self._topic}: {error}"
+            self._stats = replace(stats, failed_rows=stats.failed_rows + rows, last_error=reason)
+        self._tell(Dropped(site, request, rows, reason))
+
+    def _refuse(self, site: str, request: str, error: Exception) -> None:
+        reason = f"site {site}, request {request}: {error}"
+        with self._lock:
+            first = self._stats.refused == 0
+            self._stats = replace(self._stats, refused=self._stats.refused + 1, last_error=reason)
+        if first:
+            _LOG.warning("%s; such requests are counted in stats.refused and not logged again", reason)
+
+    def _tell(self, dropped: Dropped) -> None:
+        if self._on_drop is None:
+            return
+        try:
+            self._on_drop(dropped)
+        except Exception:
+            _LOG.exception("on_drop failed")
+
+
+def _request(activations: Any, targets: Any, token_ids: Any, special: Any) -> dict[str, Tensor]:
+    """Returns the tensors of a request's record, without its special rows.
+
+    Raises:
+        ValueError: when they do not fit each other.
+    """
+    rows = tensor_of(activations)
+    if len(rows.shape) != 2 or rows.dtype not in FLOATS or rows.shape[1] == 0:
+        raise ValueError(f"activations are {rows.dtype} {list(rows.shape)}, expected floating point [tokens, width]")
+    tensors = {"activations": rows}
+    if targets is not None:
+        tensors["targets"] = tensor_of(targets)
+        if len(tensors["targets"].shape) != 2 or tensors["targets"].dtype not in FLOATS:
+            raise ValueError(f"targets are {list(tensors['targets'].shape)}, expected [tokens, width]")
+    if token_ids is not None:
+        ids = tensor_of(token_ids).values
+        tensors["token_ids"] = Tensor("I64", ids.astype("<i8"))
+    keep = None if special is None else ~tensor_of(special).values.astype(bool)
+    for name, found in [*((name, tensor.values) for name, tensor in tensors.items()), ("special", keep)]:
+        if found is not None and len(found) != rows.shape[0]:
+            raise ValueError(f"{name} has {len(found)} entries, the activations {rows.shape[0]} rows")
+    for name in ("token_ids",):
+        if name in tensors and tensors[name].values.ndim != 1:
+            raise ValueError(f"{name} is {list(tensors[name].shape)}, expected [tokens]")
+    if keep is None or keep.all():
+        return tensors
+    return {name: tensor.with_values(tensor.values[keep]) for name, tensor in tensors.items()}
+
+
+def _parts(tensors: dict[str, Tensor], most: int) -> Iterator[dict[str, Tensor]]:
+    """Yields the tensors in pieces of at most `most` bytes, and of at least one row; none where there is no row."""
+    rows = tensors["activations"].shape[0]
+    row_bytes = sum(_row_bytes(tensor.values) for tensor in tensors.values())
+    step = max(1, most // row_bytes)
+    for first in range(0, rows, step):
+        if rows <= step:
+            yield tensors
+        else:
+            yield {name: tensor.with_values(tensor.values[first : first + step]) for name, tensor in tensors.items()}
+
+
+def _row_bytes(values: Array) -> int:
+    return int(values.itemsize * np.prod(values.shape[1:], dtype=np.int64))

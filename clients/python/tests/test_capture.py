@@ -1,0 +1,254 @@
+"""Capture from small transformers, initialised at random, beside the hidden states that they return themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from recorder import Recorder
+
+torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install transformers")
+
+from plumbline_sae.capture import capture  # noqa: E402
+from plumbline_sae.sites import Site, place_of  # noqa: E402
+
+PAD, BOS, EOS = 0, 1, 2
+PROMPTS = [[BOS, 11, 12, 13, 14], [BOS, 21, 22], [BOS, 31, 32, 33]]
+NAMES = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def gpt2() -> Any:
+    torch.manual_seed(7)
+    config = transformers.GPT2Config(
+        vocab_size=64,
+        n_positions=64,
+        n_embd=32,
+        n_layer=3,
+        n_head=4,
+        bos_token_id=BOS,
+        eos_token_id=EOS,
+        pad_token_id=PAD,
+    )
+    return transformers.GPT2LMHeadModel(config).eval()
+
+
+@pytest.fixture(scope="module")
+def llama() -> Any:
+    torch.manual_seed(8)
+    config = transformers.LlamaConfig(
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        pad_token_id=PAD,
+    )
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+def padded(side: str) -> dict[str, Any]:
+    longest = max(map(len, PROMPTS))
+    ids = torch.full((len(PROMPTS), longest), PAD)
+    mask = torch.zeros_like(ids)
+    for row, prompt in enumerate(PROMPTS):
+        where = slice(longest - len(prompt), None) if side == "left" else slice(0, len(prompt))
+        ids[row, where] = torch.tensor(prompt)
+        mask[row, where] = 1
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def hidden_of(model: Any, inputs: dict[str, Any], layer: int) -> Any:
+    """The residual stream behind a block that is not the last one."""
+    with torch.no_grad():
+        return model(**inputs, output_hidden_states=True).hidden_states[layer + 1]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("site", ["transformer.h.1", "blocks.1.hook_resid_post"])
+def test_each_request_is_its_own_rows_without_padding(gpt2: Any, side: str, site: str) -> None:
+    inputs = padded(side)
+    expected = hidden_of(gpt2, inputs, 1)
+    producer = Recorder()
+    with capture(gpt2, producer, {"residual.1": site}) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            gpt2(**inputs)
+    for row, (name, prompt) in enumerate(zip(NAMES, PROMPTS, strict=True)):
+        sent = producer.of(name)
+        assert sent.site == "residual.1"
+        np.testing.assert_array_equal(sent.token_ids, prompt)
+        np.testing.assert_array_equal(sent.rows, expected[row][inputs["attention_mask"][row] == 1].numpy())
+    assert captured.stats.failed == 0, captured.stats
+    assert captured.stats.rows == 12
+
+
+def test_special_tokens_are_left_out_by_mask_or_by_id(gpt2: Any) -> None:
+    inputs = padded("left")
+    special = (inputs["input_ids"] == BOS).int()
+    expected = hidden_of(gpt2, inputs, 1)
+    for options, masks in ({}, {"special_tokens_mask": special}), ({"special_ids": [BOS, PAD]}, {}):
+        producer = Recorder()
+        with capture(gpt2, producer, {"r": "transformer.h.1"}, **options) as captured, torch.no_grad():
+            with captured.batch(NAMES, **inputs, **masks):
+                gpt2(**inputs)
+        np.testing.assert_array_equal(producer.of("b").token_ids, [21, 22])
+        np.testing.assert_array_equal(producer.of("b").rows, expected[1, -2:].numpy())
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("model_name", ["gpt2", "llama"])
+def test_the_steps_of_generate_are_joined_per_request(
+    model_name: str, use_cache: bool, request: pytest.FixtureRequest
+) -> None:
+    model = request.getfixturevalue(model_name)
+    inputs = padded("left")
+    producer = Recorder()
+    with capture(model, producer, {"r": "blocks.1.hook_resid_post"}) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            made = model.generate(**inputs, max_new_tokens=6, do_sample=False, use_cache=use_cache, eos_token_id=None)
+    seen = made[:, :-1]  # the last token is never read by the model
+    mask = torch.cat([inputs["attention_mask"], torch.ones_like(made[:, 5:-1])], dim=1)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    expected = hidden_of(model, {"input_ids": seen, "attention_mask": mask, "position_ids": positions}, 1)
+    assert captured.stats.failed == 0, captured.stats
+    for row, name in enumerate(NAMES):
+        sent = producer.of(name)
+        np.testing.assert_array_equal(sent.token_ids, seen[row][mask[row] == 1].numpy())
+        np.testing.assert_allclose(sent.rows, expected[row][mask[row] == 1].numpy(), atol=1e-5)
+
+
+def test_nothing_is_taken_of_a_request_that_has_ended(gpt2: Any) -> None:
+    inputs = padded("left")
+    with torch.no_grad():
+        free = gpt2.generate(**inputs, max_new_tokens=6, do_sample=False, eos_token_id=None)[:, 5:]
+    end = int(free[0, 2])  # what the first request says third ends it
+    rest = [row for row in range(3) if end in free[row].tolist()]
+    producer = Recorder()
+    with capture(gpt2, producer, {"r": "transformer.h.1"}, special_ids=[PAD, end]) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            gpt2.generate(**inputs, max_new_tokens=6, do_sample=False, eos_token_id=end)
+    for row in rest:
+        said = free[row].tolist()[: free[row].tolist().index(end)]
+        np.testing.assert_array_equal(producer.of(NAMES[row]).token_ids, [t for t in PROMPTS[row] if t != end] + said)
+
+
+def test_a_transcoder_gets_what_its_layer_read_and_what_it_wrote(llama: Any) -> None:
+    inputs = padded("right")
+    seen: dict[str, Any] = {}
+    mlp = llama.model.layers[2].mlp
+    handle = mlp.register_forward_hook(lambda m, args, out: seen.update(x=args[0].clone(), y=out.clone()))
+    producer = Recorder()
+    site = Site("model.layers.2.mlp", at="input", targets=("model.layers.2.mlp", "output"))
+    by_name = Site("blocks.2.hook_mlp_in", targets="blocks.2.hook_mlp_out")
+    with capture(llama, producer, {"pair": site, "named": by_name}) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            llama(**inputs)
+    handle.remove()
+    for name in ("pair", "named"):
+        sent = next(s for s in producer.sent if s.request == "b" and s.site == name)
+        np.testing.assert_array_equal(sent.rows, seen["x"][1, :3].numpy())
+        np.testing.assert_array_equal(sent.targets, seen["y"][1, :3].numpy())
+
+
+def test_bfloat16_is_sent_as_it_is(llama: Any) -> None:
+    model = transformers.LlamaForCausalLM(llama.config).to(torch.bfloat16).eval()
+    inputs = padded("right")
+    expected = hidden_of(model, inputs, 0)
+    producer = Recorder()
+    with capture(model, producer, {"r": "blocks.0.hook_resid_post"}) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            model(**inputs)
+    assert producer.of("a").dtype == "BF16"
+    np.testing.assert_array_equal(producer.of("a").rows, expected[0].float().numpy())
+
+
+def test_outside_of_a_batch_and_after_removal_nothing_is_taken(gpt2: Any) -> None:
+    producer = Recorder()
+    captured = capture(gpt2, producer, {"r": "transformer.h.1"})
+    with torch.no_grad():
+        gpt2(**padded("left"))
+        captured.remove()
+        with captured.batch(NAMES):
+            gpt2(**padded("left"))
+    assert producer.sent == []
+    assert not gpt2._forward_pre_hooks
+
+
+def test_a_share_of_the_requests_is_taken_the_same_one_each_time(gpt2: Any) -> None:
+    names = [f"request-{i}" for i in range(200)]
+    taken = []
+    for _ in range(2):
+        producer = Recorder()
+        with capture(gpt2, producer, {"r": "transformer.h.1"}, sample=0.25) as captured, torch.no_grad():
+            for i in range(0, 200, 50):
+                with captured.batch(names[i : i + 50]):
+                    gpt2(input_ids=torch.full((50, 2), 9))
+        taken.append([sent.request for sent in producer.sent])
+    assert taken[0] == taken[1]
+    assert 25 < len(taken[0]) < 75
+
+
+def test_what_goes_wrong_is_counted_and_the_model_goes_on(gpt2: Any) -> None:
+    inputs = padded("left")
+    with torch.no_grad():
+        expected = gpt2(**inputs).logits
+        producer = Recorder()
+        with capture(gpt2, producer, {"r": "transformer.h.1"}) as captured:
+            with captured.batch(["only", "two"]):
+                logits = gpt2(**inputs).logits
+            with captured.batch(NAMES):
+                gpt2(**inputs)
+    assert torch.equal(logits, expected)
+    assert captured.stats.failed > 0
+    assert "called with 3 rows, the batch names 2 requests" in str(captured.stats.last_error)
+    assert {sent.request for sent in producer.sent} == set(NAMES)
+
+
+def test_rows_beyond_the_bound_are_dropped_and_counted(gpt2: Any) -> None:
+    producer = Recorder()
+    captured = capture(gpt2, producer, {"r": "transformer.h.1"}, max_waiting_bytes=1)
+    captured._waiting = 1  # as if the thread were busy
+    with torch.no_grad(), captured.batch(NAMES):
+        gpt2(**padded("left"))
+    captured.remove()
+    assert producer.dropped == [("r", 12)]
+    assert captured.stats.dropped_rows == 12
+    assert producer.sent == []
+
+
+def test_places_are_found_by_path_and_by_name(gpt2: Any, llama: Any) -> None:
+    assert place_of(llama, "blocks.1.hook_resid_pre").module is llama.model.layers[1]
+    assert place_of(llama, "blocks.1.hook_resid_pre").at == "input"
+    assert place_of(llama, "blocks.1.attn.hook_z").module is llama.model.layers[1].self_attn.o_proj
+    assert place_of(llama, "blocks.1.hook_attn_out").module is llama.model.layers[1].self_attn
+    assert place_of(gpt2, "blocks.2.hook_mlp_out").module is gpt2.transformer.h[2].mlp
+    assert place_of(gpt2, "blocks.2.attn.hook_z").module is gpt2.transformer.h[2].attn.c_proj
+    with pytest.raises(ValueError, match="the model has no block 7, its blocks are 0 to 2"):
+        place_of(gpt2, "blocks.7.hook_resid_post")
+    with pytest.raises(ValueError, match="expected one of resid_pre"):
+        place_of(gpt2, "blocks.1.ln2.hook_normalized")
+    with pytest.raises(ValueError, match=r"no module 'encoder\.layer\.1'"):
+        place_of(gpt2, "encoder.layer.1")
+
+
+def test_the_hooks_of_transformer_lens_are_taken_by_their_names() -> None:
+    lens = pytest.importorskip("transformer_lens", reason="needs transformer_lens: pip install transformer-lens")
+    torch.manual_seed(3)
+    config = lens.HookedTransformerConfig(
+        n_layers=2, d_model=32, n_ctx=16, d_head=8, n_heads=4, d_vocab=64, act_fn="gelu", device="cpu"
+    )
+    model = lens.HookedTransformer(config).eval()
+    ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
+    sites = {"residual": "blocks.0.hook_resid_post", "heads": "blocks.1.attn.hook_z"}
+    producer = Recorder()
+    with torch.no_grad():
+        _, cache = model.run_with_cache(ids)
+        with capture(model, producer, sites) as captured, captured.batch(["a", "b"]):
+            model(ids)
+    assert captured.stats.failed == 0, captured.stats
+    for sent in producer.sent:
+        expected = cache[sites[sent.site]]["ab".index(sent.request)].flatten(1)
+        np.testing.assert_array_equal(sent.rows, expected.numpy())
+    assert len(producer.sent) == 4

@@ -1,0 +1,176 @@
+"""Small samples of what engines write, in their shapes and types."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from recorder import Recorder
+
+from plumbline_sae.engines import (
+    VllmFiles,
+    entering_layer,
+    leaving_layer,
+    rows_of_layer,
+    send_lens,
+    sglang_rows,
+    vllm_config,
+)
+from plumbline_sae.tensors import Tensor, encode, tensor_of
+
+HOOKS = {"five": "blocks.5.hook_resid_post", "two": "blocks.2.hook_resid_pre"}
+TOKENS, LAYERS, HIDDEN = 4, 2, 3
+
+
+def bf16(values: Any) -> Tensor:
+    return Tensor("BF16", (np.asarray(values, dtype="float32").view("uint32") >> 16).astype("uint16"))
+
+
+def sample(tokens: int = TOKENS, ids: int = TOKENS) -> dict[str, Tensor]:
+    """Token t of the layer at index l is filled with 10 l + t."""
+    layer, token = np.meshgrid(np.arange(LAYERS), np.arange(tokens))
+    states = np.repeat((10 * layer + token)[:, :, None], HIDDEN, axis=2)
+    return {"hidden_states": bf16(states), "token_ids": tensor_of(np.arange(100, 100 + ids))}
+
+
+def test_a_place_is_settled_by_its_name() -> None:
+    assert entering_layer("blocks.5.hook_resid_post") == entering_layer("blocks.6.hook_resid_pre") == 6
+    assert leaving_layer("blocks.5.hook_resid_post") == leaving_layer("blocks.6.hook_resid_pre") == 5
+    config = vllm_config(HOOKS, "/dev/shm/x")
+    ids = config["speculative_config"]["draft_model_config"]["hf_config"]["eagle_aux_hidden_state_layer_ids"]
+    assert ids == [2, 6]
+    assert config["kv_transfer_config"]["kv_connector_extra_config"] == {"shared_storage_path": "/dev/shm/x"}
+    with pytest.raises(ValueError, match=r"expected blocks\.N\.hook_resid_pre"):
+        entering_layer("blocks.5.hook_mlp_out")
+    with pytest.raises(ValueError, match="vllm-lens cannot give it"):
+        leaving_layer("blocks.0.hook_resid_pre")
+
+
+def test_a_file_of_vllm_is_sent_layer_by_layer_and_removed(tmp_path: Path) -> None:
+    (tmp_path / "cmpl-7.safetensors").write_bytes(encode(sample()))
+    (tmp_path / "cmpl-7.safetensors.lock").touch()
+    producer = Recorder()
+    files = VllmFiles(tmp_path, HOOKS, producer)
+    assert files.poll() == 1
+    assert {sent.site for sent in producer.sent} == {"five", "two"}
+    for sent in producer.sent:
+        first = 10 if sent.site == "five" else 0
+        assert sent.request == "cmpl-7"
+        assert sent.dtype == "BF16"
+        assert sent.headers["engine"] == "vllm"
+        np.testing.assert_array_equal(sent.rows[:, 0], np.arange(first, first + TOKENS))
+        np.testing.assert_array_equal(sent.token_ids, [100, 101, 102, 103])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_left_alone_while_its_writer_holds_the_lock(tmp_path: Path) -> None:
+    file = tmp_path / "r.safetensors"
+    lock = tmp_path / "r.safetensors.lock"
+    file.write_bytes(encode(sample())[:40])
+    producer = Recorder()
+    files = VllmFiles(tmp_path, HOOKS, producer)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert files.poll() == 0
+        file.write_bytes(encode(sample()))
+    assert files.poll() == 1
+    assert len(producer.sent) == 2
+    assert files.stats.refused == 0
+
+
+def test_a_file_without_a_lock_may_still_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "hs_3.safetensors"
+    file.write_bytes(encode(sample())[:40])
+    producer = Recorder()
+    files = VllmFiles(tmp_path, HOOKS, producer)
+    assert files.poll() == 0
+    file.write_bytes(encode(sample()))
+    assert files.poll() == 1
+    assert files.stats.sent == 1
+
+
+@pytest.mark.parametrize(("shorter", "ids"), [("tail", [102, 103]), ("head", [100, 101])])
+def test_token_ids_longer_than_the_rows_are_cut(tmp_path: Path, shorter: Any, ids: list[int]) -> None:
+    (tmp_path / "r.safetensors").write_bytes(encode(sample(tokens=2, ids=4)))
+    producer = Recorder()
+    VllmFiles(tmp_path, HOOKS, producer, shorter=shorter).poll()
+    np.testing.assert_array_equal(producer.sent[0].token_ids, ids)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "reason"),
+    [
+        ({"activations": bf16([[1.0]])}, r"r\.safetensors: holds \['activations'\], expected hidden_states"),
+        ({"hidden_states": bf16(np.ones((4, 3, 3)))}, r"are \[4, 3, 3\], expected 2 layers with tokens first"),
+        ({"hidden_states": bf16(np.ones((4, 3)))}, r"are BF16 \[4, 3\], expected floating point of three axes"),
+        (sample(tokens=5), r"are \[5, 2, 3\], expected 2 layers and at most 4 tokens with tokens first"),
+    ],
+)
+def test_a_file_of_something_else_is_refused_and_removed(tmp_path: Path, tensors: Any, reason: str) -> None:
+    (tmp_path / "r.safetensors").write_bytes(encode(tensors))
+    (tmp_path / "r.safetensors.lock").touch()
+    files = VllmFiles(tmp_path, HOOKS, Recorder())
+    assert files.poll() == 1
+    assert files.stats.refused == 1
+    assert re.search(reason, str(files.stats.last_error)), files.stats.last_error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_kept_are_sent_once(tmp_path: Path) -> None:
+    (tmp_path / "r.safetensors").write_bytes(encode(sample()))
+    producer = Recorder()
+    files = VllmFiles(tmp_path, HOOKS, producer, delete=False)
+    assert [files.poll(), files.poll()] == [1, 0]
+    assert len(producer.sent) == 2
+
+
+def test_running_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    (tmp_path / "r.safetensors").write_bytes(encode(sample()))
+    stop = threading.Event()
+
+    class Stopping(Recorder):
+        def send(self, *arguments: Any, **options: Any) -> bool:
+            stop.set()
+            return super().send(*arguments, **options)
+
+    VllmFiles(tmp_path, HOOKS, Stopping()).run(stop, interval=0.01)
+    assert not list(tmp_path.iterdir())
+
+
+def test_layers_the_server_was_started_with_may_be_more() -> None:
+    files = VllmFiles(".", HOOKS, Recorder(), layer_ids=[6, 2, 9])
+    assert files._places == {"five": 0, "two": 1}
+    with pytest.raises(ValueError, match=r"site two: blocks\.2\.hook_resid_pre is layer 2, not among \[6\]"):
+        VllmFiles(".", HOOKS, Recorder(), layer_ids=[6])
+
+
+def test_vllm_lens_has_layers_first_and_counts_outputs() -> None:
+    stream = np.arange(2 * 4 * 3, dtype="float16").reshape(2, 4, 3)
+    producer = Recorder()
+    assert send_lens(producer, {"five": "blocks.5.hook_resid_post"}, [9, 5], "r", stream, token_ids=[1, 2, 3, 4])
+    np.testing.assert_array_equal(producer.of("r").rows, stream[1])
+    with pytest.raises(ValueError, match=r"site five: block 5 is not among those that were asked for, \[6\]"):
+        send_lens(producer, {"five": "blocks.5.hook_resid_post"}, [6], "r", stream[:1])
+
+
+def test_either_order_of_axes_is_told_from_the_sizes_and_refused_where_both_fit() -> None:
+    states = np.arange(4 * 2 * 3, dtype="float32").reshape(4, 2, 3)
+    np.testing.assert_array_equal(rows_of_layer(states, 2, 1, tokens=None, axes=None).values, states[:, 1])
+    turned = states.transpose(1, 0, 2)
+    np.testing.assert_array_equal(rows_of_layer(turned, 2, 1, tokens=None, axes=None).values, states[:, 1])
+    square = np.ones((2, 2, 3), dtype="float32")
+    with pytest.raises(ValueError, match="2 layers fit either of the first two axes; say axes="):
+        rows_of_layer(square, 2, 0, tokens=2, axes=None)
+    assert rows_of_layer(square, 2, 0, tokens=2, axes="layers_first").shape == (2, 3)
+
+
+def test_sglang_gives_the_prompt_and_then_one_row_a_token() -> None:
+    rows = sglang_rows([[[1, 2], [3, 4]], [5, 6], [7, 8]])
+    np.testing.assert_array_equal(rows, [[1, 2], [3, 4], [5, 6], [7, 8]])
+    with pytest.raises(ValueError, match=r"widths \[1, 2\]"):
+        sglang_rows([[[1, 2]], [5]])

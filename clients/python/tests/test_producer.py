@@ -1,0 +1,122 @@
+"""The producer without a broker: what is dropped, what is refused, and that nothing is ever raised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plumbline_sae import Dropped, Producer
+from plumbline_sae.producer import _parts, _request
+from plumbline_sae.tensors import Tensor, decode, encode, tensor_of
+
+NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+ROWS = np.zeros((4, 8), dtype="float32")
+
+
+def test_what_finds_no_room_is_dropped_counted_and_told() -> None:
+    told: list[Dropped] = []
+    producer = Producer(NOWHERE, max_buffered_bytes=400, on_drop=told.append)
+    assert producer.send("a", "first", ROWS)
+    assert not producer.send("a", "second", ROWS)
+    assert producer.stats.sent == 1
+    assert producer.stats.dropped_rows == 4
+    assert told == [Dropped("a", "second", 4, "400 bytes wait for the broker already")]
+
+
+def test_the_clients_own_full_queue_drops_too() -> None:
+    producer = Producer({**NOWHERE, "queue.buffering.max.messages": 1})
+    assert producer.send("a", "first", ROWS)
+    assert not producer.send("a", "second", ROWS)
+    assert producer.stats.dropped_rows == 4
+    assert producer.stats.buffered_bytes > 0
+
+
+def test_what_the_broker_never_took_is_failed_and_missing() -> None:
+    told: list[Dropped] = []
+    producer = Producer({**NOWHERE, "message.timeout.ms": 1_000, "linger.ms": 0}, on_drop=told.append)
+    assert producer.send("a", "first", ROWS)
+    assert producer.flush(30) == 0
+    assert producer.stats.failed_rows == 4
+    assert producer.stats.buffered_bytes == 0
+    assert producer._missing == {"a": 4}
+    assert told[0].reason.startswith("not stored on activations: ")
+
+
+def test_a_callback_that_raises_does_not_reach_the_caller() -> None:
+    def broken(dropped: Dropped) -> None:
+        raise RuntimeError("callback")
+
+    producer = Producer(NOWHERE, max_buffered_bytes=1, on_drop=broken)
+    assert not producer.send("a", "r", ROWS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"activations": ROWS[0]}, r"activations are F32 \[8\], expected floating point \[tokens, width\]"),
+        ({"activations": ROWS.astype("int64")}, r"activations are I64 \[4, 8\], expected floating point"),
+        ({"activations": ROWS.astype("complex64")}, "numbers of type complex64"),
+        ({"activations": ROWS, "targets": ROWS[:3]}, "targets has 3 entries, the activations 4 rows"),
+        ({"activations": ROWS, "token_ids": [1, 2]}, "token_ids has 2 entries, the activations 4 rows"),
+        ({"activations": ROWS, "special": [True]}, "special has 1 entries, the activations 4 rows"),
+    ],
+)
+def test_what_is_no_activations_is_refused_and_not_raised(arguments: dict[str, Any], message: str) -> None:
+    producer = Producer(NOWHERE)
+    rows = arguments.pop("activations")
+    assert not producer.send("a", "r", rows, **arguments)
+    assert producer.stats.refused == 1
+    with pytest.raises((ValueError, TypeError), match=message):
+        _request(rows, *(arguments.get(name) for name in ("targets", "token_ids", "special")))
+
+
+def test_special_rows_are_left_out_of_every_tensor() -> None:
+    rows = np.arange(8, dtype="float16").reshape(4, 2)
+    tensors = _request(rows, 10 * rows, [5, 6, 7, 8], [1, 0, 0, 1])
+    np.testing.assert_array_equal(tensors["activations"].values, rows[1:3])
+    np.testing.assert_array_equal(tensors["targets"].values, 10 * rows[1:3])
+    np.testing.assert_array_equal(tensors["token_ids"].values, [6, 7])
+
+
+def test_a_long_request_is_cut_into_parts_that_hold_all_rows_in_order() -> None:
+    rows = np.arange(70, dtype="float32").reshape(10, 7)
+    tensors = _request(rows, None, list(range(10)), None)
+    parts = list(_parts(tensors, 3 * (7 * 4 + 8)))
+    assert [len(part["token_ids"].values) for part in parts] == [3, 3, 3, 1]
+    np.testing.assert_array_equal(np.concatenate([part["activations"].values for part in parts]), rows)
+    assert list(_parts(_request(rows[:0], None, None, None), 100)) == []
+    assert len(list(_parts(tensors, 1))) == 10
+
+
+def test_a_blob_is_what_the_safetensors_library_reads() -> None:
+    from safetensors.numpy import load
+
+    tensors = {"b": tensor_of(np.arange(6).reshape(2, 3)), "a": tensor_of(np.ones((3, 5), dtype="float16").T)}
+    found = load(encode(tensors, {"k": "v"}))
+    for name, tensor in tensors.items():
+        np.testing.assert_array_equal(found[name], tensor.values)
+
+
+def test_bfloat16_goes_there_and_back_as_bits() -> None:
+    bits = np.array([[0x3F80, 0x7F80, 0x8001]], dtype="uint16")
+    blob = encode({"activations": Tensor("BF16", bits)})
+    found = decode(blob)["activations"]
+    assert found.dtype == "BF16"
+    np.testing.assert_array_equal(found.values, bits)
+    np.testing.assert_array_equal(found.widened(), np.array([[1.0, np.inf, -(2.0**-133)]], dtype="float32"))
+
+
+def test_torch_tensors_are_sent_as_they_are() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    values = torch.tensor([[1.0, -2.5], [3.0, 4.0]], requires_grad=True)
+    for dtype, name in (
+        (torch.bfloat16, "BF16"),
+        (torch.float16, "F16"),
+        (torch.float32, "F32"),
+        (torch.float64, "F64"),
+    ):
+        tensor = tensor_of(values.to(dtype).T)
+        assert tensor.dtype == name
+        np.testing.assert_array_equal(tensor.widened(), [[1.0, 3.0], [-2.5, 4.0]])
