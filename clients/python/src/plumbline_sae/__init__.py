@@ -6,9 +6,21 @@ keep still. The names below need numpy, safetensors and confluent-kafka; `plumbl
 """
 
 from .decoders import Decoder, Trained
+from .moments import Accumulation, Mask, MomentAccumulator
 from .producer import Dropped, Producer, Stats
 from .subscriber import DecoderSubscriber
 
 __version__ = "0.1.0"
 
-__all__ = ["Decoder", "DecoderSubscriber", "Dropped", "Producer", "Stats", "Trained", "__version__"]
+__all__ = [
+    "Accumulation",
+    "Decoder",
+    "DecoderSubscriber",
+    "Dropped",
+    "Mask",
+    "MomentAccumulator",
+    "Producer",
+    "Stats",
+    "Trained",
+    "__version__",
+]

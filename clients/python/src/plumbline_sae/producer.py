@@ -24,6 +24,9 @@ _DEFAULTS = {
     "linger.ms": 50,
     "message.timeout.ms": 60_000,
 }
+_MESSAGE_MAX_BYTES = 1_000_000
+"""The Kafka client's own default of message.max.bytes."""
+
 _HEADER_ALLOWANCE = 4_096
 """Bytes of a record that are neither rows nor token ids: safetensors' header, key and headers."""
 
@@ -125,6 +128,7 @@ class Producer:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self._producer = confluent_kafka.Producer({**_DEFAULTS, **config})
+        self._largest_message = int(config.get("message.max.bytes", _MESSAGE_MAX_BYTES))
         self._topic = topic
         self._max_buffered_bytes = max_buffered_bytes
         self._max_record_bytes = max_record_bytes
@@ -176,7 +180,7 @@ class Producer:
         try:
             tensors = _request(activations, targets, token_ids, special)
         except Exception as error:
-            self._refuse(site, request, error)
+            self.count_refused(site, request, error)
             return False
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         complete = True
@@ -207,11 +211,37 @@ class Producer:
             self._stats = replace(self._stats, dropped_rows=self._stats.dropped_rows + rows, last_error=reason)
         self._tell(Dropped(site, request, rows, reason))
 
+    def count_refused(self, site: str, request: str, error: Exception) -> None:
+        """Counts a request whose rows could not be used; the first one is logged."""
+        reason = f"site {site}, request {request}: {error}"
+        with self._lock:
+            first = self._stats.refused == 0
+            self._stats = replace(self._stats, refused=self._stats.refused + 1, last_error=reason)
+        if first:
+            _LOG.warning("%s; such requests are counted in stats.refused and not logged again", reason)
+
     def has_room(self, size: int) -> bool:
         """Returns whether `size` bytes would find room; true of an empty buffer, whatever the size."""
         with self._lock:
             buffered = self._stats.buffered_bytes
         return buffered == 0 or buffered + size + _HEADER_ALLOWANCE <= self._max_buffered_bytes
+
+    def require_room(self, size: int) -> None:
+        """Checks that a record of `size` bytes could be sent at all.
+
+        Raises:
+            ValueError: says what to write into the configuration.
+        """
+        if size > self._largest_message:
+            raise ValueError(
+                f"a record of {size} bytes: message.max.bytes of the producer is {self._largest_message}; write"
+                f" 'message.max.bytes': {size}, and max.message.bytes of topic {self._topic} as high"
+            )
+        if size > self._max_buffered_bytes:
+            raise ValueError(
+                f"a record of {size} bytes: max_buffered_bytes of the producer is {self._max_buffered_bytes};"
+                f" write at least {size}"
+            )
 
     def wait(self, timeout: float) -> None:
         """Waits for the broker to confirm a record, at most `timeout` seconds, for programs that can wait."""
@@ -280,14 +310,6 @@ class Producer:
             reason = f"not stored on {self._topic}: {error}"
             self._stats = replace(stats, failed_rows=stats.failed_rows + rows, last_error=reason)
         self._tell(Dropped(site, request, rows, reason))
-
-    def _refuse(self, site: str, request: str, error: Exception) -> None:
-        reason = f"site {site}, request {request}: {error}"
-        with self._lock:
-            first = self._stats.refused == 0
-            self._stats = replace(self._stats, refused=self._stats.refused + 1, last_error=reason)
-        if first:
-            _LOG.warning("%s; such requests are counted in stats.refused and not logged again", reason)
 
     def _tell(self, dropped: Dropped) -> None:
         if self._on_drop is None:

@@ -1,0 +1,313 @@
+"""Moment records against sums written out, and against the checks that the service makes of them."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plumbline_sae import Accumulation, Mask, MomentAccumulator
+from plumbline_sae.hashes import record_hash, request_hash, row_hashes, signed
+from plumbline_sae.producer import Producer
+from plumbline_sae.tensors import Array, Tensor, decode, encode, tensor_of
+
+T0 = 1_700_000_040_000
+PANE = 60_000
+
+
+class Records(Producer):
+    """A producer whose records stay here."""
+
+    def __init__(self, **options: Any) -> None:
+        config = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0, "message.max.bytes": 100_000_000}
+        super().__init__({**config, **options})
+        self.records: list[tuple[str, dict[str, Tensor], int, dict[str, str]]] = []
+        self.came = threading.Event()
+
+    def send_value(self, site: str, value: bytes, *, rows: int, key: str, timestamp_ms: int, headers: Any) -> bool:
+        self.records.append((site, decode(value), timestamp_ms, {"key": key, **headers}))
+        self.came.set()
+        return True
+
+    def flush(self, timeout: float = 10.0) -> int:
+        return 0
+
+
+def accumulate(rows: dict[str, Any], how: Accumulation, **options: Any) -> tuple[Records, dict[str, Tensor]]:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": how}) as moments:
+        for request, values in rows.items():
+            assert moments.send("a", request, values, timestamp_ms=T0 + 5, **options), producer.stats
+    assert len(producer.records) == 1
+    return producer, producer.records[0][1]
+
+
+def full(record: dict[str, Tensor]) -> Array:
+    d = len(record["sum"].values)
+    moment = np.zeros((d, d))
+    moment[np.tril_indices(d)] = record["moment"].values
+    return moment + np.tril(moment, -1).T
+
+
+def batches(count: int, width: int, seed: int = 1, dtype: str = "float32") -> dict[str, Array]:
+    generator = np.random.default_rng(seed)
+    return {
+        f"request-{i}": (generator.standard_normal((generator.integers(1, 90), width)) + 0.5).astype(dtype)
+        for i in range(count)
+    }
+
+
+def assert_possible(record: dict[str, Tensor]) -> None:
+    """The service's own checks, docs/reference/moment-records.md."""
+    moment, total = full(record), record["sum"].values
+    n, b = int(record["rows"].values[0]), float(record["largest_norm"].values[0])
+    diagonal = np.diag(moment)
+    assert (diagonal >= 0).all()
+    assert (np.abs(moment) <= (1 + 1e-5) * np.sqrt(np.outer(diagonal, diagonal))).all()
+    assert (np.abs(total) <= (1 + 1e-5) * np.sqrt(n * diagonal)).all()
+    assert (1 - 1e-5) * b * b <= np.trace(moment) <= (1 + 1e-5) * n * b * b
+    sample = record.get("sample_targets", record["sample_activations"]).widened().astype(np.float64)
+    assert (np.linalg.norm(sample, axis=1) <= b * (1 + 1e-5)).all()
+    assert ((sample**2).sum(0) <= (1 + 1e-5) * diagonal).all()
+    assert (np.diff(record["sample_hash"].values) > 0).all()
+    assert len(sample) == len(record["sample_hash"].values) <= n
+
+
+def test_hashes_are_those_of_the_documents() -> None:
+    for producer, batch, record, rows in [
+        (1, 0, 6791897765849424158, [-2125252769065580202, 4585330820673184961, -8015769616597840910]),
+        (1, 1, -1586005623519383010, [-3934503178261198974, 3307230796957799012, 5706694046452267557]),
+        (81985529216486895, 7, 4195100727020444193, [-5108538743006203982, 6250797986626864548, -1753035561470407937]),
+    ]:
+        assert signed(record_hash(producer, batch)) == record
+        assert row_hashes(record_hash(producer, batch), 3).tolist() == rows
+    assert request_hash("request-1") == -5008229634334826175
+    assert request_hash("Größe") == -3831621828060825682
+    assert request_hash("a😀") == 6697286237178977687
+
+
+@pytest.mark.parametrize("width", [3, 600])
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_the_record_is_the_sums_of_all_rows(kind: str, width: int) -> None:
+    rows = batches(12, width)
+    given: dict[str, Any] = rows
+    if kind == "torch":
+        torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+        given = {request: torch.tensor(values) for request, values in rows.items()}
+    producer, record = accumulate(given, Accumulation(PANE, sample_rows=100))
+    every = np.concatenate(list(rows.values())).astype(np.float64)
+    scale = np.sqrt(np.outer(*[(every**2).sum(0)] * 2))
+    assert (np.abs(full(record) - every.T @ every) <= 2e-6 * scale).all()
+    np.testing.assert_allclose(record["sum"].values, every.sum(0), atol=1e-6 * np.abs(every).sum())
+    assert record["rows"].values.tolist() == [len(every)]
+    assert record["requests"].values.tolist() == [12]
+    assert record["pane"].values.tolist() == [T0, PANE]
+    np.testing.assert_allclose(record["largest_norm"].values, np.linalg.norm(every, axis=1).max(), rtol=1e-12)
+    assert len(record["sample_hash"].values) == min(100, len(every))
+    assert_possible(record)
+    site, _, timestamp, headers = producer.records[0]
+    assert (site, timestamp) == ("a", T0 + 5)
+    assert headers["record_id"].startswith(headers["key"])
+
+
+def test_the_sample_is_the_rows_of_the_smallest_hashes_with_their_requests() -> None:
+    rows = batches(30, 4)
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE, sample_rows=20)}) as moments:
+        number = moments._number
+        for request, values in rows.items():
+            moments.send("a", request, values, timestamp_ms=T0)
+    record = producer.records[0][1]
+    every = [
+        (int(hash_), request_hash(request), values[row])
+        for batch, (request, values) in enumerate(rows.items())
+        for row, hash_ in enumerate(row_hashes(record_hash(number, batch), len(values)))
+    ]
+    every.sort(key=lambda entry: entry[0])
+    assert record["sample_hash"].values.tolist() == [entry[0] for entry in every[:20]]
+    assert record["sample_request"].values.tolist() == [entry[1] for entry in every[:20]]
+    np.testing.assert_array_equal(record["sample_activations"].values, [entry[2] for entry in every[:20]])
+
+
+def test_bfloat16_is_widened_for_the_sums_and_sampled_as_it_is() -> None:
+    bits = (batches(1, 5)["request-0"].view("uint32") >> 16).astype("uint16")
+    _, record = accumulate({"r": Tensor("BF16", bits)}, Accumulation(PANE))
+    wide = Tensor("BF16", bits).widened().astype(np.float64)
+    np.testing.assert_allclose(full(record), wide.T @ wide, rtol=1e-5, atol=1e-4)
+    assert record["sample_activations"].dtype == "BF16"
+    assert_possible(record)
+
+
+def test_a_transcoder_sums_what_its_layer_wrote() -> None:
+    rows, targets = batches(1, 5)["request-0"], batches(1, 3, seed=1)["request-0"]
+    _, record = accumulate({"r": rows}, Accumulation(PANE), targets=targets)
+    np.testing.assert_allclose(record["sum"].values, targets.astype("f8").sum(0), rtol=1e-5)
+    assert record["sample_activations"].shape[1] == 5
+    assert record["sample_targets"].shape[1] == 3
+    assert_possible(record)
+
+
+def test_rows_are_masked_by_token_first_and_then_by_norm() -> None:
+    rows = np.array([[3, 4], [30, 40], [1, 0], [300, 400], [0, 5.0]], dtype="float32")
+    how = Accumulation(PANE, mask=Mask((7,), 5.0))
+    _, record = accumulate({"r": rows}, how, token_ids=[1, 7, 7, 2, 3])
+    assert record["masked"].values.tolist() == [2, 1]
+    assert record["mask_token_ids"].values.tolist() == [7]
+    assert record["mask_norm"].values.tolist() == [5.0]
+    assert record["rows"].values.tolist() == [2], "a row exactly at the cap stays"
+    np.testing.assert_array_equal(record["sum"].values, [3, 9])
+    _, nothing = accumulate({"r": rows}, how, token_ids=[7] * 5)
+    assert nothing["rows"].values.tolist() == nothing["requests"].values.tolist() == [0]
+    assert "sample_hash" not in nothing
+
+
+def test_special_rows_are_in_no_number() -> None:
+    _, record = accumulate({"r": np.eye(3, dtype="float32")}, Accumulation(PANE), special=[1, 0, 0])
+    assert record["rows"].values.tolist() == [2]
+    assert "masked" not in record
+
+
+def test_the_cap_is_the_one_of_the_baseline(tmp_path: Path) -> None:
+    file = tmp_path / "baseline.safetensors"
+    file.write_bytes(encode({"median_norm": tensor_of(np.array([2.5]))}))
+    assert Mask.of_baseline(file, 8, [102, 101]) == Mask((101, 102), 20.0)
+    file.write_bytes(encode({"mean": tensor_of(np.array([2.5]))}))
+    with pytest.raises(ValueError, match="has no tensor median_norm"):
+        Mask.of_baseline(file, 8)
+
+
+def test_float32_says_how_far_it_may_be_off() -> None:
+    rows = batches(5, 6)
+    _, exact = accumulate(rows, Accumulation(PANE))
+    _, short = accumulate(rows, Accumulation(PANE, f32=True))
+    assert short["moment"].dtype == "F32"
+    assert short["moment_error"].values.tolist() == [2.0**-24]
+    diagonal = np.sqrt(np.diag(full(exact)))
+    assert (np.abs(full(short) - full(exact)) <= 2.0**-24 * np.outer(diagonal, diagonal)).all()
+
+
+def test_a_pane_leaves_when_rows_of_a_later_one_come() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE), "b": Accumulation(PANE)}, linger_ms=10**9) as moments:
+        row = np.ones((1, 2), dtype="float32")
+        moments.send("a", "r", row, timestamp_ms=T0 + PANE - 1)
+        moments.send("b", "r", row, timestamp_ms=T0)
+        moments.send("a", "r", row, timestamp_ms=T0 + PANE)
+        assert [(site, record["pane"].values[0]) for site, record, _, _ in producer.records] == [("a", T0)]
+    assert sorted((site, int(record["pane"].values[0])) for site, record, _, _ in producer.records) == [
+        ("a", T0),
+        ("a", T0 + PANE),
+        ("b", T0),
+    ]
+    assert len({headers["record_id"] for *_, headers in producer.records}) == 3
+
+
+def test_a_pane_leaves_when_its_time_is_over() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(100)}, linger_ms=1) as moments:
+        moments.send("a", "r", np.ones((1, 2), dtype="float32"))
+        assert producer.came.wait(30)
+    assert len(producer.records) == 1
+
+
+def test_the_oldest_pane_leaves_when_there_is_no_room() -> None:
+    producer = Records()
+    sites = {name: Accumulation(PANE, sample_rows=1) for name in "ab"}
+    with MomentAccumulator(producer, sites, max_bytes=8 * 50 * 51, linger_ms=10**9) as moments:
+        for site in "ab":
+            moments.send(site, "r", np.ones((128, 50), dtype="float32"), timestamp_ms=T0)
+        assert [site for site, *_ in producer.records] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "reason"),
+    [
+        (np.array([[1, np.nan]], dtype="float32"), {}, "row 0 holds a value that is not finite"),
+        (np.array([[1e39, 0.0]]), {}, "row 0 holds a value that is not finite"),
+        (np.ones((1, 3), dtype="float32"), {}, "rows of 3 columns, those before had 2"),
+        (np.ones(3, dtype="float32"), {}, r"activations are F32 \[3\], expected floating point \[rows, width\]"),
+        (np.ones((1, 2), dtype="int64"), {}, "activations are I64"),
+        (np.ones((1, 2)), {"token_ids": [1, 2]}, "token_ids has 2 entries, the activations 1 rows"),
+    ],
+)
+def test_what_cannot_be_added_is_refused_and_leaves_the_sums_alone(rows: Any, options: Any, reason: str) -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments:
+        moments.send("a", "good", np.ones((1, 2), dtype="float32"), timestamp_ms=T0)
+        assert not moments.send("a", "bad", rows, timestamp_ms=T0, **options)
+        assert not moments.send("b", "bad", rows, timestamp_ms=T0)
+    assert producer.records[0][1]["rows"].values.tolist() == [1]
+    assert producer.stats.refused == 2
+    with pytest.raises(AssertionError, match=reason):
+        accumulate({"good": np.ones((1, 2), dtype="float32"), "bad": rows}, Accumulation(PANE), **options)
+
+
+def test_a_record_that_could_not_be_sent_is_refused_before_it_is_added_up() -> None:
+    producer = Records(**{"message.max.bytes": 1_000_000})
+    with MomentAccumulator(producer, {"a": Accumulation(PANE, sample_rows=10)}) as moments:
+        assert not moments.send("a", "r", np.ones((1, 600), dtype="float32"))
+    assert "message.max.bytes of the producer is 1000000; write 'message.max.bytes': 15" in str(
+        producer.stats.last_error
+    )
+
+
+def test_a_buffer_that_the_caller_overwrites_does_not_change_the_sums() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments:
+        rows = np.ones((2, 2), dtype="float32")
+        moments.send("a", "r", rows, timestamp_ms=T0)
+        rows[:] = 99
+    record = producer.records[0][1]
+    np.testing.assert_array_equal(record["sum"].values, [2, 2])
+    np.testing.assert_array_equal(record["sample_activations"].values, np.ones((2, 2)))
+
+
+def test_several_threads_lose_no_row() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE, sample_rows=8)}) as moments:
+
+        def work() -> None:
+            for _ in range(50):
+                moments.send("a", "r", np.ones((3, 4), dtype="float32"), timestamp_ms=T0)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    record = producer.records[0][1]
+    assert record["rows"].values.tolist() == [600]
+    np.testing.assert_array_equal(full(record), np.full((4, 4), 600))
+
+
+def test_products_that_torch_would_round_are_taken_in_float64() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    rows = torch.randn(256, 32)
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("medium")
+        _, record = accumulate({"r": rows}, Accumulation(PANE))
+    finally:
+        torch.set_float32_matmul_precision(before)
+    exact = rows.double().numpy()
+    np.testing.assert_allclose(full(record), exact.T @ exact, rtol=1e-12, atol=1e-12)
+
+
+def test_a_capture_may_send_to_it() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    from plumbline_sae.capture import capture
+
+    model = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.ReLU())
+    rows = torch.randn(2, 5, 4)
+    expected = model[0](rows).detach().reshape(-1, 6).double().numpy()
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments, torch.no_grad():
+        with capture(model, moments, {"a": "0"}) as captured, captured.batch(["x", "y"], timestamp_ms=T0):
+            model(rows)
+        assert captured.stats.failed == 0, captured.stats
+    record = producer.records[0][1]
+    assert record["rows"].values.tolist() == [10]
+    np.testing.assert_allclose(full(record), expected.T @ expected, rtol=1e-5, atol=1e-5)
