@@ -32,8 +32,7 @@ class ReadmeTest {
     private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
     private static final Path HOT_SWAP =
             Repository.path("topology/src/test/java/io/plumbline/topology/emission/HotSwapExample.java");
-    private static final Path PACKAGE =
-            Repository.path("clients/python/src/plumbline_sae/__init__.py");
+    private static final Path PACKAGE = Repository.path("clients/python/src/plumbline_sae/__init__.py");
 
     @Test
     void theTwoCommandsStandAtTheTop() throws IOException {
