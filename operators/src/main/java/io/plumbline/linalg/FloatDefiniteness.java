@@ -131,26 +131,24 @@ final class FloatDefiniteness {
 
     /** Rows of strips {@code first .. last-1} of {@code -R^-T C}, what those before mean for them being in C. */
     private void eliminate(float[] columns, int first, int last) {
-        int from = first * WIDTH * WIDTH;
-        for (int row = first * WIDTH; row < last * WIDTH; row += ROWS) {
-            int at = row * WIDTH;
-            kernel.add(strips[row / WIDTH], from + row % WIDTH, columns, from, row - first * WIDTH, columns, at);
-            kernel.solve(triangles, row / ROWS * TRIANGLE, columns, at);
+        for (int strip = first; strip < last; strip++) {
+            if (strip > first) {
+                add(strip, columns, first, strip);
+            }
+            int from = strip * WIDTH * WIDTH;
+            for (int tile = 0; tile < WIDTH; tile += ROWS) {
+                int at = from + tile * WIDTH;
+                kernel.add(strips[strip], from + tile, columns, from, tile, columns, at);
+                kernel.solve(triangles, at / WIDTH / ROWS * TRIANGLE, columns, at);
+            }
         }
     }
 
     /** Adds to the rows of strip {@code target} what the eliminated rows of {@code first .. last-1} mean for them. */
     private void add(int target, float[] columns, int first, int last) {
         int from = first * WIDTH * WIDTH;
-        for (int tile = 0; tile < WIDTH; tile += ROWS) {
-            kernel.add(
-                    strips[target],
-                    from + tile,
-                    columns,
-                    from,
-                    (last - first) * WIDTH,
-                    columns,
-                    (target * WIDTH + tile) * WIDTH);
-        }
+        int count = (last - first) * WIDTH;
+        int at = target * WIDTH * WIDTH;
+        kernel.addSquare(strips[target], from, columns, from, count, columns, at);
     }
 }

@@ -4,13 +4,16 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two kernels compared: whether they agree, and which is faster once both are compiled. Turns of a millisecond alternate and the
- * best of each counts, in CPU time of the thread, so that other load on the machine matters little. It ends as soon as the
- * second is plainly ahead: after about a second of warming up, and later where other load keeps the compiler waiting.
+ * The plain kernel beside vector kernels of several shapes: which is fastest once all are compiled. Turns of a millisecond alternate and
+ * the best of each counts, in CPU time of the thread, so that other load on the machine matters little. It ends as soon as the
+ * fastest is plainly ahead of plain loops and none has become faster for a while: after about a second of warming up, and later where other
+ * load keeps the compiler waiting.
  */
 final class KernelTrial {
 
@@ -22,53 +25,99 @@ final class KernelTrial {
     /** Turns after which plain loops are compiled. */
     private static final int LEAST_TURNS = 300;
 
+    /** Turns without a gain after which a kernel is compiled. */
+    private static final int QUIET_TURNS = 100;
+
+    private static final double GAIN = 0.95;
     private static final double CLEAR_LEAD = 2.0;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    private final UpdateKernel first;
-    private final UpdateKernel second;
     private final double[] state = new double[DIMENSION + DIMENSION * (DIMENSION + 1) / 2];
-    private long firstNanos = Long.MAX_VALUE;
-    private long secondNanos = Long.MAX_VALUE;
+    private final Contestant plain;
+    private final List<Contestant> shapes;
 
-    private KernelTrial(UpdateKernel first, UpdateKernel second) {
-        this.first = first;
-        this.second = second;
+    private KernelTrial(Contestant plain, List<Contestant> shapes) {
+        this.plain = plain;
+        this.shapes = shapes;
     }
 
-    static KernelTrial of(UpdateKernel first, UpdateKernel second, Duration longest) {
-        KernelTrial trial = new KernelTrial(first, second);
+    static KernelTrial of(UpdateKernel plain, List<UpdateKernel> shapes, Duration longest) {
+        KernelTrial trial = new KernelTrial(
+                new Contestant(plain), shapes.stream().map(Contestant::new).toList());
         float[] rows = new float[FloatPanel.ROWS * DIMENSION];
         Arrays.fill(rows, 1f);
-        FloatPanel firstPanel = first.floats(DIMENSION);
-        FloatPanel secondPanel = second.floats(DIMENSION);
         // Of this thread's own time: on a busy machine the compiler gets as little as we do.
         long begin = now();
         for (int turn = 0; now() - begin < longest.toNanos(); turn++) {
-            trial.firstNanos = Math.min(trial.firstNanos, trial.nanos(firstPanel, rows));
-            trial.secondNanos = Math.min(trial.secondNanos, trial.nanos(secondPanel, rows));
-            if (turn >= LEAST_TURNS && trial.secondNanos * CLEAR_LEAD < trial.firstNanos) {
+            trial.plain.run(rows, trial.state, turn);
+            for (Contestant shape : trial.shapes) {
+                shape.run(rows, trial.state, turn);
+            }
+            if (turn >= LEAST_TURNS && trial.isDecided(turn)) {
                 break;
             }
         }
         return trial;
     }
 
-    private long nanos(FloatPanel panel, float[] rows) {
-        for (int row = 0; row < FloatPanel.ROWS; row++) {
-            panel.add(rows, row * DIMENSION);
+    private boolean isDecided(int turn) {
+        for (Contestant shape : shapes) {
+            if (shapes.size() > 1 && turn - shape.gained < QUIET_TURNS) {
+                return false;
+            }
         }
-        long begin = now();
-        panel.drainTo(state);
-        return Math.max(1, now() - begin);
+        return first().nanos * CLEAR_LEAD < plain.nanos;
+    }
+
+    private Contestant first() {
+        return shapes.stream()
+                .min(Comparator.comparingLong(shape -> shape.nanos))
+                .orElseThrow();
+    }
+
+    /** One kernel's best turn, and the last one in which it became clearly faster. */
+    private static final class Contestant {
+
+        private final UpdateKernel kernel;
+        private final FloatPanel panel;
+        private long nanos = Long.MAX_VALUE;
+        private int gained;
+
+        Contestant(UpdateKernel kernel) {
+            this.kernel = kernel;
+            this.panel = kernel.floats(DIMENSION);
+        }
+
+        void run(float[] rows, double[] state, int turn) {
+            for (int row = 0; row < FloatPanel.ROWS; row++) {
+                panel.add(rows, row * DIMENSION);
+            }
+            long begin = now();
+            panel.drainTo(state);
+            long taken = Math.max(1, now() - begin);
+            if (taken < nanos * GAIN) {
+                gained = turn;
+            }
+            nanos = Math.min(nanos, taken);
+        }
+
+        double speed() {
+            return FLOPS / nanos;
+        }
     }
 
     private static long now() {
         return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
     }
 
+    /** The fastest of the vector kernels. */
+    UpdateKernel fastest() {
+        return first().kernel;
+    }
+
+    /** Whether that one is faster than plain loops. */
     boolean isFaster() {
-        return secondNanos < firstNanos;
+        return first().nanos < plain.nanos;
     }
 
     /** Where the second kernel's sums differ from the first's on integers, of which every sum is exact; or null. */
@@ -96,8 +145,8 @@ final class KernelTrial {
             twice.add(rows, row * DIMENSION);
         }
         int products = DIMENSION * DIMENSION;
-        int tile = TileKernel.ROWS * TileKernel.WIDTH;
-        float[] floatTile = new float[FloatTileKernel.ROWS * FloatTileKernel.WIDTH];
+        int tile = TileKernel.WIDTH * TileKernel.WIDTH;
+        float[] floatTile = new float[FloatTileKernel.WIDTH * FloatTileKernel.WIDTH];
         double[] sums = new double[2 * length + 2 * products + tile + floatTile.length];
         double[] part = new double[length];
         single.drainTo(part);
@@ -119,8 +168,16 @@ final class KernelTrial {
                 }
             });
         }
-        kernel.tiles().add(rows, 0, rows, 7, FloatPanel.ROWS, sums, 2 * length + 2 * products);
-        kernel.floatTiles().add(floats, 0, floats, 7, FloatPanel.ROWS, floatTile, 0);
+        // Of a whole square, and of its first rows once more by eights.
+        int squares = 2 * length + 2 * products;
+        TileKernel tiles = kernel.tiles();
+        int side = TileKernel.WIDTH;
+        tiles.square(rows, 0, rows, 7, FloatPanel.ROWS, side, side, sums, sums, squares);
+        tiles.add(rows, 0, rows, 7, FloatPanel.ROWS, sums, squares);
+        FloatTileKernel floatTiles = kernel.floatTiles();
+        int wide = FloatTileKernel.WIDTH;
+        floatTiles.square(floats, 0, floats, 7, FloatPanel.ROWS, wide, wide, floatTile, 0);
+        floatTiles.add(floats, 0, floats, 7, FloatPanel.ROWS, floatTile, 0);
         for (int i = 0; i < floatTile.length; i++) {
             sums[sums.length - floatTile.length + i] = floatTile[i];
         }
@@ -130,7 +187,13 @@ final class KernelTrial {
     /** For example {@code vector, 512 bits, tiles of 8 by 3 vectors: 62.1 GFLOP/s against 9.3 of plain in a trial}. */
     @Override
     public String toString() {
-        return "%s: %.1f GFLOP/s against %.1f of %s in a trial"
-                .formatted(second, FLOPS / secondNanos, FLOPS / firstNanos, first);
+        StringBuilder text = new StringBuilder("%s: %.1f GFLOP/s against %.1f of %s"
+                .formatted(fastest(), first().speed(), plain.speed(), plain.kernel));
+        for (Contestant shape : shapes) {
+            if (shape != first()) {
+                text.append(" and %.1f of %s".formatted(shape.speed(), shape.kernel));
+            }
+        }
+        return text.append(" in a trial").toString();
     }
 }

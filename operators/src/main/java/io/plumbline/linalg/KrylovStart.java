@@ -387,9 +387,7 @@ final class KrylovStart {
             }
             Cores.each(groups, 2.0 * d * blocks * BLOCK * WIDTH, group -> {
                 double[] square = new double[WIDTH * WIDTH];
-                for (int i = 0; i < WIDTH; i += BLOCK) {
-                    kernel.add(flat[group], i, strip, 0, blocks * BLOCK, square, i * WIDTH);
-                }
+                kernel.square(flat[group], 0, strip, 0, blocks * BLOCK, WIDTH, count, square, square, 0);
                 for (int vector = 0; vector < count; vector++) {
                     for (int i = group * WIDTH; i < Math.min((group + 1) * WIDTH, d); i++) {
                         rows.set(first + vector, i, square[(i - group * WIDTH) * WIDTH + vector]);

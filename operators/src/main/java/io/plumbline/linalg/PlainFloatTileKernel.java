@@ -1,10 +1,33 @@
 package io.plumbline.linalg;
 
+import java.util.Arrays;
+
 /** {@link PlainTileKernel} in floats. */
 final class PlainFloatTileKernel implements FloatTileKernel {
 
     private static final int HEIGHT = 4;
     private static final int SPAN = 3;
+
+    @Override
+    public void square(
+            float[] left, int a, float[] right, int b, int count, int rows, int columns, float[] after, int c) {
+        for (int i = 0; i < rows; i += ROWS) {
+            Arrays.fill(after, c + i * WIDTH, c + (i + ROWS) * WIDTH, 0f);
+            add(left, a + i, right, b, count, after, c + i * WIDTH);
+        }
+    }
+
+    @Override
+    public void addSquare(float[] left, int a, float[] right, int b, int count, float[] square, int c) {
+        for (int i = 0; i < WIDTH; i += ROWS) {
+            add(left, a + i, right, b, count, square, c + i * WIDTH);
+        }
+    }
+
+    @Override
+    public void lowerTriangle(float[] both, int a, int count, int rows, float[] after, int c) {
+        square(both, a, both, a, count, rows, WIDTH, after, c);
+    }
 
     @Override
     public void add(float[] left, int a, float[] right, int b, int count, float[] tile, int c) {

@@ -7,6 +7,31 @@ final class PlainTileKernel implements TileKernel {
     private static final int SPAN = 3;
 
     @Override
+    public void square(
+            double[] left,
+            int a,
+            double[] right,
+            int b,
+            int count,
+            int rows,
+            int columns,
+            double[] before,
+            double[] after,
+            int c) {
+        for (int i = 0; i < rows; i += ROWS) {
+            if (before != after) {
+                System.arraycopy(before, c + i * WIDTH, after, c + i * WIDTH, ROWS * WIDTH);
+            }
+            add(left, a + i, right, b, count, after, c + i * WIDTH);
+        }
+    }
+
+    @Override
+    public void lowerTriangle(double[] both, int a, int count, int rows, double[] before, double[] after, int c) {
+        square(both, a, both, a, count, rows, WIDTH, before, after, c);
+    }
+
+    @Override
     public void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c) {
         for (int i = 0; i < ROWS; i += HEIGHT) {
             for (int j = 0; j < WIDTH; j += SPAN) {

@@ -18,7 +18,8 @@ public abstract class RightFactor {
     /** More than there are cores to share among, so that none waits long for another. */
     private static final int SHARES = 16;
 
-    private static final int LEAST_ROWS = 32;
+    /** Whole strips of any kernel. */
+    private static final int LEAST_ROWS = 2 * TileKernel.WIDTH;
 
     private final int rows;
     private final int columns;
@@ -54,7 +55,7 @@ public abstract class RightFactor {
             multiply(a, c, offset, stride);
             return;
         }
-        int share = Math.max(LEAST_ROWS, (a.rows() + SHARES - 1) / SHARES);
+        int share = (a.rows() + SHARES * LEAST_ROWS - 1) / (SHARES * LEAST_ROWS) * LEAST_ROWS;
         Cores.each((a.rows() + share - 1) / share, index -> {
             int from = index * share;
             multiply(a.rowRange(from, Math.min(from + share, a.rows())), c, offset + from * stride, stride);

@@ -1,8 +1,8 @@
 package io.plumbline.linalg;
 
 /**
- * What triangular factors and systems are made of: tiles of {@value #ROWS} rows of a strip that is {@value #WIDTH} columns wide, one
- * row after the other. See {@link TriangularStrips}.
+ * What products, moments and triangular systems are made of: squares and tiles of strips that are {@value #WIDTH} columns wide, one row after
+ * the other. See {@link TriangularStrips}.
  *
  * <p>An entry's sum depends on {@code count} and its operands alone. Stateless.
  */
@@ -11,11 +11,33 @@ interface TileKernel {
     /** Rows of a tile. */
     int ROWS = 8;
 
-    /** Columns of a strip: three vectors of 512 bits, six of 256. */
+    /** Columns of a strip, and rows and columns of a square: three vectors of 512 bits, six of 256. */
     int WIDTH = 24;
 
     /**
-     * {@code C += A^T B} for a tile C: entry (h, i) of A at {@code a + h WIDTH + i}, i below {@value #ROWS}, and entry (h, j) of B at
+     * {@code C = B0 + A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows} and {@code columns} are
+     * wanted; entries beyond them may be written too. Entry (h, i) of A is at {@code a + h WIDTH + i}, entry (h, j) of B at
+     * {@code b + h WIDTH + j}. A sum begins at what is in B0. {@code 2 rows columns count} flops.
+     *
+     * @param before holds B0, from {@code c} on; may be {@code after} itself
+     */
+    void square(
+            double[] left,
+            int a,
+            double[] right,
+            int b,
+            int count,
+            int rows,
+            int columns,
+            double[] before,
+            double[] after,
+            int c);
+
+    /** The lower triangle of {@code C = B0 + A^T A}, the first {@code rows} rows of it; entries above it may be written too. */
+    void lowerTriangle(double[] both, int a, int count, int rows, double[] before, double[] after, int c);
+
+    /**
+     * {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i below {@value #ROWS}, and entry (h, j) of B at
      * {@code b + h WIDTH + j}. {@code 384 count} flops.
      */
     void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c);

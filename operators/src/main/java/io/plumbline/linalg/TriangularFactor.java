@@ -196,16 +196,12 @@ public final class TriangularFactor {
             triangle[other][at + i] += taken[i];
         }
         for (int group = 0; group < groups; group++) {
-            for (int i = 0; i < WIDTH; i += TileKernel.ROWS) {
-                kernel.add(flat[group], i, taken, 0, WIDTH, block[other], group * TILE + i * WIDTH);
-            }
+            kernel.square(flat[group], 0, taken, 0, WIDTH, WIDTH, WIDTH, block[other], block[other], group * TILE);
         }
     }
 
     /** Adds {@code A^T B} to a square tile. */
     private void addProduct(double[] a, double[] b, int rows, double[] square) {
-        for (int i = 0; i < WIDTH; i += TileKernel.ROWS) {
-            kernel.add(a, i, b, 0, rows, square, i * WIDTH);
-        }
+        kernel.square(a, 0, b, 0, rows, WIDTH, WIDTH, square, square, 0);
     }
 }

@@ -1,15 +1,18 @@
 package io.plumbline.linalg;
 
-import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the {@link UpdateKernel} of this process, once, when it is first asked for.
  *
  * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to the last
- * bit, and a trial ({@link KernelTrial}) shows it to be faster. The system property {@value #PROPERTY} forces one of the two,
+ * bit, and a trial ({@link KernelTrial}) shows it to be faster; of the shapes that the machine allows for its tiles, the one that is fastest in
+ * that trial. The system property {@value #PROPERTY} forces one of the two,
  * or a native library for what neither does well.
  */
 public final class UpdateKernels {
@@ -28,9 +31,9 @@ public final class UpdateKernels {
     static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
 
     /** A name and not the class: without the module it cannot be loaded. */
-    static final String VECTOR_KERNEL = "io.plumbline.linalg.VectorKernel";
+    static final String VECTOR_KERNELS = "io.plumbline.linalg.VectorKernels";
 
-    /** Several times what it takes to compile both: a wrong choice lasts as long as the process. */
+    /** Several times what it takes to compile all: a wrong choice lasts as long as the process. */
     private static final Duration LONGEST_TRIAL = Duration.ofSeconds(8);
 
     private static @Nullable Choice choice;
@@ -51,7 +54,7 @@ public final class UpdateKernels {
     public static synchronized Choice chosen() {
         Choice known = choice;
         if (known == null) {
-            known = choose(System.getProperty(PROPERTY), VECTOR_KERNEL, LONGEST_TRIAL);
+            known = choose(System.getProperty(PROPERTY), VECTOR_KERNELS, LONGEST_TRIAL);
             choice = known;
         }
         return known;
@@ -67,14 +70,14 @@ public final class UpdateKernels {
         return chosen().kernel();
     }
 
-    static Choice choose(@Nullable String wish, String vectorKernel, Duration longestTrial) {
+    static Choice choose(@Nullable String wish, String vectorKernels, Duration longestTrial) {
         UpdateKernel plain = PLAIN_KERNEL;
         if (PLAIN.equals(wish)) {
             return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false);
         }
         if (NATIVE.equals(wish)) {
             SymmetricEigensolver eigensolver = Eigensolvers.choose(wish);
-            Choice faster = choose(null, vectorKernel, longestTrial);
+            Choice faster = choose(null, vectorKernels, longestTrial);
             String reason = faster.reason() + "; eigendecompositions by " + eigensolver.name();
             return new Choice(faster.kernel(), reason, faster.lost());
         }
@@ -82,26 +85,28 @@ public final class UpdateKernels {
             throw new IllegalStateException("-D%s=%s: expected %s, %s or %s, or nothing for the faster one"
                     .formatted(PROPERTY, wish, PLAIN, VECTOR, NATIVE));
         }
-        UpdateKernel vector;
-        String unlike;
+        List<UpdateKernel> shapes;
         try {
-            vector = load(vectorKernel);
-            unlike = KernelTrial.difference(plain, vector);
+            shapes = load(vectorKernels);
+            for (UpdateKernel shape : shapes) {
+                String unlike = KernelTrial.difference(plain, shape);
+                if (unlike != null) {
+                    return withoutVector(
+                            wish, plain, "the vector kernel does not compute what the plain loops do: " + unlike);
+                }
+            }
         } catch (ReflectiveOperationException | LinkageError e) {
             String missing =
                     "the vector kernel cannot be had (%s); start Java with --add-modules %s, as the launcher does"
                             .formatted(e, MODULE);
             return withoutVector(wish, plain, missing);
         }
-        if (unlike != null) {
-            return withoutVector(wish, plain, "the vector kernel does not compute what the plain loops do: " + unlike);
-        }
         if (wish != null) {
-            return new Choice(vector, "-D%s=%s asks for it".formatted(PROPERTY, wish), false);
+            return new Choice(shapes.get(0), "-D%s=%s asks for it".formatted(PROPERTY, wish), false);
         }
-        KernelTrial trial = KernelTrial.of(plain, vector, longestTrial);
+        KernelTrial trial = KernelTrial.of(plain, shapes, longestTrial);
         return trial.isFaster()
-                ? new Choice(vector, trial.toString(), false)
+                ? new Choice(trial.fastest(), trial.toString(), false)
                 : new Choice(plain, "the vector kernel is no faster here: " + trial, true);
     }
 
@@ -112,11 +117,18 @@ public final class UpdateKernels {
         return new Choice(plain, reason + "; rows are summed by plain loops, several times slower", true);
     }
 
-    private static UpdateKernel load(String name) throws ReflectiveOperationException {
+    /** The vector kernels that {@code supplier} names, one for each shape that the machine allows. */
+    static List<UpdateKernel> load(String supplier) throws ReflectiveOperationException {
         try {
-            Constructor<? extends UpdateKernel> constructor =
-                    Class.forName(name).asSubclass(UpdateKernel.class).getDeclaredConstructor();
-            return constructor.newInstance();
+            Supplier<?> kernels = Class.forName(supplier)
+                    .asSubclass(Supplier.class)
+                    .getDeclaredConstructor()
+                    .newInstance();
+            List<UpdateKernel> shapes = new ArrayList<>();
+            for (Object shape : (List<?>) kernels.get()) {
+                shapes.add((UpdateKernel) shape);
+            }
+            return shapes;
         } catch (InvocationTargetException e) {
             throw new ReflectiveOperationException(e.getCause());
         }

@@ -1,12 +1,13 @@
 package io.plumbline.linalg;
 
-/**
- * The update by {@code jdk.incubator.vector}, a module that is there only where Java was started with {@code --add-modules}: so
- * this class and those it uses are named in a string only, see {@link UpdateKernels}.
- */
+/** The update by {@code jdk.incubator.vector}, in tiles of one shape. */
 final class VectorKernel implements UpdateKernel {
 
-    VectorKernel() {}
+    private final VectorTiles shape;
+
+    VectorKernel(VectorTiles shape) {
+        this.shape = shape;
+    }
 
     @Override
     public String name() {
@@ -15,32 +16,32 @@ final class VectorKernel implements UpdateKernel {
 
     @Override
     public FloatPanel floats(int dimension) {
-        return new VectorFloatPanel(dimension);
+        return new VectorFloatPanel(dimension, floatTiles());
     }
 
     @Override
     public DoublePanel doubles(int dimension, int capacity) {
-        return new VectorDoublePanel(dimension, capacity);
+        return new VectorDoublePanel(dimension, capacity, tiles());
     }
 
     @Override
     public RightFactor rightFactor(Operand b) {
-        return new VectorRightFactor(b);
+        return new VectorRightFactor(b, tiles());
     }
 
     @Override
     public FloatFactor floatFactor(Operand b) {
-        return new VectorFloatFactor(b);
+        return new VectorFloatFactor(b, floatTiles());
     }
 
     @Override
     public TileKernel tiles() {
-        return new VectorTileKernel();
+        return new VectorTileKernel(shape);
     }
 
     @Override
     public FloatTileKernel floatTiles() {
-        return new VectorFloatTileKernel();
+        return new VectorFloatTileKernel(shape);
     }
 
     @Override
@@ -50,6 +51,6 @@ final class VectorKernel implements UpdateKernel {
 
     @Override
     public String toString() {
-        return UpdateKernels.VECTOR + ", " + VectorTiles.SHAPE;
+        return UpdateKernels.VECTOR + ", " + shape;
     }
 }

@@ -9,7 +9,7 @@ final class Rivals {
     private Rivals() {}
 
     static UpdateKernel kernel(String name) {
-        return UpdateKernels.choose(name, UpdateKernels.VECTOR_KERNEL, Duration.ZERO)
+        return UpdateKernels.choose(name, UpdateKernels.VECTOR_KERNELS, Duration.ZERO)
                 .kernel();
     }
 
