@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LinearLayer {
 
-    private static final int ROWS_PER_BLOCK = FloatFactor.BLOCK_ROWS;
+    /** Of doubles, whose pre-activations are stored. */
+    private static final int ROWS_PER_BLOCK = 64;
 
     /** Smaller ones cost next to nothing in float64, and agree with a float64 reference to its digits. */
     static final int LEAST_FLOAT_WEIGHTS = 1 << 20;
@@ -137,11 +138,12 @@ final class LinearLayer {
             throw new IllegalArgumentException(
                     "rows of %d values, the encoder reads %d".formatted(rows.columns(), inputWidth()));
         }
-        int blocks = (rows.rows() + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK;
+        int together = floats == null ? ROWS_PER_BLOCK : FloatFactor.blockRows(rows.rows());
+        int blocks = (rows.rows() + together - 1) / together;
         SparseCodes[] parts = new SparseCodes[blocks];
         Cores.each(blocks, block -> {
-            int start = block * ROWS_PER_BLOCK;
-            int count = Math.min(ROWS_PER_BLOCK, rows.rows() - start);
+            int start = block * together;
+            int count = Math.min(together, rows.rows() - start);
             Operand part = Operand.rowsOf(rows, start, start + count);
             parts[block] = encode(part, selection.apply(count));
         });

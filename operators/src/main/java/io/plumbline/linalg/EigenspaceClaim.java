@@ -135,7 +135,7 @@ record EigenspaceClaim(int known, double level, double[] atMost, double sineBoun
             scaled[i] *= -found.values()[i / WIDTH];
         }
         for (int group = 0; group <= strip; group++) {
-            kernel.square(basis[group], 0, scaled, 0, known, WIDTH, WIDTH, rows, rows, group * WIDTH * WIDTH);
+            kernel.addSquare(basis[group], 0, scaled, 0, known, rows, group * WIDTH * WIDTH);
         }
         return rows;
     }

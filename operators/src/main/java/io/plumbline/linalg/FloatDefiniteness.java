@@ -7,7 +7,8 @@ package io.plumbline.linalg;
  * <p><b>What a success proves.</b> Of the matrix A that was asked about, rounded to floats, the computed R has
  * {@code |R^T R - A| <= c 2^-24 |R^T| |R|} entry by entry (Higham, Accuracy and Stability, theorem 10.3). Here c is not n: products are summed
  * over the {@value #INNER} rows of a block at most before they are added to what was there, once for each block, so that no product is
- * rounded more than {@code INNER + n / INNER} times, and 16 times where tiles are solved. {@code || |R^T| |R| ||} is at most
+ * rounded more than {@code INNER + n / INNER} times, and 16 times where its own strip is solved: once as what stands above the strip is added,
+ * once for the rows of it before, and up to nine times in the tile. {@code || |R^T| |R| ||} is at most
  * {@code ||R||_F^2}, the trace of {@code R^T R}. So no eigenvalue of A is below {@code -}{@link #share} times its trace.
  *
  * <p><b>Cost.</b> {@code n^3 / 3} flops in float32. <b>Size.</b> {@code 2 n^2} bytes, which are the caller's. Results are the same for any

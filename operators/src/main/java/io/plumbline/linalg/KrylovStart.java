@@ -387,7 +387,7 @@ final class KrylovStart {
             }
             Cores.each(groups, 2.0 * d * blocks * BLOCK * WIDTH, group -> {
                 double[] square = new double[WIDTH * WIDTH];
-                kernel.square(flat[group], 0, strip, 0, blocks * BLOCK, WIDTH, count, square, square, 0);
+                kernel.square(flat[group], 0, strip, 0, blocks * BLOCK, WIDTH, count, square, 0);
                 for (int vector = 0; vector < count; vector++) {
                     for (int i = group * WIDTH; i < Math.min((group + 1) * WIDTH, d); i++) {
                         rows.set(first + vector, i, square[(i - group * WIDTH) * WIDTH + vector]);

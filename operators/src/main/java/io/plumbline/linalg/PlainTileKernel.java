@@ -1,5 +1,7 @@
 package io.plumbline.linalg;
 
+import java.util.Arrays;
+
 /** Sums of four by three entries at a time, which stay in registers. */
 final class PlainTileKernel implements TileKernel {
 
@@ -8,27 +10,23 @@ final class PlainTileKernel implements TileKernel {
 
     @Override
     public void square(
-            double[] left,
-            int a,
-            double[] right,
-            int b,
-            int count,
-            int rows,
-            int columns,
-            double[] before,
-            double[] after,
-            int c) {
+            double[] left, int a, double[] right, int b, int count, int rows, int columns, double[] after, int c) {
         for (int i = 0; i < rows; i += ROWS) {
-            if (before != after) {
-                System.arraycopy(before, c + i * WIDTH, after, c + i * WIDTH, ROWS * WIDTH);
-            }
+            Arrays.fill(after, c + i * WIDTH, c + (i + ROWS) * WIDTH, 0.0);
             add(left, a + i, right, b, count, after, c + i * WIDTH);
         }
     }
 
     @Override
-    public void lowerTriangle(double[] both, int a, int count, int rows, double[] before, double[] after, int c) {
-        square(both, a, both, a, count, rows, WIDTH, before, after, c);
+    public void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c) {
+        for (int i = 0; i < WIDTH; i += ROWS) {
+            add(left, a + i, right, b, count, square, c + i * WIDTH);
+        }
+    }
+
+    @Override
+    public void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c) {
+        square(both, a, both, a, count, rows, WIDTH, after, c);
     }
 
     @Override

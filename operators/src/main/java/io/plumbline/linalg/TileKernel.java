@@ -15,30 +15,21 @@ interface TileKernel {
     int WIDTH = 24;
 
     /**
-     * {@code C = B0 + A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows} and {@code columns} are
+     * {@code C = A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows} and {@code columns} are
      * wanted; entries beyond them may be written too. Entry (h, i) of A is at {@code a + h WIDTH + i}, entry (h, j) of B at
-     * {@code b + h WIDTH + j}. A sum begins at what is in B0. {@code 2 rows columns count} flops.
-     *
-     * @param before holds B0, from {@code c} on; may be {@code after} itself
+     * {@code b + h WIDTH + j}. {@code 2 rows columns count} flops.
      */
-    void square(
-            double[] left,
-            int a,
-            double[] right,
-            int b,
-            int count,
-            int rows,
-            int columns,
-            double[] before,
-            double[] after,
-            int c);
+    void square(double[] left, int a, double[] right, int b, int count, int rows, int columns, double[] after, int c);
 
-    /** The lower triangle of {@code C = B0 + A^T A}, the first {@code rows} rows of it; entries above it may be written too. */
-    void lowerTriangle(double[] both, int a, int count, int rows, double[] before, double[] after, int c);
+    /** {@code C += A^T B} for a whole square; an entry's products are summed before they are added to it. */
+    void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c);
+
+    /** The lower triangle of {@code C = A^T A}, the first {@code rows} rows of it; entries above it may be written too. */
+    void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c);
 
     /**
      * {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i below {@value #ROWS}, and entry (h, j) of B at
-     * {@code b + h WIDTH + j}. {@code 384 count} flops.
+     * {@code b + h WIDTH + j}. The products are summed before they are added to C. {@code 384 count} flops.
      */
     void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c);
 

@@ -196,12 +196,12 @@ public final class TriangularFactor {
             triangle[other][at + i] += taken[i];
         }
         for (int group = 0; group < groups; group++) {
-            kernel.square(flat[group], 0, taken, 0, WIDTH, WIDTH, WIDTH, block[other], block[other], group * TILE);
+            kernel.addSquare(flat[group], 0, taken, 0, WIDTH, block[other], group * TILE);
         }
     }
 
     /** Adds {@code A^T B} to a square tile. */
     private void addProduct(double[] a, double[] b, int rows, double[] square) {
-        kernel.square(a, 0, b, 0, rows, WIDTH, WIDTH, square, square, 0);
+        kernel.addSquare(a, 0, b, 0, rows, square, 0);
     }
 }

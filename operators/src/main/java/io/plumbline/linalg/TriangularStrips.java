@@ -190,7 +190,7 @@ final class TriangularStrips {
         int from = first * WIDTH * WIDTH;
         int count = (last - first) * WIDTH;
         int at = target * WIDTH * WIDTH;
-        kernel.square(strips[target], from, columns, from, count, WIDTH, WIDTH, columns, columns, at);
+        kernel.addSquare(strips[target], from, columns, from, count, columns, at);
     }
 
     /**

@@ -4,7 +4,6 @@ package io.plumbline.linalg;
 final class VectorDoublePanel extends DoublePanel {
 
     private static final int WIDTH = TileKernel.WIDTH;
-    private static final double[] ZEROS = new double[WIDTH * WIDTH];
 
     private final TileKernel kernel;
     private final int strip;
@@ -36,13 +35,13 @@ final class VectorDoublePanel extends DoublePanel {
             for (int i = start; i < d; i += WIDTH) {
                 int rows = Math.min(WIDTH, d - i);
                 for (int j = start; j < Math.min(start + group, i); j += WIDTH) {
-                    kernel.square(values, index(0, i), values, index(0, j), count, rows, WIDTH, ZEROS, square, 0);
+                    kernel.square(values, index(0, i), values, index(0, j), count, rows, WIDTH, square, 0);
                     for (int row = 0; row < rows; row++) {
                         fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + j, WIDTH);
                     }
                 }
                 if (i < start + group) {
-                    kernel.lowerTriangle(values, index(0, i), count, rows, ZEROS, square, 0);
+                    kernel.lowerTriangle(values, index(0, i), count, rows, square, 0);
                     for (int row = 0; row < rows; row++) {
                         fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + i, row + 1);
                     }

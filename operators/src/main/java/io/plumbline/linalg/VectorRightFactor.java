@@ -37,6 +37,7 @@ final class VectorRightFactor extends RightFactor {
 
         private double[] left = new double[0];
         private double[] sums = new double[0];
+        private final double[] product = new double[SQUARE];
 
         /** What is larger than a whole block of A is not kept. */
         double[] left(int length) {
@@ -49,12 +50,9 @@ final class VectorRightFactor extends RightFactor {
             return left;
         }
 
-        /** Zeros. */
         double[] sums(int length) {
             if (sums.length < length) {
                 sums = new double[length];
-            } else {
-                Arrays.fill(sums, 0, length, 0.0);
             }
             return sums;
         }
@@ -88,22 +86,31 @@ final class VectorRightFactor extends RightFactor {
     @Override
     void multiply(Operand a, double[] c, int offset, int stride) {
         int m = rows();
-        int most = Math.max(1, Math.min(VectorTiles.strips(a.rows(), WIDTH), LEFT_ENTRIES / (Math.max(1, m) * WIDTH)));
+        if (m == 0) {
+            return;
+        }
+        int most = Math.max(1, Math.min(VectorTiles.strips(a.rows(), WIDTH), LEFT_ENTRIES / (m * WIDTH)));
         Room room = ROOM.get();
         double[] left = room.left(most * WIDTH * m);
+        double[] sums = room.sums(most * SQUARE);
         for (int row = 0; row < a.rows(); row += most * WIDTH) {
             int last = Math.min(row + most * WIDTH, a.rows());
             layOut(a, row, last, left);
             for (int column = 0; column < columns(); column += WIDTH) {
                 int length = Math.min(WIDTH, columns() - column);
-                double[] sums = room.sums(VectorTiles.strips(last - row, WIDTH) * SQUARE);
                 for (int h = 0; h < m; h += INNER) {
                     int count = Math.min(INNER, m - h);
                     int right = column * m + h * WIDTH;
                     for (int i = row; i < last; i += WIDTH) {
                         int from = (i - row) * m + h * WIDTH;
                         int rows = Math.min(WIDTH, last - i);
-                        kernel.square(left, from, strips, right, count, rows, length, sums, sums, (i - row) * WIDTH);
+                        int at = (i - row) * WIDTH;
+                        if (h == 0) {
+                            kernel.square(left, from, strips, right, count, rows, length, sums, at);
+                        } else {
+                            kernel.square(left, from, strips, right, count, rows, length, room.product, 0);
+                            add(room.product, 0, sums, at, rows * WIDTH);
+                        }
                     }
                 }
                 for (int of = row; of < last; of++) {

@@ -9,6 +9,8 @@ final class VectorTileKernel implements TileKernel {
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
     private static final int LANES = VectorDoubleTiles.LANES;
 
+    private static final ThreadLocal<double[]> PRODUCT = ThreadLocal.withInitial(() -> new double[WIDTH * WIDTH]);
+
     private final VectorTiles shape;
 
     VectorTileKernel(VectorTiles shape) {
@@ -17,38 +19,29 @@ final class VectorTileKernel implements TileKernel {
 
     @Override
     public void square(
-            double[] left,
-            int a,
-            double[] right,
-            int b,
-            int count,
-            int rows,
-            int columns,
-            double[] before,
-            double[] after,
-            int c) {
+            double[] left, int a, double[] right, int b, int count, int rows, int columns, double[] after, int c) {
         // A piece of B stays in the first-level cache while A passes by.
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int j = 0; j < columns; j += 2 * LANES) {
                 for (int i = 0; i < rows; i += 6) {
-                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, before, after, c + i * WIDTH + j);
+                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, after, c + i * WIDTH + j);
                 }
             }
             return;
         }
         for (int j = 0; j < columns; j += 3 * LANES) {
             for (int i = 0; i < rows; i += ROWS) {
-                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, before, after, c + i * WIDTH + j);
+                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, after, c + i * WIDTH + j);
             }
         }
     }
 
     @Override
-    public void lowerTriangle(double[] both, int a, int count, int rows, double[] before, double[] after, int c) {
+    public void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c) {
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int i = 0; i < rows; i += 6) {
                 for (int j = 0; j < i + 6; j += 2 * LANES) {
-                    VectorDoubleTiles.sixByTwo(both, a + i, both, a + j, count, before, after, c + i * WIDTH + j);
+                    VectorDoubleTiles.sixByTwo(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
                 }
             }
             return;
@@ -56,24 +49,41 @@ final class VectorTileKernel implements TileKernel {
         for (int i = 0; i < rows; i += ROWS) {
             for (int j = 0; j < i + ROWS; j += 3 * LANES) {
                 if (i + ROWS - j <= LANES) {
-                    VectorDoubleTiles.eightByOne(both, a + i, both, a + j, count, before, after, c + i * WIDTH + j);
+                    VectorDoubleTiles.eightByOne(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
                 } else {
-                    VectorDoubleTiles.eightByThree(both, a + i, both, a + j, count, before, after, c + i * WIDTH + j);
+                    VectorDoubleTiles.eightByThree(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
                 }
             }
         }
     }
 
     @Override
+    public void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c) {
+        double[] product = PRODUCT.get();
+        square(left, a, right, b, count, WIDTH, WIDTH, product, 0);
+        addTo(square, c, product, WIDTH * WIDTH);
+    }
+
+    @Override
     public void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c) {
+        double[] product = PRODUCT.get();
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int j = 0; j < WIDTH; j += LANES) {
-                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, tile, tile, c + j);
+                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, product, j);
             }
-            return;
+        } else {
+            for (int j = 0; j < WIDTH; j += 3 * LANES) {
+                VectorDoubleTiles.eightByThree(left, a, right, b + j, count, product, j);
+            }
         }
-        for (int j = 0; j < WIDTH; j += 3 * LANES) {
-            VectorDoubleTiles.eightByThree(left, a, right, b + j, count, tile, tile, c + j);
+        addTo(tile, c, product, ROWS * WIDTH);
+    }
+
+    private static void addTo(double[] sums, int c, double[] product, int length) {
+        for (int j = 0; j < length; j += LANES) {
+            DoubleVector.fromArray(SPECIES, sums, c + j)
+                    .add(DoubleVector.fromArray(SPECIES, product, j))
+                    .intoArray(sums, c + j);
         }
     }
 

@@ -69,7 +69,8 @@ class FloatFactorTwinsTest {
     void sizesThatDoNotFitAreRefused(UpdateKernel kernel) {
         FloatFactor factor = kernel.floatFactor(Operand.of(Matrix.zeros(3, 4)));
         FloatFactor.Sink none = (row, column, values, at, count) -> {};
-        for (Operand rows : new Operand[] {Operand.of(Matrix.zeros(2, 2)), Operand.of(Matrix.zeros(65, 3))}) {
+        Operand tooMany = Operand.of(Matrix.zeros(FloatFactor.BLOCK_ROWS + 1, 3));
+        for (Operand rows : new Operand[] {Operand.of(Matrix.zeros(2, 2)), tooMany}) {
             assertThrows(IllegalArgumentException.class, () -> factor.multiply(rows, new float[4], none));
         }
         Operand fitting = Operand.of(Matrix.zeros(2, 3));

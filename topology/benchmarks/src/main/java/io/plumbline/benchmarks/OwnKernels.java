@@ -128,10 +128,11 @@ final class OwnKernels {
         Matrix rows = new Matrix(work.n(), work.d(), work.rows());
         float[] bias = new float[work.features()];
         float[] codes = new float[work.n() * work.features()];
-        int blocks = (work.n() - 1) / FloatFactor.BLOCK_ROWS + 1;
+        int together = FloatFactor.blockRows(work.n());
+        int blocks = (work.n() - 1) / together + 1;
         Runnable product = () -> Cores.each(blocks, block -> {
-            int from = block * FloatFactor.BLOCK_ROWS;
-            int to = Math.min(from + FloatFactor.BLOCK_ROWS, work.n());
+            int from = block * together;
+            int to = Math.min(from + together, work.n());
             factor.multiply(
                     Operand.rowsOf(rows, from, to),
                     bias,
