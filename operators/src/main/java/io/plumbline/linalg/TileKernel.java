@@ -21,7 +21,7 @@ interface TileKernel {
      */
     void square(double[] left, int a, double[] right, int b, int count, int rows, int columns, double[] after, int c);
 
-    /** {@code C += A^T B} for a whole square; an entry's products are summed before they are added to it. */
+    /** {@code C += A^T B} for a whole square. */
     void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c);
 
     /** The lower triangle of {@code C = A^T A}, the first {@code rows} rows of it; entries above it may be written too. */
@@ -29,7 +29,7 @@ interface TileKernel {
 
     /**
      * {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i below {@value #ROWS}, and entry (h, j) of B at
-     * {@code b + h WIDTH + j}. The products are summed before they are added to C. {@code 384 count} flops.
+     * {@code b + h WIDTH + j}. {@code 384 count} flops.
      */
     void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c);
 

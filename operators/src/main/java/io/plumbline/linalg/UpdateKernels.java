@@ -4,6 +4,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to the last
  * bit, and a trial ({@link KernelTrial}) shows it to be faster; of the shapes that the machine allows for its tiles, the one that is fastest in
  * that trial. The system property {@value #PROPERTY} forces one of the two,
- * or a native library for what neither does well.
+ * or a native library for what neither does well. Where a trial found the vector kernel no faster it is held again ten minutes later
+ * ({@link StandingChoice}).
  */
 public final class UpdateKernels {
 
@@ -33,31 +36,29 @@ public final class UpdateKernels {
     /** A name and not the class: without the module it cannot be loaded. */
     static final String VECTOR_KERNELS = "io.plumbline.linalg.VectorKernels";
 
-    /** Several times what it takes to compile all: a wrong choice lasts as long as the process. */
+    /** Several times what it takes to compile all: a wrong choice lasts until the next trial. */
     private static final Duration LONGEST_TRIAL = Duration.ofSeconds(8);
 
-    private static @Nullable Choice choice;
+    private static final StandingChoice CHOICE = new StandingChoice(
+            () -> choose(System.getProperty(PROPERTY), VECTOR_KERNELS, LONGEST_TRIAL),
+            CompletableFuture.delayedExecutor(10, TimeUnit.MINUTES));
 
     private UpdateKernels() {}
 
     /**
      * @param reason why this one, in one sentence
      * @param lost whether the faster one was wanted and cannot be had: somebody should be told the reason
+     * @param bySpeedAlone whether it is lost because it was no faster in a trial, which a later one may find otherwise
      */
-    public record Choice(UpdateKernel kernel, String reason, boolean lost) {}
+    public record Choice(UpdateKernel kernel, String reason, boolean lost, boolean bySpeedAlone) {}
 
     /**
      * The kernel of this process and why; the first call takes about a second, on a busy machine some more.
      *
      * @throws IllegalStateException if {@value #PROPERTY} asks for what is not there
      */
-    public static synchronized Choice chosen() {
-        Choice known = choice;
-        if (known == null) {
-            known = choose(System.getProperty(PROPERTY), VECTOR_KERNELS, LONGEST_TRIAL);
-            choice = known;
-        }
-        return known;
+    public static Choice chosen() {
+        return CHOICE.get();
     }
 
     /** The plain loops, which are there everywhere. */
@@ -73,13 +74,13 @@ public final class UpdateKernels {
     static Choice choose(@Nullable String wish, String vectorKernels, Duration longestTrial) {
         UpdateKernel plain = PLAIN_KERNEL;
         if (PLAIN.equals(wish)) {
-            return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false);
+            return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
         }
         if (NATIVE.equals(wish)) {
             SymmetricEigensolver eigensolver = Eigensolvers.choose(wish);
             Choice faster = choose(null, vectorKernels, longestTrial);
             String reason = faster.reason() + "; eigendecompositions by " + eigensolver.name();
-            return new Choice(faster.kernel(), reason, faster.lost());
+            return new Choice(faster.kernel(), reason, faster.lost(), faster.bySpeedAlone());
         }
         if (wish != null && !VECTOR.equals(wish)) {
             throw new IllegalStateException("-D%s=%s: expected %s, %s or %s, or nothing for the faster one"
@@ -102,19 +103,20 @@ public final class UpdateKernels {
             return withoutVector(wish, plain, missing);
         }
         if (wish != null) {
-            return new Choice(shapes.get(0), "-D%s=%s asks for it".formatted(PROPERTY, wish), false);
+            return new Choice(shapes.get(0), "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
         }
         KernelTrial trial = KernelTrial.of(plain, shapes, longestTrial);
         return trial.isFaster()
-                ? new Choice(trial.fastest(), trial.toString(), false)
-                : new Choice(plain, "the vector kernel is no faster here: " + trial, true);
+                ? new Choice(trial.fastest(), trial.toString(), false, false)
+                : new Choice(
+                        plain, "the vector kernel is no faster here: " + trial + "; tried again later", true, true);
     }
 
     private static Choice withoutVector(@Nullable String wish, UpdateKernel plain, String reason) {
         if (wish != null) {
             throw new IllegalStateException("-D%s=%s: %s".formatted(PROPERTY, wish, reason));
         }
-        return new Choice(plain, reason + "; rows are summed by plain loops, several times slower", true);
+        return new Choice(plain, reason + "; rows are summed by plain loops, several times slower", true, false);
     }
 
     /** The vector kernels that {@code supplier} names, one for each shape that the machine allows. */

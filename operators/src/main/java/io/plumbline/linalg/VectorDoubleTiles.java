@@ -16,32 +16,32 @@ final class VectorDoubleTiles {
     private VectorDoubleTiles() {}
 
     /** Eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
-    static void eightByThree(double[] left, int a, double[] right, int b, int count, double[] after, int c) {
-        DoubleVector zero = DoubleVector.zero(SPECIES);
-        DoubleVector s00 = zero;
-        DoubleVector s01 = zero;
-        DoubleVector s02 = zero;
-        DoubleVector s10 = zero;
-        DoubleVector s11 = zero;
-        DoubleVector s12 = zero;
-        DoubleVector s20 = zero;
-        DoubleVector s21 = zero;
-        DoubleVector s22 = zero;
-        DoubleVector s30 = zero;
-        DoubleVector s31 = zero;
-        DoubleVector s32 = zero;
-        DoubleVector s40 = zero;
-        DoubleVector s41 = zero;
-        DoubleVector s42 = zero;
-        DoubleVector s50 = zero;
-        DoubleVector s51 = zero;
-        DoubleVector s52 = zero;
-        DoubleVector s60 = zero;
-        DoubleVector s61 = zero;
-        DoubleVector s62 = zero;
-        DoubleVector s70 = zero;
-        DoubleVector s71 = zero;
-        DoubleVector s72 = zero;
+    static void eightByThree(
+            double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
+        DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
+        DoubleVector s01 = DoubleVector.fromArray(SPECIES, before, p + LANES);
+        DoubleVector s02 = DoubleVector.fromArray(SPECIES, before, p + 2 * LANES);
+        DoubleVector s10 = DoubleVector.fromArray(SPECIES, before, p + WIDTH);
+        DoubleVector s11 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        DoubleVector s12 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + 2 * LANES);
+        DoubleVector s20 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        DoubleVector s21 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        DoubleVector s22 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + 2 * LANES);
+        DoubleVector s30 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        DoubleVector s31 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        DoubleVector s32 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH + 2 * LANES);
+        DoubleVector s40 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        DoubleVector s41 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        DoubleVector s42 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + 2 * LANES);
+        DoubleVector s50 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        DoubleVector s51 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
+        DoubleVector s52 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + 2 * LANES);
+        DoubleVector s60 = DoubleVector.fromArray(SPECIES, before, p + 6 * WIDTH);
+        DoubleVector s61 = DoubleVector.fromArray(SPECIES, before, p + 6 * WIDTH + LANES);
+        DoubleVector s62 = DoubleVector.fromArray(SPECIES, before, p + 6 * WIDTH + 2 * LANES);
+        DoubleVector s70 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH);
+        DoubleVector s71 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH + LANES);
+        DoubleVector s72 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH + 2 * LANES);
         for (int h = 0; h < count; h++) {
             int at = a + h * WIDTH;
             int of = b + h * WIDTH;
@@ -108,20 +108,20 @@ final class VectorDoubleTiles {
     }
 
     /** Six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
-    static void sixByTwo(double[] left, int a, double[] right, int b, int count, double[] after, int c) {
-        DoubleVector zero = DoubleVector.zero(SPECIES);
-        DoubleVector s00 = zero;
-        DoubleVector s01 = zero;
-        DoubleVector s10 = zero;
-        DoubleVector s11 = zero;
-        DoubleVector s20 = zero;
-        DoubleVector s21 = zero;
-        DoubleVector s30 = zero;
-        DoubleVector s31 = zero;
-        DoubleVector s40 = zero;
-        DoubleVector s41 = zero;
-        DoubleVector s50 = zero;
-        DoubleVector s51 = zero;
+    static void sixByTwo(
+            double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
+        DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
+        DoubleVector s01 = DoubleVector.fromArray(SPECIES, before, p + LANES);
+        DoubleVector s10 = DoubleVector.fromArray(SPECIES, before, p + WIDTH);
+        DoubleVector s11 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        DoubleVector s20 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        DoubleVector s21 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        DoubleVector s30 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        DoubleVector s31 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        DoubleVector s40 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        DoubleVector s41 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        DoubleVector s50 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        DoubleVector s51 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
         for (int h = 0; h < count; h++) {
             int at = a + h * WIDTH;
             int of = b + h * WIDTH;
@@ -161,16 +161,16 @@ final class VectorDoubleTiles {
     }
 
     /** Eight rows by one vector, where no more is wanted. */
-    static void eightByOne(double[] left, int a, double[] right, int b, int count, double[] after, int c) {
-        DoubleVector zero = DoubleVector.zero(SPECIES);
-        DoubleVector s0 = zero;
-        DoubleVector s1 = zero;
-        DoubleVector s2 = zero;
-        DoubleVector s3 = zero;
-        DoubleVector s4 = zero;
-        DoubleVector s5 = zero;
-        DoubleVector s6 = zero;
-        DoubleVector s7 = zero;
+    static void eightByOne(
+            double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
+        DoubleVector s0 = DoubleVector.fromArray(SPECIES, before, p);
+        DoubleVector s1 = DoubleVector.fromArray(SPECIES, before, p + WIDTH);
+        DoubleVector s2 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        DoubleVector s3 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        DoubleVector s4 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        DoubleVector s5 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        DoubleVector s6 = DoubleVector.fromArray(SPECIES, before, p + 6 * WIDTH);
+        DoubleVector s7 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH);
         for (int h = 0; h < count; h++) {
             int at = a + h * WIDTH;
             int of = b + h * WIDTH;

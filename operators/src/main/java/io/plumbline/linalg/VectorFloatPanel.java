@@ -3,7 +3,6 @@ package io.plumbline.linalg;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
-import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -20,14 +19,18 @@ final class VectorFloatPanel extends FloatPanel {
     /** Columns of the moment worked on together. */
     private static final int GROUP = VectorTiles.STRIPS_IN_CACHE * WIDTH;
 
-    private static final ThreadLocal<float[]> SQUARE = ThreadLocal.withInitial(() -> new float[WIDTH * WIDTH]);
-
-    /** Doubles as wide as the floats, and half as many floats as that: what one conversion takes. */
     private static final VectorSpecies<Double> DOUBLES = DoubleVector.SPECIES_PREFERRED;
 
-    private static final VectorSpecies<Float> HALF =
-            VectorSpecies.of(float.class, VectorShape.forBitSize(DOUBLES.vectorBitSize() / 2));
+    /**
+     * As wide as the doubles: of a vector the first half is converted. Never one half as wide, see {@link VectorTiles}; so a vector is read
+     * beyond what is asked for, and arrays are as much longer.
+     */
+    private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
+
     private static final int HALF_LANES = DOUBLES.length();
+
+    private static final ThreadLocal<float[]> SQUARE =
+            ThreadLocal.withInitial(() -> new float[WIDTH * WIDTH + HALF_LANES]);
 
     private final FloatTileKernel kernel;
 
@@ -40,7 +43,7 @@ final class VectorFloatPanel extends FloatPanel {
     VectorFloatPanel(int dimension, FloatTileKernel kernel) {
         super(dimension, WIDTH);
         this.kernel = kernel;
-        batches = new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * STRIP];
+        batches = new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * STRIP + HALF_LANES];
     }
 
     @Override
@@ -113,7 +116,7 @@ final class VectorFloatPanel extends FloatPanel {
     private static void fold(float[] square, int from, double[] packed, int at) {
         for (int j = 0; j < WIDTH; j += HALF_LANES) {
             DoubleVector.fromArray(DOUBLES, packed, at + j)
-                    .add(widened(square, from + j))
+                    .add(FloatVector.fromArray(FLOATS, square, from + j).convertShape(VectorOperators.F2D, DOUBLES, 0))
                     .intoArray(packed, at + j);
         }
     }
@@ -126,10 +129,6 @@ final class VectorFloatPanel extends FloatPanel {
         for (int j = 0; j < count; j++) {
             packed[at + j] += square[from + j];
         }
-    }
-
-    private static DoubleVector widened(float[] values, int at) {
-        return (DoubleVector) FloatVector.fromArray(HALF, values, at).convertShape(VectorOperators.F2D, DOUBLES, 0);
     }
 
     @Override
@@ -164,12 +163,17 @@ final class VectorFloatPanel extends FloatPanel {
         DoubleVector s5 = DoubleVector.fromArray(DOUBLES, sums, column + 5 * HALF_LANES);
         for (int row = 0; row < count; row++) {
             int at = from + row * WIDTH;
-            s0 = s0.add(widened(values, at));
-            s1 = s1.add(widened(values, at + HALF_LANES));
-            s2 = s2.add(widened(values, at + 2 * HALF_LANES));
-            s3 = s3.add(widened(values, at + 3 * HALF_LANES));
-            s4 = s4.add(widened(values, at + 4 * HALF_LANES));
-            s5 = s5.add(widened(values, at + 5 * HALF_LANES));
+            s0 = s0.add(FloatVector.fromArray(FLOATS, values, at).convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s1 = s1.add(FloatVector.fromArray(FLOATS, values, at + HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s2 = s2.add(FloatVector.fromArray(FLOATS, values, at + 2 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s3 = s3.add(FloatVector.fromArray(FLOATS, values, at + 3 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s4 = s4.add(FloatVector.fromArray(FLOATS, values, at + 4 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s5 = s5.add(FloatVector.fromArray(FLOATS, values, at + 5 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
         }
         s0.intoArray(sums, column);
         s1.intoArray(sums, column + HALF_LANES);

@@ -12,6 +12,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final int LANES = VectorFloatTiles.LANES;
 
+    private static final float[] ZEROS = new float[WIDTH * WIDTH];
     private static final ThreadLocal<float[]> PRODUCT = ThreadLocal.withInitial(() -> new float[WIDTH * WIDTH]);
 
     private final VectorTiles shape;
@@ -27,14 +28,14 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int j = 0; j < columns; j += 2 * LANES) {
                 for (int i = 0; i < rows; i += 6) {
-                    VectorFloatTiles.sixByTwo(left, a + i, right, b + j, count, after, c + i * WIDTH + j);
+                    VectorFloatTiles.sixByTwo(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
             }
             return;
         }
         for (int j = 0; j < columns; j += 3 * LANES) {
             for (int i = 0; i < rows; i += ROWS) {
-                VectorFloatTiles.eightByThree(left, a + i, right, b + j, count, after, c + i * WIDTH + j);
+                VectorFloatTiles.eightByThree(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
             }
         }
     }
@@ -44,7 +45,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int i = 0; i < rows; i += 6) {
                 for (int j = 0; j < i + 6; j += 2 * LANES) {
-                    VectorFloatTiles.sixByTwo(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
+                    VectorFloatTiles.sixByTwo(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
             }
             return;
@@ -52,9 +53,9 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         for (int i = 0; i < rows; i += ROWS) {
             for (int j = 0; j < i + ROWS; j += 3 * LANES) {
                 if (i + ROWS - j <= LANES) {
-                    VectorFloatTiles.eightByOne(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
+                    VectorFloatTiles.eightByOne(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 } else {
-                    VectorFloatTiles.eightByThree(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
+                    VectorFloatTiles.eightByThree(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
             }
         }
@@ -72,11 +73,11 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         float[] product = PRODUCT.get();
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int j = 0; j < WIDTH; j += LANES) {
-                VectorFloatTiles.eightByOne(left, a, right, b + j, count, product, j);
+                VectorFloatTiles.eightByOne(left, a, right, b + j, count, ZEROS, 0, product, j);
             }
         } else {
             for (int j = 0; j < WIDTH; j += 3 * LANES) {
-                VectorFloatTiles.eightByThree(left, a, right, b + j, count, product, j);
+                VectorFloatTiles.eightByThree(left, a, right, b + j, count, ZEROS, 0, product, j);
             }
         }
         addTo(tile, c, product, ROWS * WIDTH);

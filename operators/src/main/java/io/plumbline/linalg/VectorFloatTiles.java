@@ -4,16 +4,15 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The loops that all fast products of floats are made of: {@code C = A^T B} for a tile C of a few rows by a few vectors, whose sums stay in
- * registers over {@code count} rows of A and B. All three matrices have {@value FloatTileKernel#WIDTH} columns, which lie side by side, so that
+ * The loops that all fast products of floats are made of: {@code C += A^T B} for a tile C of a few rows by a few vectors, whose sums stay in
+ * registers over {@code count} rows of A and B. All of them have {@value FloatTileKernel#WIDTH} columns, which lie side by side, so that
  * the distance between rows is a constant: with the distance as an argument the JVM's compiler checks every index in the loop.
  *
  * <p>Which shape is fastest depends on the number of vector registers, so {@link VectorFloatTileKernel} takes one. <b>An entry is the same to the
  * last bit in all of them</b>, and with vectors of any length: products are added one after the other, each with one rounding.
  *
- * <p>The loops are kept small on purpose. With a conversion to double inside, the JVM's first compiler gives up on the method and it is
- * interpreted for good; with sums that are added to what is there before they are stored, its second compiler loses track of what they are,
- * and makes each an object.
+ * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a conversion to double
+ * inside, the JVM's first compiler gives up on the method and it is interpreted for good.
  */
 final class VectorFloatTiles {
 
@@ -24,32 +23,32 @@ final class VectorFloatTiles {
     private VectorFloatTiles() {}
 
     /** Eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
-    static void eightByThree(float[] left, int a, float[] right, int b, int count, float[] after, int c) {
-        FloatVector zero = FloatVector.zero(SPECIES);
-        FloatVector s00 = zero;
-        FloatVector s01 = zero;
-        FloatVector s02 = zero;
-        FloatVector s10 = zero;
-        FloatVector s11 = zero;
-        FloatVector s12 = zero;
-        FloatVector s20 = zero;
-        FloatVector s21 = zero;
-        FloatVector s22 = zero;
-        FloatVector s30 = zero;
-        FloatVector s31 = zero;
-        FloatVector s32 = zero;
-        FloatVector s40 = zero;
-        FloatVector s41 = zero;
-        FloatVector s42 = zero;
-        FloatVector s50 = zero;
-        FloatVector s51 = zero;
-        FloatVector s52 = zero;
-        FloatVector s60 = zero;
-        FloatVector s61 = zero;
-        FloatVector s62 = zero;
-        FloatVector s70 = zero;
-        FloatVector s71 = zero;
-        FloatVector s72 = zero;
+    static void eightByThree(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s01 = FloatVector.fromArray(SPECIES, before, p + LANES);
+        FloatVector s02 = FloatVector.fromArray(SPECIES, before, p + 2 * LANES);
+        FloatVector s10 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s11 = FloatVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        FloatVector s12 = FloatVector.fromArray(SPECIES, before, p + WIDTH + 2 * LANES);
+        FloatVector s20 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s21 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        FloatVector s22 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + 2 * LANES);
+        FloatVector s30 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s31 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        FloatVector s32 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + 2 * LANES);
+        FloatVector s40 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        FloatVector s42 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + 2 * LANES);
+        FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
+        FloatVector s52 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + 2 * LANES);
+        FloatVector s60 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH);
+        FloatVector s61 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH + LANES);
+        FloatVector s62 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH + 2 * LANES);
+        FloatVector s70 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH);
+        FloatVector s71 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH + LANES);
+        FloatVector s72 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH + 2 * LANES);
         for (int h = 0; h < count; h++) {
             int at = a + h * WIDTH;
             int of = b + h * WIDTH;
@@ -116,20 +115,20 @@ final class VectorFloatTiles {
     }
 
     /** Six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
-    static void sixByTwo(float[] left, int a, float[] right, int b, int count, float[] after, int c) {
-        FloatVector zero = FloatVector.zero(SPECIES);
-        FloatVector s00 = zero;
-        FloatVector s01 = zero;
-        FloatVector s10 = zero;
-        FloatVector s11 = zero;
-        FloatVector s20 = zero;
-        FloatVector s21 = zero;
-        FloatVector s30 = zero;
-        FloatVector s31 = zero;
-        FloatVector s40 = zero;
-        FloatVector s41 = zero;
-        FloatVector s50 = zero;
-        FloatVector s51 = zero;
+    static void sixByTwo(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s01 = FloatVector.fromArray(SPECIES, before, p + LANES);
+        FloatVector s10 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s11 = FloatVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        FloatVector s20 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s21 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        FloatVector s30 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s31 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        FloatVector s40 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
         for (int h = 0; h < count; h++) {
             int at = a + h * WIDTH;
             int of = b + h * WIDTH;
@@ -169,16 +168,16 @@ final class VectorFloatTiles {
     }
 
     /** Eight rows by one vector, where no more is wanted. */
-    static void eightByOne(float[] left, int a, float[] right, int b, int count, float[] after, int c) {
-        FloatVector zero = FloatVector.zero(SPECIES);
-        FloatVector s0 = zero;
-        FloatVector s1 = zero;
-        FloatVector s2 = zero;
-        FloatVector s3 = zero;
-        FloatVector s4 = zero;
-        FloatVector s5 = zero;
-        FloatVector s6 = zero;
-        FloatVector s7 = zero;
+    static void eightByOne(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s0 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s1 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s2 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s3 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s4 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        FloatVector s5 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        FloatVector s6 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH);
+        FloatVector s7 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH);
         for (int h = 0; h < count; h++) {
             int at = a + h * WIDTH;
             int of = b + h * WIDTH;

@@ -9,7 +9,7 @@ final class VectorTileKernel implements TileKernel {
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
     private static final int LANES = VectorDoubleTiles.LANES;
 
-    private static final ThreadLocal<double[]> PRODUCT = ThreadLocal.withInitial(() -> new double[WIDTH * WIDTH]);
+    private static final double[] ZEROS = new double[WIDTH * WIDTH];
 
     private final VectorTiles shape;
 
@@ -24,14 +24,14 @@ final class VectorTileKernel implements TileKernel {
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int j = 0; j < columns; j += 2 * LANES) {
                 for (int i = 0; i < rows; i += 6) {
-                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, after, c + i * WIDTH + j);
+                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
             }
             return;
         }
         for (int j = 0; j < columns; j += 3 * LANES) {
             for (int i = 0; i < rows; i += ROWS) {
-                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, after, c + i * WIDTH + j);
+                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
             }
         }
     }
@@ -41,49 +41,47 @@ final class VectorTileKernel implements TileKernel {
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int i = 0; i < rows; i += 6) {
                 for (int j = 0; j < i + 6; j += 2 * LANES) {
-                    VectorDoubleTiles.sixByTwo(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
+                    VectorDoubleTiles.sixByTwo(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
             }
             return;
         }
         for (int i = 0; i < rows; i += ROWS) {
             for (int j = 0; j < i + ROWS; j += 3 * LANES) {
-                if (i + ROWS - j <= LANES) {
-                    VectorDoubleTiles.eightByOne(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
-                } else {
-                    VectorDoubleTiles.eightByThree(both, a + i, both, a + j, count, after, c + i * WIDTH + j);
-                }
+                VectorDoubleTiles.eightByThree(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
             }
         }
     }
 
     @Override
     public void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c) {
-        double[] product = PRODUCT.get();
-        square(left, a, right, b, count, WIDTH, WIDTH, product, 0);
-        addTo(square, c, product, WIDTH * WIDTH);
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            for (int j = 0; j < WIDTH; j += 2 * LANES) {
+                for (int i = 0; i < WIDTH; i += 6) {
+                    int at = c + i * WIDTH + j;
+                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, square, at, square, at);
+                }
+            }
+            return;
+        }
+        for (int j = 0; j < WIDTH; j += 3 * LANES) {
+            for (int i = 0; i < WIDTH; i += ROWS) {
+                int at = c + i * WIDTH + j;
+                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, square, at, square, at);
+            }
+        }
     }
 
     @Override
     public void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c) {
-        double[] product = PRODUCT.get();
         if (shape == VectorTiles.SIX_BY_TWO) {
             for (int j = 0; j < WIDTH; j += LANES) {
-                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, product, j);
+                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, tile, c + j, tile, c + j);
             }
         } else {
             for (int j = 0; j < WIDTH; j += 3 * LANES) {
-                VectorDoubleTiles.eightByThree(left, a, right, b + j, count, product, j);
+                VectorDoubleTiles.eightByThree(left, a, right, b + j, count, tile, c + j, tile, c + j);
             }
-        }
-        addTo(tile, c, product, ROWS * WIDTH);
-    }
-
-    private static void addTo(double[] sums, int c, double[] product, int length) {
-        for (int j = 0; j < length; j += LANES) {
-            DoubleVector.fromArray(SPECIES, sums, c + j)
-                    .add(DoubleVector.fromArray(SPECIES, product, j))
-                    .intoArray(sums, c + j);
         }
     }
 

@@ -3,15 +3,17 @@ package io.plumbline.linalg;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
-import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
-/** A vector of floats half as wide becomes one of doubles; what is left over is done by {@link PlainWideRows}. */
+/**
+ * The first half of a vector of floats becomes a vector of doubles. What is left over is done by {@link PlainWideRows}, and so is the last
+ * half: a vector of floats is read whole, and never beyond a row. Vectors half as wide would do it without, see {@link VectorTiles} for why
+ * not.
+ */
 final class VectorWideRows implements WideRows {
 
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
-    private static final VectorSpecies<Float> NARROW =
-            VectorSpecies.of(float.class, VectorShape.forBitSize(SPECIES.vectorBitSize() / 2));
+    private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
     private static final int LANES = SPECIES.length();
 
     private final PlainWideRows plain = new PlainWideRows();
@@ -19,12 +21,11 @@ final class VectorWideRows implements WideRows {
     @Override
     public void add(double factor, float[] x, int xAt, double[] y, int yAt, int count) {
         DoubleVector factors = DoubleVector.broadcast(SPECIES, factor);
-        int whole = SPECIES.loopBound(count);
+        int whole = SPECIES.loopBound(Math.max(0, count - LANES));
         for (int j = 0; j < whole; j += LANES) {
-            wide(x, xAt + j)
-                    .mul(factors)
-                    .add(DoubleVector.fromArray(SPECIES, y, yAt + j))
-                    .intoArray(y, yAt + j);
+            DoubleVector wide = (DoubleVector)
+                    FloatVector.fromArray(FLOATS, x, xAt + j).convertShape(VectorOperators.F2D, SPECIES, 0);
+            wide.mul(factors).add(DoubleVector.fromArray(SPECIES, y, yAt + j)).intoArray(y, yAt + j);
         }
         plain.add(factor, x, xAt + whole, y, yAt + whole, count - whole);
     }
@@ -33,10 +34,19 @@ final class VectorWideRows implements WideRows {
     public double dot(float[] x, int xAt, float[] y, int yAt, int count) {
         DoubleVector even = DoubleVector.zero(SPECIES);
         DoubleVector odd = DoubleVector.zero(SPECIES);
-        int whole = count - count % (2 * LANES);
+        int inRow = Math.max(0, count - LANES);
+        int whole = inRow - inRow % (2 * LANES);
         for (int j = 0; j < whole; j += 2 * LANES) {
-            even = wide(x, xAt + j).fma(wide(y, yAt + j), even);
-            odd = wide(x, xAt + j + LANES).fma(wide(y, yAt + j + LANES), odd);
+            DoubleVector x0 = (DoubleVector)
+                    FloatVector.fromArray(FLOATS, x, xAt + j).convertShape(VectorOperators.F2D, SPECIES, 0);
+            DoubleVector y0 = (DoubleVector)
+                    FloatVector.fromArray(FLOATS, y, yAt + j).convertShape(VectorOperators.F2D, SPECIES, 0);
+            DoubleVector x1 = (DoubleVector)
+                    FloatVector.fromArray(FLOATS, x, xAt + j + LANES).convertShape(VectorOperators.F2D, SPECIES, 0);
+            DoubleVector y1 = (DoubleVector)
+                    FloatVector.fromArray(FLOATS, y, yAt + j + LANES).convertShape(VectorOperators.F2D, SPECIES, 0);
+            even = x0.fma(y0, even);
+            odd = x1.fma(y1, odd);
         }
         return even.add(odd).reduceLanes(VectorOperators.ADD)
                 + plain.dot(x, xAt + whole, y, yAt + whole, count - whole);
@@ -44,14 +54,12 @@ final class VectorWideRows implements WideRows {
 
     @Override
     public void widen(float[] x, int xAt, double[] y, int yAt, int count) {
-        int whole = SPECIES.loopBound(count);
+        int whole = SPECIES.loopBound(Math.max(0, count - LANES));
         for (int j = 0; j < whole; j += LANES) {
-            wide(x, xAt + j).intoArray(y, yAt + j);
+            DoubleVector wide = (DoubleVector)
+                    FloatVector.fromArray(FLOATS, x, xAt + j).convertShape(VectorOperators.F2D, SPECIES, 0);
+            wide.intoArray(y, yAt + j);
         }
         plain.widen(x, xAt + whole, y, yAt + whole, count - whole);
-    }
-
-    private static DoubleVector wide(float[] x, int at) {
-        return (DoubleVector) FloatVector.fromArray(NARROW, x, at).convertShape(VectorOperators.F2D, SPECIES, 0);
     }
 }
