@@ -4,6 +4,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.EncodedRows;
+import io.plumbline.wire.MomentRecord;
 import java.util.Arrays;
 import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
@@ -22,6 +23,8 @@ public final class RowMask {
 
     /** Takes out nothing. */
     public static final RowMask NONE = new RowMask(new long[0], Double.POSITIVE_INFINITY);
+
+    private static final double SAME_NORM = 1e-9;
 
     private final long[] tokenIds;
     private final double largestNorm;
@@ -55,6 +58,18 @@ public final class RowMask {
      * @param <T> {@link ActivationBatch} or {@link ActivationBlob}
      */
     public record Kept<T>(@Nullable T rows, MaskedRows masked) {}
+
+    /** What a producer of moments says that it took out when it applied this mask. */
+    public MomentRecord.Mask applied() {
+        return new MomentRecord.Mask(tokenIds.clone(), largestNorm);
+    }
+
+    /** Whether what a producer took out is what this mask takes out; the largest norm up to a share of 1e-9, for its rounding. */
+    public boolean isApplied(MomentRecord.Mask applied) {
+        return Arrays.equals(tokenIds, applied.tokenIds())
+                && (largestNorm == applied.largestNorm()
+                        || Math.abs(applied.largestNorm() / largestNorm - 1.0) <= SAME_NORM);
+    }
 
     /** Whether a batch without token ids cannot be masked. */
     public boolean needsTokenIds() {

@@ -1,5 +1,7 @@
 package io.plumbline.moments;
 
+import io.plumbline.wire.EncodedRows;
+import io.plumbline.wire.MomentRecord;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * the whole, in any order, over any number of partitions, and a replay gives it again. A row that arrives twice counts
  * once. Two rows of equal hash are taken for the same one, which of n rows loses about {@code n^2 2^-65}: none.
  *
+ * <p>A producer that sends moments sends fewer sampled rows than came, and says that no other row has a hash up to the largest of
+ * these: {@link #limitTo}. What is above the smallest such limit is known in part only and leaves the sample, which stays uniform.
+ *
  * <p>A row may have its codes with it ({@link RowCodes}). They change nothing about the sample; of two equal rows the one that has them is kept.
  *
  * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 110 more, codes apart. <b>Cost.</b> Of N offered rows about
@@ -27,7 +32,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowSample {
 
+    /** No row is above it. */
+    static final long NO_LIMIT = Long.MAX_VALUE;
+
     private int capacity;
+    private long limit = NO_LIMIT;
     private final TreeMap<Long, SampledRow> byHash = new TreeMap<>();
 
     private RowSample(int capacity) {
@@ -81,6 +90,27 @@ public final class RowSample {
         offer(new SampledRow(hash, request, timestampMs, activation, target));
     }
 
+    /** Adds the sampled rows of a moment that came as a record: those that it has, and that no other has a hash up to theirs. */
+    public void merge(MomentRecord record) {
+        MomentRecord.Sample sent = record.sample();
+        if (sent == null) {
+            return;
+        }
+        long[] hashes = sent.hashes();
+        if (!record.isSampledWhole()) {
+            limitTo(hashes[hashes.length - 1]);
+        }
+        EncodedRows targets = sent.targets();
+        for (int i = 0; i < hashes.length && hashes[i] <= threshold(); i++) {
+            offer(
+                    hashes[i],
+                    sent.requests()[i],
+                    sent.timesMs()[i],
+                    sent.activations().row(i),
+                    targets == null ? null : targets.row(i));
+        }
+    }
+
     private void offer(SampledRow row) {
         if (!byHash.isEmpty()) {
             requireSameWidths(byHash.firstEntry().getValue(), row);
@@ -102,15 +132,28 @@ public final class RowSample {
 
     /** A row whose hash is above this cannot enter: the caller need not even unpack it. */
     public long threshold() {
-        return byHash.size() < capacity ? Long.MAX_VALUE : byHash.lastKey();
+        return byHash.size() < capacity ? limit : byHash.lastKey();
+    }
+
+    /** Leaves out rows whose hashes are above {@code hash}, from now on: of some of them it is not known whether they came. */
+    public void limitTo(long hash) {
+        limit = Math.min(limit, hash);
+        byHash.tailMap(limit, false).clear();
+    }
+
+    /** Whether rows were left out although there was room, because somebody sent a smaller sample. */
+    public boolean isLimited() {
+        return limit != NO_LIMIT && byHash.size() < capacity;
     }
 
     /**
      * Adds someone else's sample; the other one is not changed. Of two capacities the smaller one holds from then on: the
-     * bottom k of a union is only known up to the smaller k. So a capacity may be changed while samples are stored.
+     * bottom k of a union is only known up to the smaller k. So a capacity may be changed while samples are stored. Of two limits
+     * the smaller one holds, too.
      */
     public RowSample merge(RowSample other) {
         shrinkTo(other.capacity);
+        limitTo(other.limit);
         if (!byHash.isEmpty() && !other.byHash.isEmpty()) {
             requireSameWidths(
                     byHash.firstEntry().getValue(), other.byHash.firstEntry().getValue());
@@ -183,7 +226,7 @@ public final class RowSample {
                 rows.add(row);
             }
         }
-        return RowSampleCodec.parts(capacity, rows, maxBytesPerPart);
+        return RowSampleCodec.parts(capacity, limit, rows, maxBytesPerPart);
     }
 
     /**
@@ -199,6 +242,7 @@ public final class RowSample {
             requireSameWidths(first.getValue(), decoded.rows().get(0));
         }
         shrinkTo(decoded.capacity());
+        limitTo(decoded.limit());
         decoded.rows().forEach(this::offer);
         return decoded.rows().size();
     }

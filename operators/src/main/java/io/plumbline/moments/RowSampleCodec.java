@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * offset  size  what
- *      0     1  version, 3 with codes and 2 without
+ *      0     1  version, 4 with a limit, else 3 with codes and 2 without
  *      1     4  capacity of the sample
  *      5     4  activation width a, 1 or more
  *      9     4  target width t, or 0 when the target is the activation
@@ -20,8 +20,12 @@ import org.jspecify.annotations.Nullable;
  *  version 3
  *     17     4  features f of the encoder
  *     21    32  SHA-256 of the encoder, {@link EncoderId}
+ *  version 4
+ *     17     8  largest hash up to which every row is known, {@link RowSample#limitTo}
+ *     25     4  features f of the encoder, 0 where no row has codes
+ *     29    32  SHA-256 of the encoder, where there is one
  *  then per row: hash (8), request (8), event time in ms (8), a float32 activations, t float32 targets
- *  version 3     entries e (4), -1 for a row without codes; e features (4), ascending, below f; e values (8), finite, not 0
+ *  encoder       entries e (4), -1 for a row without codes; e features (4), ascending, below f; e values (8), finite, not 0
  * </pre>
  *
  * <p>Version 1, of windows that were open when the program was replaced, has no event times; they are read as 0. Where no row has
@@ -31,15 +35,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class RowSampleCodec {
 
-    private static final byte VERSION = 3;
+    private static final byte VERSION = 4;
+    private static final byte WITH_CODES = 3;
     private static final byte WITHOUT_CODES = 2;
     private static final byte WITHOUT_TIMES = 1;
     private static final int HEADER_BYTES = 17;
     private static final int ENCODER_BYTES = Integer.BYTES + EncoderId.BYTES;
+    private static final int LIMIT_BYTES = Long.BYTES;
+    private static final int NO_FEATURES = 0;
     private static final int ROW_HEADER_BYTES = 24;
     private static final int NO_CODES = -1;
 
-    record Part(int capacity, List<SampledRow> rows) {}
+    record Part(int capacity, long limit, List<SampledRow> rows) {}
 
     private RowSampleCodec() {}
 
@@ -47,11 +54,11 @@ final class RowSampleCodec {
      * Parts of at most so many bytes. One encoder a sample: codes of another, as after a change, do not travel, nor do those with
      * which a row would not fit in a part.
      */
-    static List<byte[]> parts(int capacity, List<SampledRow> sampled, int maxBytesPerPart) {
-        EncoderId encoder = encoder(sampled, maxBytesPerPart);
-        int headerBytes = headerBytes(encoder);
+    static List<byte[]> parts(int capacity, long limit, List<SampledRow> sampled, int maxBytesPerPart) {
+        EncoderId encoder = encoder(limit, sampled, maxBytesPerPart);
+        int headerBytes = headerBytes(limit, encoder);
         List<SampledRow> rows = sampled.stream()
-                .map(row -> travels(row, encoder, maxBytesPerPart) ? row : row.with(null))
+                .map(row -> travels(limit, row, encoder, maxBytesPerPart) ? row : row.with(null))
                 .toList();
         List<byte[]> parts = new ArrayList<>();
         int from = 0;
@@ -65,41 +72,50 @@ final class RowSampleCodec {
                 throw new IllegalArgumentException("a part of %d bytes cannot hold a row of %d and its header of %d"
                         .formatted(maxBytesPerPart, rowBytes(rows.get(from), encoder), headerBytes));
             }
-            parts.add(encode(capacity, rows.subList(from, to), encoder, Math.toIntExact(bytes)));
+            parts.add(encode(capacity, limit, rows.subList(from, to), encoder, Math.toIntExact(bytes)));
             from = to;
         }
         return parts;
     }
 
-    private static boolean travels(SampledRow row, @Nullable EncoderId encoder, int maxBytesPerPart) {
+    private static boolean travels(long limit, SampledRow row, @Nullable EncoderId encoder, int maxBytesPerPart) {
         RowCodes codes = row.codes();
         return codes == null
                 || (codes.encoder().equals(encoder)
-                        && headerBytes(encoder) + rowBytes(row, encoder) <= maxBytesPerPart);
+                        && headerBytes(limit, encoder) + rowBytes(row, encoder) <= maxBytesPerPart);
     }
 
     /** That of the first codes that can travel; null where none can. */
-    private static @Nullable EncoderId encoder(List<SampledRow> rows, int maxBytesPerPart) {
+    private static @Nullable EncoderId encoder(long limit, List<SampledRow> rows, int maxBytesPerPart) {
         for (SampledRow row : rows) {
             RowCodes codes = row.codes();
-            if (codes != null && travels(row, codes.encoder(), maxBytesPerPart)) {
+            if (codes != null && travels(limit, row, codes.encoder(), maxBytesPerPart)) {
                 return codes.encoder();
             }
         }
         return null;
     }
 
-    private static int headerBytes(@Nullable EncoderId encoder) {
-        return HEADER_BYTES + (encoder == null ? 0 : ENCODER_BYTES);
+    private static int headerBytes(long limit, @Nullable EncoderId encoder) {
+        int bytes = HEADER_BYTES + (encoder == null ? 0 : ENCODER_BYTES);
+        return limit == RowSample.NO_LIMIT ? bytes : bytes + LIMIT_BYTES + (encoder == null ? Integer.BYTES : 0);
     }
 
-    private static byte[] encode(int capacity, List<SampledRow> rows, @Nullable EncoderId encoder, int bytes) {
+    private static byte[] encode(
+            int capacity, long limit, List<SampledRow> rows, @Nullable EncoderId encoder, int bytes) {
         ByteBuffer buffer = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        buffer.put(encoder == null ? WITHOUT_CODES : VERSION)
+        boolean limited = limit != RowSample.NO_LIMIT;
+        buffer.put(limited ? VERSION : encoder == null ? WITHOUT_CODES : WITH_CODES)
                 .putInt(capacity)
                 .putInt(rows.get(0).activation().length)
                 .putInt(targetWidth(rows.get(0)))
                 .putInt(rows.size());
+        if (limited) {
+            buffer.putLong(limit);
+        }
+        if (limited && encoder == null) {
+            buffer.putInt(NO_FEATURES);
+        }
         if (encoder != null) {
             buffer.putInt(encoder.features()).put(HexFormat.of().parseHex(encoder.sha256()));
         }
@@ -123,7 +139,8 @@ final class RowSampleCodec {
         byte version = buffer.get();
         if (version < WITHOUT_TIMES || version > VERSION) {
             throw new IllegalArgumentException(
-                    "row sample of version %d: this program reads version %d; not merged".formatted(version, VERSION));
+                    "row sample of version %d: this program reads versions up to %d; not merged"
+                            .formatted(version, VERSION));
         }
         int capacity = buffer.getInt();
         int activationWidth = buffer.getInt();
@@ -134,7 +151,9 @@ final class RowSampleCodec {
                     "row sample of capacity %d, activation width %d, target width %d, %d rows: not merged"
                             .formatted(capacity, activationWidth, targetWidth, count));
         }
-        EncoderId encoder = version == VERSION ? readEncoder(buffer) : null;
+        long limit = version == VERSION ? readLimit(buffer) : RowSample.NO_LIMIT;
+        EncoderId encoder =
+                version == WITH_CODES || (version == VERSION && hasEncoder(buffer)) ? readEncoder(buffer) : null;
         // By division: the product of a hostile count and width can exceed a long.
         long rowBytes = rowBytes(activationWidth, targetWidth)
                 - (version == WITHOUT_TIMES ? Long.BYTES : 0)
@@ -164,7 +183,24 @@ final class RowSampleCodec {
             throw new IllegalArgumentException("row sample of %d rows has %d bytes after the last; not merged"
                     .formatted(count, buffer.remaining()));
         }
-        return new Part(capacity, rows);
+        return new Part(capacity, limit, rows);
+    }
+
+    private static long readLimit(ByteBuffer buffer) {
+        if (buffer.remaining() < LIMIT_BYTES + Integer.BYTES) {
+            throw new IllegalArgumentException(
+                    "row sample with a limit has %d bytes after its header; not merged".formatted(buffer.remaining()));
+        }
+        return buffer.getLong();
+    }
+
+    /** Takes the number of features where it says that there is no encoder. */
+    private static boolean hasEncoder(ByteBuffer buffer) {
+        boolean has = buffer.getInt(buffer.position()) != NO_FEATURES;
+        if (!has) {
+            buffer.position(buffer.position() + Integer.BYTES);
+        }
+        return has;
     }
 
     private static EncoderId readEncoder(ByteBuffer buffer) {

@@ -6,6 +6,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.UpdateKernel;
 import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.wire.EncodedRows;
+import io.plumbline.wire.MomentRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -218,6 +219,20 @@ public final class SecondMomentAccumulator {
     public SecondMomentAccumulator merge(SecondMoment other) {
         MomentState.requireSameDimension(dimension, other.dimension());
         addState(other.rows(), other.sharedState(), 0);
+        return this;
+    }
+
+    /** Adds the rows of a moment that came as a record. {@value #STRETCH} numbers at a time are copied. */
+    public SecondMomentAccumulator merge(MomentRecord record) {
+        MomentState.requireSameDimension(dimension, record.dimension());
+        double[] some = new double[STRETCH];
+        for (int from = 0; from < state.length; from += STRETCH) {
+            int count = record.copyState(from, some);
+            for (int i = 0; i < count; i++) {
+                state[from + i] += some[i];
+            }
+        }
+        rows += record.counts().rows();
         return this;
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable and thread-safe; the bytes are not copied and must not be changed.
  */
-public final class ActivationBlob {
+public final class ActivationBlob implements ActivationRecord {
 
     /** A record has a handful of tensors: more than this is an attack, or not a record. */
     static final int LONGEST_HEADER = 1 << 20;
@@ -37,7 +37,11 @@ public final class ActivationBlob {
      */
     public static ActivationBlob parse(byte[] blob, KnownHeaders known) {
         // Nothing to close: the blob is in memory.
-        ActivationTensors tensors = ActivationTensors.of(Safetensors.parse(blob, LONGEST_HEADER, known));
+        return of(Safetensors.parse(blob, LONGEST_HEADER, known));
+    }
+
+    static ActivationBlob of(Safetensors blob) {
+        ActivationTensors tensors = ActivationTensors.of(blob);
         Tensor targets = tensors.targets();
         Tensor tokenIds = tensors.tokenIds();
         return new ActivationBlob(

@@ -52,7 +52,7 @@ record ActivationTensors(
         return own ? ACTIVATIONS : HIDDEN_STATES;
     }
 
-    private static Tensor matrix(Tensor tensor) {
+    static Tensor matrix(Tensor tensor) {
         if (!tensor.dtype().isFloatingPoint()) {
             throw wrong(tensor, "dtype " + tensor.dtype(), "F64, F32, F16 or BF16");
         }

@@ -73,6 +73,11 @@ public final class EncodedRows {
         return columns;
     }
 
+    /** Whether the numbers are of 16 bits. */
+    boolean isShort() {
+        return tensor.dtype() == DType.F16 || tensor.dtype() == DType.BF16;
+    }
+
     /** All rows as doubles, which is exact. */
     public Matrix toMatrix() {
         if (kept == null) {

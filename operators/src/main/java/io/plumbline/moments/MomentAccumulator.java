@@ -1,0 +1,317 @@
+package io.plumbline.moments;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.MomentRecord;
+import io.plumbline.wire.MomentRecordWriter;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sums the rows of one site where they arise and makes moment records of them, for a model server on the JVM that sends moments instead of
+ * rows ({@code docs/reference/moment-records.md}).
+ *
+ * <p>A pane is sent when event time has passed its end by the grace, when the open panes are larger than they may be (the oldest first), by
+ * {@link #flushBefore}, and by {@link #close}. Rows for a pane that was sent go into another record of it; the records add up.
+ *
+ * <p><b>Arithmetic.</b> As in the service, {@link SecondMomentAccumulator#addFloats(Matrix)}. <b>Size.</b> {@code 4 d (d + 3)} bytes an open
+ * pane, its sampled rows, and as much again while a pane is written.
+ *
+ * <p><b>Threads.</b> Any number may add; rows are summed by one at a time. The sink is called by the thread that ends a pane, after others
+ * may go on.
+ */
+public final class MomentAccumulator implements AutoCloseable {
+
+    /** Takes finished records; it should hand them to a producer and return. */
+    @FunctionalInterface
+    public interface Sink {
+
+        /**
+         * Takes one record of the topic of activations.
+         *
+         * @param timestampMs event time to give it
+         * @param value its value
+         */
+        void take(long timestampMs, byte[] value);
+    }
+
+    /**
+     * What a site's rows look like, and when they are sent.
+     *
+     * @param inputWidth columns of the activations
+     * @param targetWidth columns of the targets of a transcoder; null for an autoencoder
+     * @param mask takes out the rows that enter no sum: the site's own
+     * @param paneMs size of a pane in ms; it divides the monitor's
+     * @param graceMs event time that passes after the end of a pane before it is sent, 0 or more
+     * @param sampleRows rows that are sent with a pane, at least 1
+     * @param dtype of the moment, F64 or F32
+     * @param mostBytes how large all open panes together may become; one may always be open
+     */
+    public record Settings(
+            int inputWidth,
+            @Nullable Integer targetWidth,
+            RowMask mask,
+            long paneMs,
+            long graceMs,
+            int sampleRows,
+            DType dtype,
+            long mostBytes) {
+
+        public Settings {
+            if (inputWidth < 1 || (targetWidth != null && targetWidth < 1)) {
+                throw new IllegalArgumentException(
+                        "widths %d and %s: expected at least 1".formatted(inputWidth, targetWidth));
+            }
+            if (paneMs < 1 || graceMs < 0) {
+                throw new IllegalArgumentException(
+                        "panes of %d ms, grace %d ms: expected at least 1 and 0".formatted(paneMs, graceMs));
+            }
+            if (dtype != DType.F64 && dtype != DType.F32) {
+                throw new IllegalArgumentException("a moment as %s: expected F64 or F32".formatted(dtype));
+            }
+        }
+
+        private int dimension() {
+            return targetWidth == null ? inputWidth : targetWidth;
+        }
+    }
+
+    private record Finished(long timestampMs, byte[] value) {}
+
+    private final Settings settings;
+    private final Sink sink;
+    private final long producer;
+    private final TreeMap<Long, Open> panes = new TreeMap<>();
+    private long batches;
+    private long eventTimeMs = Long.MIN_VALUE;
+    private boolean closed;
+
+    private MomentAccumulator(Settings settings, long producer, Sink sink) {
+        this.settings = settings;
+        this.producer = producer;
+        this.sink = sink;
+    }
+
+    /** An accumulator of one site, whose sampled rows have an identity of their own. */
+    public static MomentAccumulator of(Settings settings, Sink sink) {
+        return of(settings, new SecureRandom().nextLong(), sink);
+    }
+
+    /** An accumulator whose rows are named after {@code producer}; two must never have the same. */
+    static MomentAccumulator of(Settings settings, long producer, Sink sink) {
+        return new MomentAccumulator(settings, producer, sink);
+    }
+
+    /** The identity of a batch: {@code mix(mix(producer) ^ batch)}. */
+    static long recordIdentity(long producer, long batch) {
+        return SplitMix.mix(SplitMix.mix(producer) ^ batch);
+    }
+
+    /**
+     * Adds the rows of a batch, or none.
+     *
+     * @param request name of their request; null where the batch is one
+     * @param timestampMs their event time
+     * @throws IllegalArgumentException if widths are wrong, or token ids are missing that the mask needs
+     * @throws NonFiniteRowException if a value is not finite or beyond float32
+     * @throws IllegalStateException after {@link #close}
+     */
+    public void add(ActivationBatch batch, @Nullable String request, long timestampMs) {
+        add(batch, request, timestampMs, null);
+    }
+
+    /**
+     * Adds the rows of a batch under the identity that they would have in a row record: for who has its bytes. The sample is then that of
+     * the row records.
+     *
+     * @param record of {@link RowSample#recordHash}
+     */
+    public void add(ActivationBatch batch, @Nullable String request, long timestampMs, long record) {
+        add(batch, request, timestampMs, Long.valueOf(record));
+    }
+
+    private void add(ActivationBatch batch, @Nullable String request, long timestampMs, @Nullable Long record) {
+        requireWidths(batch);
+        requireFloats(batch.activations());
+        requireFloats(batch.targetRows());
+        RowMask.Kept<ActivationBatch> kept = settings.mask().apply(batch);
+        List<Finished> finished = new ArrayList<>();
+        synchronized (this) {
+            if (closed) {
+                throw new IllegalStateException("the accumulator is closed; the rows were not added");
+            }
+            long identity = recordIdentity(producer, batches++);
+            long startMs = Math.floorDiv(timestampMs, settings.paneMs()) * settings.paneMs();
+            Open full = panes.get(startMs);
+            if (full != null && full.rows() > MomentRecord.MOST_ROWS - batch.rows()) {
+                finished.add(full.finish());
+                panes.remove(startMs);
+            }
+            Open open = panes.computeIfAbsent(startMs, start -> new Open(settings, start));
+            open.newestMs = Math.max(open.newestMs, timestampMs);
+            open.masked = open.masked.plus(kept.masked());
+            ActivationBatch rows = kept.rows();
+            if (rows != null) {
+                long named = record == null ? identity : record;
+                open.add(rows, named, request == null ? named : RowSample.requestHash(request), timestampMs);
+            }
+            eventTimeMs = Math.max(eventTimeMs, timestampMs);
+            take(eventTimeMs - settings.graceMs(), finished);
+            while (panes.size() > 1 && bytes() > settings.mostBytes()) {
+                finished.add(Objects.requireNonNull(panes.pollFirstEntry())
+                        .getValue()
+                        .finish());
+            }
+        }
+        send(finished);
+    }
+
+    /** Sends panes that end by {@code timeMs}, of event time: to be called now and then where rows may stop coming. */
+    public void flushBefore(long timeMs) {
+        List<Finished> finished = new ArrayList<>();
+        synchronized (this) {
+            take(timeMs, finished);
+        }
+        send(finished);
+    }
+
+    /** Sends all open panes and takes no more rows. */
+    @Override
+    public void close() {
+        List<Finished> finished = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            take(Long.MAX_VALUE, finished);
+        }
+        send(finished);
+    }
+
+    /** Bytes that the open panes hold. */
+    public synchronized long bytes() {
+        return panes.values().stream().mapToLong(Open::bytes).sum();
+    }
+
+    private void take(long upToMs, List<Finished> finished) {
+        for (Map.Entry<Long, Open> first = panes.firstEntry();
+                first != null && first.getKey() + settings.paneMs() <= upToMs;
+                first = panes.firstEntry()) {
+            finished.add(first.getValue().finish());
+            panes.remove(first.getKey());
+        }
+    }
+
+    private void send(List<Finished> finished) {
+        for (Finished one : finished) {
+            sink.take(one.timestampMs(), one.value());
+        }
+    }
+
+    private void requireWidths(ActivationBatch batch) {
+        Matrix targets = batch.targets();
+        Integer expected = settings.targetWidth();
+        if (batch.activations().columns() != settings.inputWidth()
+                || !Objects.equals(expected, targets == null ? null : Integer.valueOf(targets.columns()))) {
+            throw new IllegalArgumentException("%s: expected %d columns of activations and %s; the batch was not added"
+                    .formatted(
+                            batch, settings.inputWidth(), expected == null ? "no targets" : expected + " of targets"));
+        }
+    }
+
+    private static void requireFloats(Matrix rows) {
+        double[] values = rows.values();
+        for (int i = 0; i < values.length; i++) {
+            // Written so that NaN fails it.
+            if (!(Math.abs(values[i]) <= Float.MAX_VALUE)) {
+                throw new NonFiniteRowException(i / rows.columns(), i % rows.columns(), values[i]);
+            }
+        }
+    }
+
+    /** One pane being filled. */
+    private static final class Open {
+        private final Settings settings;
+        private final long startMs;
+        private final SecondMomentAccumulator moment;
+        private final RowSample sample;
+        private MaskedRows masked = MaskedRows.NONE;
+        private long newestMs;
+        private int requests;
+        private double largestNorm;
+
+        Open(Settings settings, long startMs) {
+            this.settings = settings;
+            this.startMs = startMs;
+            newestMs = startMs;
+            moment = SecondMomentAccumulator.ofDimension(settings.dimension());
+            sample = RowSample.ofCapacity(settings.sampleRows());
+        }
+
+        /** Masked ones among them. */
+        long rows() {
+            return moment.rows() + masked.total();
+        }
+
+        long bytes() {
+            return 4L * moment.dimension() * (moment.dimension() + 3) + sample.bytes();
+        }
+
+        void add(ActivationBatch batch, long record, long request, long timestampMs) {
+            moment.addFloats(batch.targetRows());
+            requests++;
+            for (int row = 0; row < batch.rows(); row++) {
+                largestNorm = Math.max(largestNorm, RowMask.norm(batch.targetRows(), row));
+                long hash = RowSample.hash(record, row);
+                if (hash <= sample.threshold()) {
+                    Matrix targets = batch.targets();
+                    sample.offer(
+                            hash,
+                            request,
+                            timestampMs,
+                            floats(batch.activations(), row),
+                            targets == null ? null : floats(targets, row));
+                }
+            }
+        }
+
+        Finished finish() {
+            MomentRecordWriter writer = MomentRecordWriter.of(
+                            new MomentRecord.Counts(
+                                    Math.toIntExact(moment.rows()),
+                                    requests,
+                                    Math.toIntExact(masked.byToken()),
+                                    Math.toIntExact(masked.byNorm())),
+                            new MomentRecord.Pane(startMs, settings.paneMs()),
+                            moment.dimension(),
+                            moment.state(),
+                            settings.dtype(),
+                            largestNorm)
+                    .mask(settings.mask().applied());
+            List<SampledRow> rows = sample.rows();
+            if (!rows.isEmpty()) {
+                writer.sample(
+                        sample.hashes(),
+                        rows.stream().mapToLong(SampledRow::request).toArray(),
+                        rows.stream().mapToLong(SampledRow::timestampMs).toArray(),
+                        rows.stream().map(SampledRow::activation).toList(),
+                        settings.targetWidth() == null
+                                ? null
+                                : rows.stream().map(SampledRow::targetRow).toList());
+            }
+            return new Finished(newestMs, writer.toBytes());
+        }
+
+        private static float[] floats(Matrix matrix, int row) {
+            float[] values = new float[matrix.columns()];
+            for (int j = 0; j < values.length; j++) {
+                values[j] = (float) matrix.get(row, j);
+            }
+            return values;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.plumbline.wire;
+
+import io.plumbline.linalg.Matrix;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A moment record before it is written, whose parts a test can change. */
+final class SentMoment {
+
+    private static final Pattern SHAPED = Pattern.compile("(\\w+) \\[([\\d, ]+)]");
+
+    final Matrix rows;
+    final double[] state;
+    int requests = 3;
+    int byToken = 4;
+    int byNorm = 5;
+    DType dtype = DType.F64;
+    DType sampleType = DType.F32;
+    double largestNorm;
+    double maskNorm;
+    long[] hashes = {};
+    long[] requestsOfRows = {};
+    long[] times = {};
+    final List<float[]> sampled = new ArrayList<>();
+
+    private SentMoment(Matrix rows) {
+        this.rows = rows;
+        int d = rows.columns();
+        state = new double[MomentTile.stateLength(d)];
+        for (int row = 0; row < rows.rows(); row++) {
+            double square = 0.0;
+            for (int i = 0; i < d; i++) {
+                double value = rows.get(row, i);
+                state[i] += value;
+                square += value * value;
+                for (int j = 0; j <= i; j++) {
+                    state[at(i, j)] += value * rows.get(row, j);
+                }
+            }
+            largestNorm = Math.max(largestNorm, Math.sqrt(square));
+        }
+        maskNorm = 2 * largestNorm + 1;
+    }
+
+    /** Rows of small integers. */
+    static SentMoment ofRows(int count, int sampleRows, int width) {
+        SplittableRandom random = new SplittableRandom(count);
+        Matrix rows = Matrix.zeros(count, width);
+        for (int i = 0; i < rows.values().length; i++) {
+            rows.values()[i] = random.nextInt(-20, 21);
+        }
+        SentMoment sent = new SentMoment(rows);
+        sent.sample(random, sampleRows);
+        return sent;
+    }
+
+    /** Masked rows alone. */
+    static SentMoment masked(int width) {
+        SentMoment sent = new SentMoment(Matrix.zeros(0, width));
+        sent.requests = 0;
+        return sent;
+    }
+
+    /** What a model may give. */
+    static SentMoment honest(SplittableRandom random) {
+        int width = 1 + random.nextInt(12);
+        Matrix rows = Matrix.zeros(1 + random.nextInt(random.nextBoolean() ? 4 : 400), width);
+        double scale = Math.scalb(1.0, random.nextInt(-40, 20));
+        int dead = random.nextInt(width + 1);
+        double mean = random.nextBoolean() ? 0 : 100;
+        for (int row = 0; row < rows.rows(); row++) {
+            double longer = random.nextInt(200) == 0 ? 1_000 : 1;
+            boolean repeats = row > 0 && random.nextInt(3) == 0;
+            for (int i = 0; i < width; i++) {
+                double value = i == dead ? 0 : scale * longer * (mean + random.nextDouble(-1, 1));
+                rows.set(row, i, repeats ? rows.get(row - 1, i) : (float) value);
+            }
+        }
+        SentMoment sent = new SentMoment(rows);
+        for (int i = width; i < sent.state.length; i++) {
+            sent.state[i] *= 1 + 3e-7 * random.nextDouble(-1, 1);
+        }
+        sent.requests = 1;
+        sent.dtype = random.nextBoolean() ? DType.F32 : DType.F64;
+        sent.sampleType = random.nextInt(3) == 0 ? DType.BF16 : DType.F32;
+        sent.sample(random, 1 + random.nextInt(rows.rows()));
+        return sent;
+    }
+
+    private void sample(SplittableRandom random, int count) {
+        long[] all = random.longs(rows.rows()).distinct().toArray();
+        Integer[] order = new Integer[all.length];
+        Arrays.setAll(order, i -> i);
+        Arrays.sort(order, (a, b) -> Long.compare(all[a], all[b]));
+        hashes = new long[count];
+        requestsOfRows = new long[count];
+        times = new long[count];
+        for (int k = 0; k < count; k++) {
+            hashes[k] = all[order[k]];
+            requestsOfRows[k] = k;
+            times[k] = 60_000L + k % 1_000;
+            float[] row = new float[rows.columns()];
+            for (int i = 0; i < row.length; i++) {
+                row[i] = (float) rows.get(order[k], i);
+            }
+            sampled.add(row);
+        }
+    }
+
+    /** Where an entry of the moment is in the state. */
+    int at(int i, int j) {
+        return rows.columns() + i * (i + 1) / 2 + j;
+    }
+
+    byte[] blob() {
+        return writer("").toBytes();
+    }
+
+    /** With one tensor of zeros in another shape, {@code "I64 [3]"}, or without it, {@code "-"}. */
+    byte[] blobWith(String name, String tensor) {
+        SafetensorsWriter writer = writer(name);
+        Matcher shaped = SHAPED.matcher(tensor);
+        if (shaped.matches()) {
+            DType type = DType.valueOf(shaped.group(1));
+            long[] shape = Arrays.stream(shaped.group(2).split(", "))
+                    .mapToLong(Long::parseLong)
+                    .toArray();
+            int bytes = type.bytes() * (int) Arrays.stream(shape).reduce(1, (a, b) -> a * b);
+            writer.addRaw(name, type, shape, ByteBuffer.allocate(bytes));
+        }
+        return writer.toBytes();
+    }
+
+    byte[] blobWithLong(String name, long value) {
+        return writer(name).addLongs(name, value).toBytes();
+    }
+
+    private SafetensorsWriter writer(String without) {
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        int d = rows.columns();
+        addLongs(writer, without, "rows", rows.rows());
+        addLongs(writer, without, "requests", requests);
+        addLongs(writer, without, "masked", byToken, byNorm);
+        addLongs(writer, without, "pane", 60_000, 1_000);
+        addLongs(writer, without, "mask_token_ids", 101, 102);
+        add(writer, without, "mask_norm", DType.F64, maskNorm);
+        add(writer, without, "largest_norm", DType.F64, largestNorm);
+        add(writer, without, "sum", DType.F64, Arrays.copyOf(state, d));
+        add(writer, without, "moment", dtype, Arrays.copyOfRange(state, d, state.length));
+        if (dtype == DType.F32) {
+            add(writer, without, "moment_error", DType.F64, 0x1p-24);
+        }
+        if (rows.rows() > 0) {
+            addLongs(writer, without, "sample_hash", hashes);
+            addLongs(writer, without, "sample_request", requestsOfRows);
+            addLongs(writer, without, "sample_time", times);
+            Matrix values = Matrix.zeros(sampled.size(), d);
+            for (int row = 0; row < sampled.size(); row++) {
+                for (int i = 0; i < d; i++) {
+                    values.set(row, i, sampled.get(row)[i]);
+                }
+            }
+            if (!without.equals("sample_activations")) {
+                writer.add("sample_activations", sampleType, values);
+            }
+        }
+        return writer;
+    }
+
+    private static void addLongs(SafetensorsWriter writer, String without, String name, long... values) {
+        if (!name.equals(without)) {
+            writer.addLongs(name, values);
+        }
+    }
+
+    private static void add(SafetensorsWriter writer, String without, String name, DType dtype, double... values) {
+        if (!name.equals(without)) {
+            writer.addVector(name, dtype, values);
+        }
+    }
+}
