@@ -6,6 +6,7 @@ import io.plumbline.calibration.SequentialRule;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.Arrays;
@@ -40,8 +41,9 @@ final class EncodedRowsRule {
 
     /** Returns the assessment without what too few encoded rows say. */
     GapAssessment apply(ClosedWindow window, GapAssessment assessment) {
-        int limit = Math.min(atMost, window.sample().capacity());
-        String reason = limit < Math.min(ofCleanWindows, assessment.rows()) ? reason(limit, ofCleanWindows) : null;
+        RowSample sample = window.sample();
+        int limit = Math.min(atMost, sample.isLimited() ? sample.size() : sample.capacity());
+        String reason = limit < Math.min(ofCleanWindows, assessment.rows()) ? reason(sample, limit) : null;
         if (reason == null) {
             return assessment;
         }
@@ -71,6 +73,13 @@ final class EncodedRowsRule {
                                         reason(settings.encodedRows(), baseline.encodedRows()),
                                         String.join(", ", DriftJudge.TRIGGERS_WITHOUT_CODES)))
                         .orElse(null);
+    }
+
+    private String reason(RowSample sample, int limit) {
+        return limit == atMost || !sample.isLimited()
+                ? reason(limit, ofCleanWindows)
+                : "reconstruction is measured on %d rows here and on %d in the baseline's clean windows; moment records brought too few sampled rows, have their producers send more"
+                        .formatted(limit, ofCleanWindows);
     }
 
     private static String reason(int limit, int ofCleanWindows) {

@@ -120,9 +120,12 @@ final class SiteJudge {
                 WindowRequests.of(site.baseline().requests(), window.requestTotals(), errors.requests());
         GapAssessment geometry = encodedRows.apply(
                 window,
-                requests.addTo(site.geometry()
-                        .assess(window.moment(), subspace)
-                        .with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained)));
+                MomentRecordsRule.apply(
+                        window,
+                        requests,
+                        requests.addTo(site.geometry()
+                                .assess(window.moment(), subspace)
+                                .with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained))));
         boolean watched = site.settings().rollback() != null && isAdapted(active);
         boolean suspect = drifted || judge.readings(geometry).stream().anyMatch(SiteJudge::isAbove);
         return new Measurement(
@@ -307,6 +310,7 @@ final class SiteJudge {
                 window.requests(),
                 requests.means().size(),
                 totals == null ? 0 : totals.recordsNotKept(),
+                window.momentRecords(),
                 worst,
                 verdict.label(),
                 verdict instanceof DriftVerdict.Drifted ? WorstRequest.naming(worst, reason) : reason,

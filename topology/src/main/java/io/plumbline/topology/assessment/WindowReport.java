@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests records that contributed; several may be of one request
  * @param requestsScored requests that were scored one by one
  * @param recordsNotScored records of other requests, beyond the number that is kept
+ * @param momentRecords records that brought moments instead of rows; their requests cannot be scored
  * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED};
  *     empty where none was scored, null in reports of versions before it
  * @param verdict {@code aligned}, {@code drifted} or {@code undecided}
@@ -61,6 +62,7 @@ public record WindowReport(
         long requests,
         long requestsScored,
         long recordsNotScored,
+        long momentRecords,
         @Nullable List<WorstRequest> worstRequests,
         String verdict,
         String reason,

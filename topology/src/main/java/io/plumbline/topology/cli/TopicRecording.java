@@ -43,6 +43,9 @@ final class TopicRecording implements Closeable {
     /** Reason of records inside the offsets of the range with a time outside of it. */
     static final String OUTSIDE_RANGE = "outside_range";
 
+    /** Reason of records that bring moments: a baseline is made of rows. */
+    static final String MOMENT_RECORD = "moment_record";
+
     private static final int AHEAD = 8;
     private static final Duration POLL = Duration.ofSeconds(1);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -193,6 +196,10 @@ final class TopicRecording implements Closeable {
         }
         try {
             Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
+            if (ingested.moment() != null) {
+                leftOut.merge(MOMENT_RECORD, 1L, Long::sum);
+                return;
+            }
             ActivationBlob kept = ingested.kept();
             if (kept == null || (mask.needsTokenIds() && kept.tokenIds() == null)) {
                 leftOut.merge(DeadLetter.Reason.MISSING_TOKEN_IDS.label(), 1L, Long::sum);

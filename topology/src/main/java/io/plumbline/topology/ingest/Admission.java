@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Admission {
 
-    /** Why a record of {@code site} and this event time is refused, or null. */
+    /** Why a record of this event time is refused, or null. */
     @Nullable
-    DeadLetter refusal(String site, long timestampMs);
+    DeadLetter refusal(Ingested record, long timestampMs);
 
     /** Makes the admission of one task. */
     @FunctionalInterface

@@ -60,7 +60,10 @@ public record DeadLetter(Reason reason, String message) {
         NON_FINITE,
         AHEAD_OF_TIME,
         TOO_MANY_ROWS,
-        TOO_MANY_REQUESTS;
+        TOO_MANY_REQUESTS,
+        WRONG_MASK,
+        IMPOSSIBLE_MOMENT,
+        STRADDLES_PANES;
 
         /** The reason as it stands in headers and metric labels: lower case, underscores. */
         public String label() {

@@ -6,6 +6,9 @@ public interface IngestListener {
     /** A record of {@code rows} rows, masked ones among them, was accepted for {@code site}. */
     void onAccepted(String site, int rows);
 
+    /** The record of {@code site} that was accepted brought a moment instead of rows. */
+    default void onMoment(String site) {}
+
     /** {@code nanoseconds} were spent reading and checking a record, taken or refused. */
     default void onRead(long nanoseconds) {}
 

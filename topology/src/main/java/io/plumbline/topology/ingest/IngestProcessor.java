@@ -52,7 +52,7 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
         return supplier(
                 sites,
                 limits,
-                context -> (site, timestampMs) -> null,
+                context -> (record, timestampMs) -> null,
                 listener,
                 accepted,
                 deadLetters,
@@ -94,12 +94,15 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
             Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
             requireNotAhead(ingested.site(), record.timestamp(), out.currentSystemTimeMs());
             DeadLetter refusal =
-                    Objects.requireNonNull(admission, "init was called").refusal(ingested.site(), record.timestamp());
+                    Objects.requireNonNull(admission, "init was called").refusal(ingested, record.timestamp());
             if (refusal != null) {
                 throw new Refused(refusal);
             }
             listener.onRead(System.nanoTime() - begin);
             listener.onAccepted(ingested.site(), ingested.rows());
+            if (ingested.moment() != null) {
+                listener.onMoment(ingested.site());
+            }
             out.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
         } catch (Refused refused) {
             DeadLetter letter = refused.deadLetter();

@@ -2,16 +2,20 @@ package io.plumbline.topology.ingest;
 
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.wire.ActivationBlob;
+import io.plumbline.wire.MomentRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A checked record: known site, right widths, every value finite.
+ * A checked record of rows or of a moment: known site, right widths, every value finite.
  *
  * @param request hash of the request the rows belong to; rows of one request are not independent
  * @param requestName the text that names it, {@link io.plumbline.moments.RequestTotals#shortName}; null where the record is its own
  * @param kept the rows that are not masked, as they lie in the record; null where all are
  * @param masked how many rows of the record were taken out; with those of the batch at least one
  * @param record identity of the record by what was sent, see {@link io.plumbline.moments.RowSample#recordHash}
+ * @param moment the second moment that came instead of rows; {@code kept} is null then
+ * @param id what the record is remembered by, so that it counts once when it is sent again, {@link RecordId}; null where the producer
+ *     did not ask for it
  */
 public record Ingested(
         String site,
@@ -19,7 +23,20 @@ public record Ingested(
         @Nullable String requestName,
         @Nullable ActivationBlob kept,
         MaskedRows masked,
-        long record) {
+        long record,
+        @Nullable MomentRecord moment,
+        @Nullable Long id) {
+
+    /** A record of rows that counts every time it comes. */
+    public Ingested(
+            String site,
+            long request,
+            @Nullable String requestName,
+            @Nullable ActivationBlob kept,
+            MaskedRows masked,
+            long record) {
+        this(site, request, requestName, kept, masked, record, null, null);
+    }
 
     /** A record that is its own request. */
     public Ingested(String site, long request, @Nullable ActivationBlob kept, MaskedRows masked, long record) {
@@ -28,6 +45,7 @@ public record Ingested(
 
     /** Rows of the record, masked ones among them. */
     public int rows() {
-        return Math.toIntExact(masked.total()) + (kept == null ? 0 : kept.rows());
+        int summed = moment == null ? 0 : moment.counts().rows();
+        return Math.toIntExact(masked.total()) + summed + (kept == null ? 0 : kept.rows());
     }
 }

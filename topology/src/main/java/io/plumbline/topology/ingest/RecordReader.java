@@ -5,9 +5,11 @@ import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.wire.ActivationBlob;
+import io.plumbline.wire.ActivationRecord;
 import io.plumbline.wire.EmptyBatchException;
 import io.plumbline.wire.EncodedRows;
 import io.plumbline.wire.KnownHeaders;
+import io.plumbline.wire.MomentRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +19,7 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the bytes of one activation record, without decoding them.
+ * Checks the bytes of one activation record, rows or a moment, without decoding them.
  *
  * <p>The site is the {@code site} header, or the key where there is none; a hot site can so be spread over all partitions
  * by any key. The request is the {@code request} header, or the record itself. Thread-safe.
@@ -35,11 +37,13 @@ public final class RecordReader {
     private final int longestName;
     private final String configured;
     private final KnownHeaders knownHeaders = new KnownHeaders();
+    private final MomentChecks momentChecks;
 
     /** @param sites what records may be of; all others are refused */
     public RecordReader(Map<String, SiteShape> sites, Limits limits) {
         this.sites = Map.copyOf(sites);
         this.limits = limits;
+        momentChecks = new MomentChecks(limits);
         longestName = sites.keySet().stream()
                 .mapToInt(site -> site.getBytes(StandardCharsets.UTF_8).length)
                 .max()
@@ -62,7 +66,13 @@ public final class RecordReader {
         if (value == null) {
             throw new Refused(Reason.NULL_VALUE, "site %s: the record has no value".formatted(shape.site()));
         }
-        ActivationBlob blob = parse(shape, value);
+        Long id = idOf(shape, headers);
+        ActivationRecord parsed = parse(shape, value);
+        if (parsed instanceof MomentRecord moment) {
+            momentChecks.check(shape, moment, timestampMs);
+            return new Ingested(shape.site(), 0, null, null, MomentChecks.masked(moment), 0, moment, id);
+        }
+        ActivationBlob blob = (ActivationBlob) parsed;
         checkRows(shape, blob);
         checkWidths(shape, blob);
         checkTokenIds(shape, blob);
@@ -77,7 +87,7 @@ public final class RecordReader {
         long group = name == null ? record : RowSample.requestHash(name);
         String shortName = name == null ? null : RequestTotals.shortName(name);
         RowMask.Kept<ActivationBlob> kept = shape.mask().apply(blob);
-        return new Ingested(shape.site(), group, shortName, kept.rows(), kept.masked(), record);
+        return new Ingested(shape.site(), group, shortName, kept.rows(), kept.masked(), record, null, id);
     }
 
     private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {
@@ -98,9 +108,17 @@ public final class RecordReader {
         return shape;
     }
 
-    private ActivationBlob parse(SiteShape shape, byte[] value) throws Refused {
+    private static @Nullable Long idOf(SiteShape shape, Headers headers) throws Refused {
         try {
-            return ActivationBlob.parse(value, knownHeaders);
+            return RecordId.of(headers);
+        } catch (IllegalArgumentException e) {
+            throw new Refused(Reason.MALFORMED, "site %s: %s".formatted(shape.site(), e.getMessage()));
+        }
+    }
+
+    private ActivationRecord parse(SiteShape shape, byte[] value) throws Refused {
+        try {
+            return ActivationRecord.parse(value, knownHeaders);
         } catch (EmptyBatchException e) {
             throw new Refused(Reason.EMPTY_BATCH, "site %s: %s".formatted(shape.site(), e.getMessage()));
         } catch (IllegalArgumentException e) {

@@ -10,6 +10,8 @@ final class Counters {
     record OfSite(
             Counter records,
             Counter rows,
+            Counter momentRecords,
+            Counter repeatedRecords,
             Counter windows,
             Counter boundViolations,
             Counter publications,
@@ -33,6 +35,16 @@ final class Counters {
         return new OfSite(
                 counter("plumbline.records", "Activation records accepted", "site", site),
                 counter("plumbline.rows", "Activation rows accepted", "site", site),
+                counter(
+                        "plumbline.moment.records",
+                        "Accepted records that brought moments instead of rows",
+                        "site",
+                        site),
+                counter(
+                        "plumbline.repeated.records",
+                        "Accepted records whose record_id their open pane knew; not added again",
+                        "site",
+                        site),
                 counter("plumbline.windows", "Windows closed", "site", site),
                 counter(
                         "plumbline.bound.violations",

@@ -187,6 +187,16 @@ public final class Metrics implements AutoCloseable {
         });
     }
 
+    /** An accepted record brought a moment instead of rows. */
+    public void momentAccepted(String site) {
+        guarded(() -> site(site).momentRecords().increment());
+    }
+
+    /** An accepted record came again under its id and was not added. */
+    public void recordRepeated(String site) {
+        guarded(() -> site(site).repeatedRecords().increment());
+    }
+
     /** Rows came too late for their window; {@code reason} is one of a fixed set. */
     public void rowsLate(String site, long rows, String reason) {
         guarded(() -> counters.lateRows(site(site).label(), reason).increment((double) rows));

@@ -45,6 +45,16 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     }
 
     @Override
+    public void onMoment(String site) {
+        metrics.momentAccepted(site);
+    }
+
+    @Override
+    public void onRepeated(String site) {
+        metrics.recordRepeated(site);
+    }
+
+    @Override
     public void onRead(long nanoseconds) {
         metrics.took(Stage.INGEST, nanoseconds);
     }

@@ -20,6 +20,16 @@ record Watchers(PipelineMetrics metrics, Console console) implements IngestListe
     }
 
     @Override
+    public void onMoment(String site) {
+        metrics.onMoment(site);
+    }
+
+    @Override
+    public void onRepeated(String site) {
+        metrics.onRepeated(site);
+    }
+
+    @Override
     public void onRead(long nanoseconds) {
         metrics.onRead(nanoseconds);
     }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param sample deterministic sample of its rows
  * @param masked rows of the window that were taken out before its moment and its sample
  * @param requests records that contributed
+ * @param momentRecords records that brought moments instead of rows
  * @param requestTotals what came of its requests; null where the site has no projection, or where not every record was added under it, as
  *     while instances with two baselines run beside each other
  * @param closedBy what let it close
@@ -27,6 +28,7 @@ public record ClosedWindow(
         RowSample sample,
         MaskedRows masked,
         long requests,
+        long momentRecords,
         @Nullable RequestTotals requestTotals,
         ClosedBy closedBy,
         RowAccount account,
@@ -35,7 +37,18 @@ public record ClosedWindow(
     /** The same with a newer account. */
     ClosedWindow with(RowAccount newer) {
         return new ClosedWindow(
-                site, startMs, endMs, moment, sample, masked, requests, requestTotals, closedBy, newer, complete);
+                site,
+                startMs,
+                endMs,
+                moment,
+                sample,
+                masked,
+                requests,
+                momentRecords,
+                requestTotals,
+                closedBy,
+                newer,
+                complete);
     }
 
     /** What let a window close. */

@@ -7,10 +7,12 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.EncodedRows;
+import io.plumbline.wire.MomentRecord;
 import io.plumbline.wire.MomentTile;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The second moment, the row sample and the request totals of one site over one pane, being filled. One stream task owns it.
@@ -20,7 +22,8 @@ import java.util.List;
  * changed, and sampled rows that came.
  *
  * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of sample; of
- * totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored.
+ * totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored; {@value RecordIds#BYTES} of each record
+ * id.
  */
 final class Pane {
 
@@ -29,7 +32,10 @@ final class Pane {
     private final PaneRequests requestTotals;
     private final long[] tileRows;
     private final BitSet changedTiles = new BitSet();
+    private final RecordIds ids = new RecordIds();
     private long requests;
+    private long records;
+    private long momentRecords;
     private MaskedRows masked = MaskedRows.NONE;
 
     /** Hashes of the sampled rows that are stored, ascending, and how many rows the stored parts hold in all. */
@@ -53,19 +59,43 @@ final class Pane {
 
     /** Adds every row of a record of this event time, once; masked ones are only counted. */
     void add(Ingested record, long timestampMs) {
+        ids.remember(record.id());
+        records++;
         masked = masked.plus(record.masked());
+        MomentRecord sent = record.moment();
+        if (sent != null) {
+            add(sent);
+        }
         ActivationBlob kept = record.kept();
         if (kept == null) {
             return;
         }
         moment.addFloats(kept.targetRows());
-        for (int tile = 0; tile < tileRows.length; tile++) {
-            tileRows[tile] += kept.rows();
-        }
-        changedTiles.set(0, tileRows.length);
+        countRows(kept.rows());
         requests++;
         requestTotals.add(record, kept.targetRows());
         offerToSample(record, kept, timestampMs);
+    }
+
+    /** Its requests are in no totals: their rows are not there. */
+    private void add(MomentRecord sent) {
+        moment.merge(sent);
+        countRows(sent.counts().rows());
+        requests += sent.counts().requests();
+        momentRecords++;
+        sample.merge(sent);
+    }
+
+    private void countRows(int rows) {
+        for (int tile = 0; tile < tileRows.length; tile++) {
+            tileRows[tile] += rows;
+        }
+        changedTiles.set(0, tileRows.length);
+    }
+
+    /** Whether a record of this id was added; never so for null. */
+    boolean remembers(@Nullable Long id) {
+        return ids.holds(id);
     }
 
     /** Of the rows that do not enter nothing but a hash is computed. */
@@ -117,14 +147,22 @@ final class Pane {
         requests += count;
     }
 
+    void addRecords(long count) {
+        records += count;
+    }
+
+    void addMomentRecords(long count) {
+        momentRecords += count;
+    }
+
     void addMasked(MaskedRows more) {
         masked = masked.plus(more);
     }
 
-    /** What moment, sample and request totals hold. */
+    /** What moment, sample, request totals and record ids hold. */
     long bytes() {
         long d = moment.dimension();
-        return 4 * d * (d + 3) + sample.bytes() + requestTotals.bytes();
+        return 4 * d * (d + 3) + sample.bytes() + requestTotals.bytes() + ids.bytes();
     }
 
     /** Whether all tiles and request totals of every sender are in. */
@@ -212,7 +250,22 @@ final class Pane {
         return rows() + masked.total();
     }
 
+    /** Records that contributed rows; a moment counts for as many as its producer says. */
     long requests() {
         return requests;
+    }
+
+    /** Records that were added here, each once. */
+    long records() {
+        return records;
+    }
+
+    /** Moments that came instead of rows. */
+    long momentRecords() {
+        return momentRecords;
+    }
+
+    RecordIds ids() {
+        return ids;
     }
 }

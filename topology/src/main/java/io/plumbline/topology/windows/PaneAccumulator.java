@@ -101,16 +101,19 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         long wallMs = context().currentSystemTimeMs();
         clock.sawRecordAt(wallMs);
         context().recordMetadata().ifPresent(place -> silence.sawOffset(place.offset(), wallMs));
-        clock.countRead(rows);
         boolean speaksAgain = clock.silent();
         clock.silent(false);
         long paneStart = settings.paneStart(record.timestamp());
-        if (clock.isClosed(paneStart + settings.paneMs())) {
+        if (isRepeated(panes.panes(site).get(paneStart), ingested)) {
+            listener.onRepeated(site);
+        } else if (clock.isClosed(paneStart + settings.paneMs())) {
+            clock.countRead(rows);
             LateReason reason = reasonOf(clock, paneStart + settings.paneMs());
             clock.countLate(rows, reason);
             listener.onLate(site, rows, reason);
         } else {
             long begin = System.nanoTime();
+            clock.countRead(rows);
             panes.paneToChange(site, paneStart).add(ingested, record.timestamp());
             listener.onAccumulated(site, rows, System.nanoTime() - begin);
         }
@@ -125,6 +128,10 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         }
         panes.touch(site);
         signalCommitHook();
+    }
+
+    private static boolean isRepeated(@Nullable Pane open, Ingested record) {
+        return open != null && open.remembers(record.id());
     }
 
     private void write(PaneStore<SiteClock> panes) {
@@ -178,6 +185,12 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         }
         if (pane.masked().total() > 0) {
             forward(site, new PaneMessage.Masked(partition, startMs, settings.paneMs(), pane.masked()), startMs);
+        }
+        if (pane.momentRecords() > 0) {
+            forward(
+                    site,
+                    new PaneMessage.Moments(partition, startMs, settings.paneMs(), pane.momentRecords()),
+                    startMs);
         }
         for (byte[] part : pane.sample().encode(RowSample.RECORD_PART_BYTES)) {
             forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);

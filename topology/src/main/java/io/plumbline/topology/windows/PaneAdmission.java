@@ -2,27 +2,45 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.wire.MomentRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses records of a site whose open pane holds as many as allowed. What can be known where records are read is one pane
- * on one source partition, so that is what is counted; late records are not, since they enter no pane.
+ * on one source partition, so that is what is counted; late records are not, since they enter no pane. A moment of rows from more than
+ * one pane is refused, too.
  *
  * <p>The count is the pane's own: it comes back with the pane after a crash, and counts what was counted.
  */
 record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int requestsPerWindow) implements Admission {
 
     @Override
-    public @Nullable DeadLetter refusal(String site, long timestampMs) {
+    public @Nullable DeadLetter refusal(Ingested record, long timestampMs) {
+        String site = record.site();
         long startMs = settings.paneStart(timestampMs);
+        MomentRecord moment = record.moment();
+        if (moment != null
+                && (settings.paneStart(moment.pane().startMs()) != startMs
+                        || settings.paneStart(moment.pane().lastMs()) != startMs)) {
+            return straddles(site, moment.pane());
+        }
         Pane open = panes.panes(site).get(startMs);
-        if (open == null || open.requests() < requestsPerWindow) {
+        if (open == null || open.records() < requestsPerWindow || open.remembers(record.id())) {
             return null;
         }
         return new DeadLetter(
                 DeadLetter.Reason.TOO_MANY_REQUESTS,
                 ("site %s: the pane of %d ms from %d ms on holds %d records of this partition, as many as"
                                 + " limits.requests_per_window allows; no row of this one was added")
-                        .formatted(site, settings.paneMs(), startMs, open.requests()));
+                        .formatted(site, settings.paneMs(), startMs, open.records()));
+    }
+
+    private DeadLetter straddles(String site, MomentRecord.Pane pane) {
+        return new DeadLetter(
+                DeadLetter.Reason.STRADDLES_PANES,
+                ("site %s: the moment is of the %d ms from %d ms on, and the monitor cuts time into panes of %d ms from 1970 on; its rows"
+                                + " cannot be parted, send a moment for each pane, of a size that divides it")
+                        .formatted(site, pane.sizeMs(), pane.startMs(), settings.paneMs()));
     }
 }

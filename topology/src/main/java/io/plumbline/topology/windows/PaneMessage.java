@@ -13,7 +13,7 @@ import java.util.UUID;
  * <pre>
  * offset  size  field
  *      0     1  version, 3
- *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked, 5 part of request totals
+ *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked, 5 part of request totals, 6 moments
  *      2     8  application that writes, {@link #application}
  *     10     4  source partition
  *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane
@@ -23,6 +23,7 @@ import java.util.UUID;
  *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  silent: 0 or 1
  *              27  8  event time, ms     35 40  {@link RowsRead}, its components
  *  masked      14  8  pane start, ms     22  8  pane length, ms      30  8  rows by token   38  8  rows by norm
+ *  moments     14  8  pane start, ms     22  8  pane length, ms      30  8  moment records
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up, the
@@ -36,6 +37,7 @@ sealed interface PaneMessage {
     byte PROGRESS = 3;
     byte MASKED = 4;
     byte TOTALS = 5;
+    byte MOMENTS = 6;
 
     /** The source partition that speaks. */
     int partition();
@@ -76,6 +78,18 @@ sealed interface PaneMessage {
                     .putLong(paneMs)
                     .putLong(rows.byToken())
                     .putLong(rows.byNorm())
+                    .array();
+        }
+    }
+
+    /** How many records of a closed pane brought moments instead of rows; sent after its tiles, where there are any. */
+    record Moments(int partition, long paneStartMs, long paneMs, long records) implements PaneMessage {
+        @Override
+        public byte[] encode(long application) {
+            return header(MOMENTS, application, partition, 24)
+                    .putLong(paneStartMs)
+                    .putLong(paneMs)
+                    .putLong(records)
                     .array();
         }
     }
@@ -214,6 +228,8 @@ sealed interface PaneMessage {
                             time(buffer.getLong()),
                             buffer.getLong(),
                             new MaskedRows(rows(buffer.getLong()), rows(buffer.getLong())));
+                case MOMENTS ->
+                    new Moments(partition, time(buffer.getLong()), buffer.getLong(), rows(buffer.getLong()));
                 default -> throw new IllegalArgumentException("pane message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {

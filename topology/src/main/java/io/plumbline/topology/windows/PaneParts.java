@@ -5,8 +5,8 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * The parts of one pane's row sample and of its request totals in the inner store: how many there are, so that more are appended and all
- * are deleted.
+ * The parts of one pane's row sample, of its request totals and of its record ids in the inner store: how many there are, so that more
+ * are appended and all are deleted.
  */
 final class PaneParts {
 
@@ -15,6 +15,7 @@ final class PaneParts {
     private final long startMs;
     private int samples;
     private int totals;
+    private int ids;
 
     PaneParts(KeyValueStore<Bytes, byte[]> inner, String site, long startMs) {
         this.inner = inner;
@@ -26,8 +27,10 @@ final class PaneParts {
     void found(byte kind, int index) {
         if (kind == PaneKeys.SAMPLE) {
             samples = Math.max(samples, index + 1);
-        } else {
+        } else if (kind == PaneKeys.TOTALS) {
             totals = Math.max(totals, index + 1);
+        } else {
+            ids = Math.max(ids, index + 1);
         }
     }
 
@@ -40,6 +43,11 @@ final class PaneParts {
         samples = write(PaneKeys.SAMPLE, samples, anew, pane.newSampleParts());
         PaneRequests.Stored requests = pane.requestTotals().store();
         totals = write(PaneKeys.TOTALS, totals, requests.anew(), requests.parts());
+        int part = pane.ids().firstChangedPart();
+        for (byte[] some : pane.ids().store()) {
+            inner.put(PaneKeys.pane(site, startMs, PaneKeys.IDS, part++), some);
+            ids = Math.max(ids, part);
+        }
     }
 
     /** Returns how many there are now. */
@@ -55,6 +63,7 @@ final class PaneParts {
     void delete() {
         delete(PaneKeys.SAMPLE, 0, samples);
         delete(PaneKeys.TOTALS, 0, totals);
+        delete(PaneKeys.IDS, 0, ids);
     }
 
     private void delete(byte kind, int from, int to) {

@@ -191,6 +191,8 @@ final class PaneStore<S> implements StateStore {
                             .putLong(pane.masked().byNorm())
                             .putLong(pane.requestTotals().sent())
                             .putLong(pane.requestTotals().arrived())
+                            .putLong(pane.records())
+                            .putLong(pane.momentRecords())
                             .array());
             for (int index : pane.changedTiles()) {
                 inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, index), pane.encodedTile(index));
@@ -209,8 +211,11 @@ final class PaneStore<S> implements StateStore {
         return storedParts.computeIfAbsent(id, name -> new PaneParts(inner, name.site(), name.startMs()));
     }
 
-    /** Requests, length and masked rows of a pane, and the records that were sent in request totals and that arrived. */
-    private static final int COUNTS_BYTES = 6 * Long.BYTES;
+    /**
+     * Requests, length and masked rows of a pane, the records that were sent in request totals and that arrived, and how many records and
+     * moments were added.
+     */
+    private static final int COUNTS_BYTES = 8 * Long.BYTES;
 
     /** Replaces the live objects by what the inner store holds, of sites not configured here too. */
     void reset() {
@@ -243,6 +248,8 @@ final class PaneStore<S> implements StateStore {
             requireSamePaneLength(id.site(), stored.getLong());
             pane.addMasked(new MaskedRows(stored.getLong(), stored.getLong()));
             pane.requestTotals().loaded(stored.getLong(), stored.getLong());
+            pane.addRecords(stored.getLong());
+            pane.addMomentRecords(stored.getLong());
         });
         dirtyPanes.clear();
     }
@@ -253,7 +260,7 @@ final class PaneStore<S> implements StateStore {
         return counts;
     }
 
-    /** Takes in a tile, or a part of the sample or of request totals; returns how many sampled rows it holds. */
+    /** Takes in a tile, or a part of the sample, of request totals or of record ids; returns how many sampled rows it holds. */
     private int load(PaneId id, PaneKeys key, byte[] value) {
         PaneParts parts = partsOf(id);
         switch (key.part()) {
@@ -271,19 +278,23 @@ final class PaneStore<S> implements StateStore {
                 pane.addTile(tile);
                 return 0;
             }
-            case PaneKeys.SAMPLE, PaneKeys.TOTALS -> {
+            case PaneKeys.SAMPLE, PaneKeys.TOTALS, PaneKeys.IDS -> {
                 // Both kinds of store hand out entries in the order of their keys: the tiles came before.
                 Pane pane = dirtyPanes.get(id);
                 if (pane == null) {
                     throw new IllegalStateException(
-                            "the state store holds a row sample or request totals of site %s without its moment; reset the application's state"
+                            "the state store holds a row sample, request totals or record ids of site %s without its moment; reset the application's state"
                                     .formatted(key.site()));
                 }
                 parts.found(key.part(), key.index());
                 if (key.part() == PaneKeys.SAMPLE) {
                     return pane.addSamplePart(value);
                 }
-                pane.requestTotals().load(value);
+                if (key.part() == PaneKeys.TOTALS) {
+                    pane.requestTotals().load(value);
+                } else {
+                    pane.ids().load(value);
+                }
                 return 0;
             }
             default -> throw new IllegalStateException("pane part of unknown kind " + key.part());

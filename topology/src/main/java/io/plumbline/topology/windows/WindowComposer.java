@@ -141,6 +141,11 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             addTile(site, progress, tile);
         } else if (message instanceof PaneMessage.Masked masked) {
             addMasked(site, progress, masked);
+        } else if (message instanceof PaneMessage.Moments moments) {
+            requirePane(moments.paneStartMs(), moments.paneMs());
+            if (!isLate(progress, moments.paneStartMs())) {
+                paneWithTiles(site, moments.paneStartMs()).addMomentRecords(moments.records());
+            }
         } else if (message instanceof PaneMessage.SamplePart part) {
             requirePane(part.paneStartMs(), part.paneMs());
             if (!isLate(progress, part.paneStartMs())) {

@@ -6,6 +6,9 @@ public interface WindowListener {
     /** {@code rows} accepted rows of {@code site} are in no window. */
     void onLate(String site, long rows, LateReason reason);
 
+    /** A record of {@code site} came again under an id that its open pane knows; none of its rows counts twice. */
+    default void onRepeated(String site) {}
+
     /** {@code nanoseconds} were spent adding {@code rows} rows of {@code site} to their pane. */
     void onAccumulated(String site, int rows, long nanoseconds);
 

@@ -46,11 +46,13 @@ record WindowPanes(
         RowSample sample = RowSample.ofCapacity(sampleCapacity);
         MaskedRows masked = MaskedRows.NONE;
         long requests = 0;
+        long momentRecords = 0;
         boolean complete = true;
         for (Pane pane : panes) {
             sample.merge(pane.sample());
             masked = masked.plus(pane.masked());
             requests += pane.requests();
+            momentRecords += pane.momentRecords();
             complete &= pane.isComplete();
         }
         return new ClosedWindow(
@@ -62,6 +64,7 @@ record WindowPanes(
                 sample,
                 masked,
                 requests,
+                momentRecords,
                 requestTotals(requests),
                 closedBy,
                 account,

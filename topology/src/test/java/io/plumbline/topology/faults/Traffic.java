@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * compared bit by bit. Every site is spread over all partitions by the {@code site} header.
  *
  * <p>Each window brings one late record per site for the window before (late at level 1 for certain: the same site and
- * partition has passed that window) and records that must become dead letters. Late records of a site differ in their
+ * partition has passed that window), records that are sent twice under one id and must count once, and records that must become dead
+ * letters. Late records of a site differ in their
  * number of rows, so that a late record seen again after a crash is known for the one it is.
  *
  * <p>Used by one thread at a time.
@@ -66,6 +67,7 @@ public final class Traffic implements AutoCloseable {
     private final RequestProjection projection;
     private final Map<String, Integer> lateRecords = new ConcurrentHashMap<>();
     private final List<Future<RecordMetadata>> acknowledgements = new ArrayList<>();
+    private final List<Runnable> again = new ArrayList<>();
     private int nextWindow;
     private long rowsIn;
     private long lateRows;
@@ -103,8 +105,17 @@ public final class Traffic implements AutoCloseable {
             byte[] value = ActivationRecords.blob(rows);
             add(site + "@" + startMs, rows, request, RowSample.recordHash(value, timestampMs, null));
             rowsIn += ROWS;
-            send(site, partition, timestampMs, value, request);
+            // Some records are sent twice, at once or behind others, and ask to count once.
+            String id = turn % 3 == 0 ? "record " + window + "/" + i : null;
+            send(site, partition, timestampMs, value, request, id);
+            if (id != null) {
+                again.add(() -> send(site, partition, timestampMs, value, request, id));
+            }
+            if (random.nextInt(8) == 0) {
+                sendAgain();
+            }
         }
+        sendAgain();
         for (int i = 0; window > 0 && i < shape.sites(); i++) {
             String site = shape.site(i);
             int rows = lateRecords.merge(site, 1, Integer::sum);
@@ -114,6 +125,11 @@ public final class Traffic implements AutoCloseable {
             send(site, partition, startMs - 1, ActivationRecords.integerRows(i, rows, shape.width()), false);
         }
         sendBad(shape.site(window % shape.sites()), random.nextInt(shape.partitions()), startMs);
+    }
+
+    private void sendAgain() {
+        again.forEach(Runnable::run);
+        again.clear();
     }
 
     private void add(String window, Matrix rows, @Nullable String request, long record) {
@@ -160,10 +176,14 @@ public final class Traffic implements AutoCloseable {
         acknowledgements.add(producer.send(record));
     }
 
-    private void send(String site, int partition, long timestampMs, byte[] value, @Nullable String request) {
+    private void send(
+            String site, int partition, long timestampMs, byte[] value, @Nullable String request, @Nullable String id) {
         ProducerRecord<byte[], byte[]> record = record(site, partition, timestampMs, value);
         if (request != null) {
             record.headers().add("request", request.getBytes(StandardCharsets.UTF_8));
+        }
+        if (id != null) {
+            record.headers().add("record_id", id.getBytes(StandardCharsets.UTF_8));
         }
         acknowledgements.add(producer.send(record));
     }

@@ -7,6 +7,8 @@ import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.MomentRecord;
+import io.plumbline.wire.MomentRecordWriter;
 import io.plumbline.wire.SafetensorsWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -63,7 +65,21 @@ public final class IngestTargets {
                         .add("hidden_states", DType.F16, rows)
                         .addLongs("token_ids", 1, 2, 3, 4, 5)
                         .toBytes()));
+        corpus.add(record(0, "sae", moment()));
         return corpus;
+    }
+
+    /** Of two rows of three columns at the time of every record here. */
+    private static byte[] moment() {
+        return MomentRecordWriter.of(
+                        new MomentRecord.Counts(2, 1, 1, 0),
+                        new MomentRecord.Pane(0, 10),
+                        3,
+                        new double[] {3, 3, 3, 5, 5, 5, 5, 5, 5},
+                        DType.F64,
+                        Math.sqrt(12))
+                .sample(new long[] {-4}, new long[] {9}, new long[] {5}, List.of(new float[] {2, 2, 2}), null)
+                .toBytes();
     }
 
     private static List<byte[]> record(int flags, String site, byte[] value) {
@@ -90,7 +106,7 @@ public final class IngestTargets {
         }
         try {
             Ingested taken = READER.read(key, value, headers, 5);
-            if (taken.kept().rows() < 1) {
+            if (taken.rows() < 1 || (taken.kept() == null) == (taken.moment() == null)) {
                 throw new AssertionError("a batch without rows");
             }
         } catch (Refused refused) {

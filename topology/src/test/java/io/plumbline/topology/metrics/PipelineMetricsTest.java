@@ -144,6 +144,7 @@ class PipelineMetricsTest {
                 12,
                 11,
                 1,
+                0,
                 List.of(
                         new WorstRequest("chat\n17", 118, 640.0, 1e-6, 0.5),
                         new WorstRequest("chat\t17", 20, 600.0, 1e-6, 0.25)),

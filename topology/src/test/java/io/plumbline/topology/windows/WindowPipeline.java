@@ -49,6 +49,9 @@ final class WindowPipeline implements AutoCloseable {
     /** Integers, so that sums are exact. */
     static final RequestProjection PROJECTION = RequestProjection.of(ActivationRecords.integerRows(3, 2, WIDTH));
 
+    /** That a pane of a partition takes. */
+    static final int MOST_RECORDS = 200;
+
     /** Of which totals are kept, of a pane and of a window. */
     static final int REQUESTS = 6;
 
@@ -57,6 +60,9 @@ final class WindowPipeline implements AutoCloseable {
     final List<Integer> givenUp = new ArrayList<>();
     long rowsAccepted;
     long deadLetters;
+    final List<DeadLetter.Reason> refusals = new ArrayList<>();
+    long moments;
+    long repeated;
     final List<Long> stalls = new ArrayList<>();
 
     /** Windows whose panes were added together. */
@@ -115,9 +121,17 @@ final class WindowPipeline implements AutoCloseable {
             topology.addSource("activations-source", in, in, "activations");
             topology.addProcessor(
                     "ingest",
-                    IngestProcessor.supplier(shapes, Limits.DEFAULT, watcher, "accumulate", "refused", 1_000_000),
+                    IngestProcessor.supplier(
+                            shapes,
+                            Limits.DEFAULT,
+                            stage.admission(MOST_RECORDS),
+                            watcher,
+                            "accumulate",
+                            "refused",
+                            1_000_000),
                     "activations-source");
             topology.addProcessor("accumulate", stage.accumulator(), "ingest");
+            topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
             topology.addSink("refused", "dead-letters", out, out, "ingest");
             topology.addSink("closed-panes", "moments", out, out, "accumulate");
             readers.add(driver(topology, folder.resolve("reader-" + partition)));
@@ -147,16 +161,27 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     void read(String site, int partition, byte[] value, long timestampMs) {
-        read(site, null, partition, value, timestampMs);
+        read(site, (String) null, partition, value, timestampMs);
     }
 
     /** A record of a request of this name. */
     void read(String site, @Nullable String request, int partition, byte[] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
-        headers.add("site", site.getBytes(StandardCharsets.UTF_8));
         if (request != null) {
             headers.add("request", request.getBytes(StandardCharsets.UTF_8));
         }
+        read(site, headers, partition, value, timestampMs);
+    }
+
+    /** A record that counts once, however often it comes. */
+    void readOnce(String id, int partition, byte[] value, long timestampMs) {
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("record_id", id.getBytes(StandardCharsets.UTF_8));
+        read(SITE, headers, partition, value, timestampMs);
+    }
+
+    private void read(String site, RecordHeaders headers, int partition, byte[] value, long timestampMs) {
+        headers.add("site", site.getBytes(StandardCharsets.UTF_8));
         readers.get(partition)
                 .createInputTopic("activations", new ByteArraySerializer(), new ByteArraySerializer())
                 .pipeInput(new TestRecord<>(new byte[] {7}, value, headers, Instant.ofEpochMilli(timestampMs)));
@@ -278,6 +303,17 @@ final class WindowPipeline implements AutoCloseable {
         @Override
         public void onDeadLetter(DeadLetter.Reason reason) {
             deadLetters++;
+            refusals.add(reason);
+        }
+
+        @Override
+        public void onMoment(String site) {
+            moments++;
+        }
+
+        @Override
+        public void onRepeated(String site) {
+            repeated++;
         }
 
         @Override
