@@ -4,7 +4,6 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.MomentRecord;
-import io.plumbline.wire.MomentRecordWriter;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,17 +13,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums the rows of one site where they arise and makes moment records of them, for a model server on the JVM that sends moments instead of
- * rows ({@code docs/reference/moment-records.md}).
+ * Sums the rows of one site where they arise and makes moment records of them, for a model server on the JVM that sends
+ * moments instead of rows ({@code docs/reference/moment-records.md}).
  *
- * <p>A pane is sent when event time has passed its end by the grace, when the open panes are larger than they may be (the oldest first), by
- * {@link #flushBefore}, and by {@link #close}. Rows for a pane that was sent go into another record of it; the records add up.
+ * <p>A pane is sent when event time has passed its end by the grace, when the open panes are larger than they may be
+ * (the oldest first), by {@link #flushBefore}, and by {@link #close}. Rows for a pane that was sent go into another
+ * record of it; the records add up.
  *
- * <p><b>Arithmetic.</b> As in the service, {@link SecondMomentAccumulator#addFloats(Matrix)}. <b>Size.</b> {@code 4 d (d + 3)} bytes an open
- * pane, its sampled rows, and as much again while a pane is written.
+ * <p><b>Arithmetic.</b> As in the service, {@link SecondMomentAccumulator#addFloats(Matrix)}. <b>Size.</b> {@code 4 d
+ * (d + 3)} bytes an open pane, its sampled rows, and as much again while a pane is written.
  *
- * <p><b>Threads.</b> Any number may add; rows are summed by one at a time. The sink is called by the thread that ends a pane, after others
- * may go on.
+ * <p><b>Threads.</b> Any number may add; rows are summed by one at a time. The sink is called by the thread that ends a
+ * pane, after others may go on.
  */
 public final class MomentAccumulator implements AutoCloseable {
 
@@ -77,17 +77,15 @@ public final class MomentAccumulator implements AutoCloseable {
             }
         }
 
-        private int dimension() {
+        int dimension() {
             return targetWidth == null ? inputWidth : targetWidth;
         }
     }
 
-    private record Finished(long timestampMs, byte[] value) {}
-
     private final Settings settings;
     private final Sink sink;
     private final long producer;
-    private final TreeMap<Long, Open> panes = new TreeMap<>();
+    private final TreeMap<Long, OpenMoment> panes = new TreeMap<>();
     private long batches;
     private long eventTimeMs = Long.MIN_VALUE;
     private boolean closed;
@@ -127,8 +125,8 @@ public final class MomentAccumulator implements AutoCloseable {
     }
 
     /**
-     * Adds the rows of a batch under the identity that they would have in a row record: for who has its bytes. The sample is then that of
-     * the row records.
+     * Adds the rows of a batch under the identity that they would have in a row record: for who has its bytes. The
+     * sample is then that of the row records.
      *
      * @param record of {@link RowSample#recordHash}
      */
@@ -141,21 +139,20 @@ public final class MomentAccumulator implements AutoCloseable {
         requireFloats(batch.activations());
         requireFloats(batch.targetRows());
         RowMask.Kept<ActivationBatch> kept = settings.mask().apply(batch);
-        List<Finished> finished = new ArrayList<>();
+        List<OpenMoment.Finished> finished = new ArrayList<>();
         synchronized (this) {
             if (closed) {
                 throw new IllegalStateException("the accumulator is closed; the rows were not added");
             }
             long identity = recordIdentity(producer, batches++);
             long startMs = Math.floorDiv(timestampMs, settings.paneMs()) * settings.paneMs();
-            Open full = panes.get(startMs);
+            OpenMoment full = panes.get(startMs);
             if (full != null && full.rows() > MomentRecord.MOST_ROWS - batch.rows()) {
                 finished.add(full.finish());
                 panes.remove(startMs);
             }
-            Open open = panes.computeIfAbsent(startMs, start -> new Open(settings, start));
-            open.newestMs = Math.max(open.newestMs, timestampMs);
-            open.masked = open.masked.plus(kept.masked());
+            OpenMoment open = panes.computeIfAbsent(startMs, start -> new OpenMoment(settings, start));
+            open.sawTime(timestampMs, kept.masked());
             ActivationBatch rows = kept.rows();
             if (rows != null) {
                 long named = record == null ? identity : record;
@@ -174,7 +171,7 @@ public final class MomentAccumulator implements AutoCloseable {
 
     /** Sends panes that end by {@code timeMs}, of event time: to be called now and then where rows may stop coming. */
     public void flushBefore(long timeMs) {
-        List<Finished> finished = new ArrayList<>();
+        List<OpenMoment.Finished> finished = new ArrayList<>();
         synchronized (this) {
             take(timeMs, finished);
         }
@@ -184,7 +181,7 @@ public final class MomentAccumulator implements AutoCloseable {
     /** Sends all open panes and takes no more rows. */
     @Override
     public void close() {
-        List<Finished> finished = new ArrayList<>();
+        List<OpenMoment.Finished> finished = new ArrayList<>();
         synchronized (this) {
             closed = true;
             take(Long.MAX_VALUE, finished);
@@ -194,11 +191,11 @@ public final class MomentAccumulator implements AutoCloseable {
 
     /** Bytes that the open panes hold. */
     public synchronized long bytes() {
-        return panes.values().stream().mapToLong(Open::bytes).sum();
+        return panes.values().stream().mapToLong(OpenMoment::bytes).sum();
     }
 
-    private void take(long upToMs, List<Finished> finished) {
-        for (Map.Entry<Long, Open> first = panes.firstEntry();
+    private void take(long upToMs, List<OpenMoment.Finished> finished) {
+        for (Map.Entry<Long, OpenMoment> first = panes.firstEntry();
                 first != null && first.getKey() + settings.paneMs() <= upToMs;
                 first = panes.firstEntry()) {
             finished.add(first.getValue().finish());
@@ -206,8 +203,8 @@ public final class MomentAccumulator implements AutoCloseable {
         }
     }
 
-    private void send(List<Finished> finished) {
-        for (Finished one : finished) {
+    private void send(List<OpenMoment.Finished> finished) {
+        for (OpenMoment.Finished one : finished) {
             sink.take(one.timestampMs(), one.value());
         }
     }
@@ -230,88 +227,6 @@ public final class MomentAccumulator implements AutoCloseable {
             if (!(Math.abs(values[i]) <= Float.MAX_VALUE)) {
                 throw new NonFiniteRowException(i / rows.columns(), i % rows.columns(), values[i]);
             }
-        }
-    }
-
-    /** One pane being filled. */
-    private static final class Open {
-        private final Settings settings;
-        private final long startMs;
-        private final SecondMomentAccumulator moment;
-        private final RowSample sample;
-        private MaskedRows masked = MaskedRows.NONE;
-        private long newestMs;
-        private int requests;
-        private double largestNorm;
-
-        Open(Settings settings, long startMs) {
-            this.settings = settings;
-            this.startMs = startMs;
-            newestMs = startMs;
-            moment = SecondMomentAccumulator.ofDimension(settings.dimension());
-            sample = RowSample.ofCapacity(settings.sampleRows());
-        }
-
-        /** Masked ones among them. */
-        long rows() {
-            return moment.rows() + masked.total();
-        }
-
-        long bytes() {
-            return 4L * moment.dimension() * (moment.dimension() + 3) + sample.bytes();
-        }
-
-        void add(ActivationBatch batch, long record, long request, long timestampMs) {
-            moment.addFloats(batch.targetRows());
-            requests++;
-            for (int row = 0; row < batch.rows(); row++) {
-                largestNorm = Math.max(largestNorm, RowMask.norm(batch.targetRows(), row));
-                long hash = RowSample.hash(record, row);
-                if (hash <= sample.threshold()) {
-                    Matrix targets = batch.targets();
-                    sample.offer(
-                            hash,
-                            request,
-                            timestampMs,
-                            floats(batch.activations(), row),
-                            targets == null ? null : floats(targets, row));
-                }
-            }
-        }
-
-        Finished finish() {
-            MomentRecordWriter writer = MomentRecordWriter.of(
-                            new MomentRecord.Counts(
-                                    Math.toIntExact(moment.rows()),
-                                    requests,
-                                    Math.toIntExact(masked.byToken()),
-                                    Math.toIntExact(masked.byNorm())),
-                            new MomentRecord.Pane(startMs, settings.paneMs()),
-                            moment.dimension(),
-                            moment.state(),
-                            settings.dtype(),
-                            largestNorm)
-                    .mask(settings.mask().applied());
-            List<SampledRow> rows = sample.rows();
-            if (!rows.isEmpty()) {
-                writer.sample(
-                        sample.hashes(),
-                        rows.stream().mapToLong(SampledRow::request).toArray(),
-                        rows.stream().mapToLong(SampledRow::timestampMs).toArray(),
-                        rows.stream().map(SampledRow::activation).toList(),
-                        settings.targetWidth() == null
-                                ? null
-                                : rows.stream().map(SampledRow::targetRow).toList());
-            }
-            return new Finished(newestMs, writer.toBytes());
-        }
-
-        private static float[] floats(Matrix matrix, int row) {
-            float[] values = new float[matrix.columns()];
-            for (int j = 0; j < values.length; j++) {
-                values[j] = (float) matrix.get(row, j);
-            }
-            return values;
         }
     }
 }

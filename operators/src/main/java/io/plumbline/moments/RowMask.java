@@ -64,7 +64,10 @@ public final class RowMask {
         return new MomentRecord.Mask(tokenIds.clone(), largestNorm);
     }
 
-    /** Whether what a producer took out is what this mask takes out; the largest norm up to a share of 1e-9, for its rounding. */
+    /**
+     * Whether what a producer took out is what this mask takes out; the largest norm up to a share of 1e-9, for
+     * its rounding.
+     */
     public boolean isApplied(MomentRecord.Mask applied) {
         return Arrays.equals(tokenIds, applied.tokenIds())
                 && (largestNorm == applied.largestNorm()

@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * the whole, in any order, over any number of partitions, and a replay gives it again. A row that arrives twice counts
  * once. Two rows of equal hash are taken for the same one, which of n rows loses about {@code n^2 2^-65}: none.
  *
- * <p>A producer that sends moments sends fewer sampled rows than came, and says that no other row has a hash up to the largest of
- * these: {@link #limitTo}. What is above the smallest such limit is known in part only and leaves the sample, which stays uniform.
+ * <p>A producer that sends moments sends fewer sampled rows than came, and says that no other row has a hash up to the
+ * largest of these: {@link #limitTo}. What is above the smallest such limit is known in part only and leaves the
+ * sample, which stays uniform.
  *
  * <p>A row may have its codes with it ({@link RowCodes}). They change nothing about the sample; of two equal rows the one that has them is kept.
  *
@@ -90,7 +91,10 @@ public final class RowSample {
         offer(new SampledRow(hash, request, timestampMs, activation, target));
     }
 
-    /** Adds the sampled rows of a moment that came as a record: those that it has, and that no other has a hash up to theirs. */
+    /**
+     * Adds the sampled rows of a moment that came as a record: those that it has, and that no other has a hash up
+     * to theirs.
+     */
     public void merge(MomentRecord record) {
         MomentRecord.Sample sent = record.sample();
         if (sent == null) {
@@ -135,7 +139,10 @@ public final class RowSample {
         return byHash.size() < capacity ? limit : byHash.lastKey();
     }
 
-    /** Leaves out rows whose hashes are above {@code hash}, from now on: of some of them it is not known whether they came. */
+    /**
+     * Leaves out rows whose hashes are above {@code hash}, from now on: of some of them it is not known whether
+     * they came.
+     */
     public void limitTo(long hash) {
         limit = Math.min(limit, hash);
         byHash.tailMap(limit, false).clear();
@@ -148,8 +155,8 @@ public final class RowSample {
 
     /**
      * Adds someone else's sample; the other one is not changed. Of two capacities the smaller one holds from then on: the
-     * bottom k of a union is only known up to the smaller k. So a capacity may be changed while samples are stored. Of two limits
-     * the smaller one holds, too.
+     * bottom k of a union is only known up to the smaller k. So a capacity may be changed while samples are stored. Of
+     * two limits the smaller one holds, too.
      */
     public RowSample merge(RowSample other) {
         shrinkTo(other.capacity);

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  *     25     4  features f of the encoder, 0 where no row has codes
  *     29    32  SHA-256 of the encoder, where there is one
  *  then per row: hash (8), request (8), event time in ms (8), a float32 activations, t float32 targets
- *  encoder       entries e (4), -1 for a row without codes; e features (4), ascending, below f; e values (8), finite, not 0
+ *  encoder       entries e (4), -1 for a row without codes; e features (4), ascending, below f; e values (8), finite,
+ *  not 0
  * </pre>
  *
  * <p>Version 1, of windows that were open when the program was replaced, has no event times; they are read as 0. Where no row has

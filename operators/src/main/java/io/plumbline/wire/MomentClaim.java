@@ -3,15 +3,17 @@ package io.plumbline.wire;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks whether the numbers of a {@link MomentRecord} can be those of rows. One number that no rows have would spoil a window.
+ * Looks whether the numbers of a {@link MomentRecord} can be those of rows. One number that no rows have would spoil a
+ * window.
  *
- * <p>With the moment {@code M}, the sum {@code s}, n rows, the largest norm {@code B} and the sampled rows y: {@code M_ii >= 0},
- * {@code |M_ij| <= sqrt(M_ii M_jj)}, {@code |s_i| <= sqrt(n M_ii)}, {@code B^2 <= tr M <= n B^2}, {@code Σ y_i^2 <= M_ii}, and the mean of
- * {@code |y|^2} is where Chernoff's bounds allow it beside {@code tr M / n} (Hoeffding 1963: for samples without replacement, too). All
- * up to a share of {@value #ROUNDING}, and of {@value #SHORT_ROUNDING} where the sample is of 16 bits.
+ * <p>With the moment {@code M}, the sum {@code s}, n rows, the largest norm {@code B} and the sampled rows y: {@code
+ * M_ii >= 0}, {@code |M_ij| <= sqrt(M_ii M_jj)}, {@code |s_i| <= sqrt(n M_ii)}, {@code B^2 <= tr M <= n B^2}, {@code Σ
+ * y_i^2 <= M_ii}, and the mean of {@code |y|^2} is where Chernoff's bounds allow it beside {@code tr M / n} (Hoeffding
+ * 1963: for samples without replacement, too). All up to a share of {@value #ROUNDING}, and of {@value #SHORT_ROUNDING}
+ * where the sample is of 16 bits.
  *
- * <p><b>Not seen:</b> whether M as a whole is positive semidefinite, and rows that were made up. <b>Cost.</b> One pass over the moment,
- * a root and a comparison an entry, and one over the sample; {@code 16 d} bytes.
+ * <p><b>Not seen:</b> whether M as a whole is positive semidefinite, and rows that were made up. <b>Cost.</b> One pass
+ * over the moment, a root and a comparison an entry, and one over the sample; {@code 16 d} bytes.
  */
 public final class MomentClaim {
 

@@ -4,14 +4,14 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second moment of the rows of one stretch of time, as a producer sends it instead of the rows. {@code docs/reference/moment-records.md}
- * has every tensor; {@link MomentRecordWriter} writes one.
+ * The second moment of the rows of one stretch of time, as a producer sends it instead of the rows. {@code
+ * docs/reference/moment-records.md} has every tensor; {@link MomentRecordWriter} writes one.
  *
- * <p>Its tensors agree with each other, which nothing else is said of here: widths are compared with a site's by whoever knows the
- * site, and {@link MomentClaim} looks at the numbers.
+ * <p>Its tensors agree with each other, which nothing else is said of here: widths are compared with a site's by
+ * whoever knows the site, and {@link MomentClaim} looks at the numbers.
  *
- * <p><b>Size.</b> {@code 8 d + 24 k} bytes beside the record's own, of width d with k sampled rows. Immutable and thread-safe; arrays and bytes
- * are not copied and must not be changed.
+ * <p><b>Size.</b> {@code 8 d + 24 k} bytes beside the record's own, of width d with k sampled rows. Immutable and
+ * thread-safe; arrays and bytes are not copied and must not be changed.
  */
 public final class MomentRecord implements ActivationRecord {
 
@@ -152,8 +152,8 @@ public final class MomentRecord implements ActivationRecord {
     }
 
     /**
-     * Copies numbers of the state {@code [ sum (d) | packed lower triangle (d (d + 1) / 2) ]} from {@code from} on, as many as fit into
-     * {@code target} or are there, and returns how many.
+     * Copies numbers of the state {@code [ sum (d) | packed lower triangle (d (d + 1) / 2) ]} from {@code from} on, as
+     * many as fit into {@code target} or are there, and returns how many.
      */
     public int copyState(int from, double[] target) {
         int d = sum.length;

@@ -6,9 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a {@link MomentRecord}: the sampled rows as F32, the moment as F64 or F32. It checks nothing but lengths; a reader does.
+ * Writes a {@link MomentRecord}: the sampled rows as F32, the moment as F64 or F32. It checks nothing but lengths; a
+ * reader does.
  *
- * <p><b>Size.</b> {@code 4 d (d + 3)} bytes as F64 and half as F32, and {@code 4 (d_in + d_out) + 24} a sampled row. Not thread-safe.
+ * <p><b>Size.</b> {@code 4 d (d + 3)} bytes as F64 and half as F32, and {@code 4 (d_in + d_out) + 24} a sampled row.
+ * Not thread-safe.
  */
 public final class MomentRecordWriter {
 

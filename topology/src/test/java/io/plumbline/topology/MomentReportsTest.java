@@ -12,6 +12,8 @@ import io.plumbline.moments.RowSample;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
@@ -141,7 +143,10 @@ class MomentReportsTest {
                 folder.resolve("state-" + name));
     }
 
-    /** @param producers of moments; every second request comes as rows where there are several, all where there are none */
+    /**
+     * @param producers of moments; every second request comes as rows where there are several, all where there
+     * are none
+     */
     private List<JsonNode> reports(int producers, DType dtype) throws IOException {
         try (Streaming stream = stream(producers + "-" + dtype)) {
             List<MomentAccumulator> accumulators = new ArrayList<>();

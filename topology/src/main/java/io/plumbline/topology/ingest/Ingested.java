@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param masked how many rows of the record were taken out; with those of the batch at least one
  * @param record identity of the record by what was sent, see {@link io.plumbline.moments.RowSample#recordHash}
  * @param moment the second moment that came instead of rows; {@code kept} is null then
- * @param id what the record is remembered by, so that it counts once when it is sent again, {@link RecordId}; null where the producer
- *     did not ask for it
+ * @param id what the record is remembered by, so that it counts once when it is sent again, {@link RecordId}; null
+ *     where the producer did not ask for it
  */
 public record Ingested(
         String site,

@@ -19,8 +19,8 @@ public final class RecordId {
     private RecordId() {}
 
     /**
-     * The first 64 bits of the SHA-256 of the header's bytes: nobody can make an id that takes another's place. Null where there is no
-     * such header.
+     * The first 64 bits of the SHA-256 of the header's bytes: nobody can make an id that takes another's place. Null
+     * where there is no such header.
      *
      * @throws IllegalArgumentException if it is empty or too long
      */

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * changed, and sampled rows that came.
  *
  * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of sample; of
- * totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored; {@value RecordIds#BYTES} of each record
- * id.
+ * totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored; {@value
+ * RecordIds#BYTES} of each record id.
  */
 final class Pane {
 

@@ -5,8 +5,8 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * The parts of one pane's row sample, of its request totals and of its record ids in the inner store: how many there are, so that more
- * are appended and all are deleted.
+ * The parts of one pane's row sample, of its request totals and of its record ids in the inner store: how many there
+ * are, so that more are appended and all are deleted.
  */
 final class PaneParts {
 

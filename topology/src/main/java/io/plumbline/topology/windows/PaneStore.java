@@ -212,8 +212,8 @@ final class PaneStore<S> implements StateStore {
     }
 
     /**
-     * Requests, length and masked rows of a pane, the records that were sent in request totals and that arrived, and how many records and
-     * moments were added.
+     * Requests, length and masked rows of a pane, the records that were sent in request totals and that arrived, and
+     * how many records and moments were added.
      */
     private static final int COUNTS_BYTES = 8 * Long.BYTES;
 
@@ -260,7 +260,10 @@ final class PaneStore<S> implements StateStore {
         return counts;
     }
 
-    /** Takes in a tile, or a part of the sample, of request totals or of record ids; returns how many sampled rows it holds. */
+    /**
+     * Takes in a tile, or a part of the sample, of request totals or of record ids; returns how many sampled rows
+     * it holds.
+     */
     private int load(PaneId id, PaneKeys key, byte[] value) {
         PaneParts parts = partsOf(id);
         switch (key.part()) {

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ids of the records of one pane whose producers want them to count once.
  *
- * <p>There are at most as many as records in the pane, which {@code limits.requests_per_window} bounds. They are stored in parts of
- * {@value #IDS_PER_PART}: only the last part grows, so a commit writes it and those after it.
+ * <p>There are at most as many as records in the pane, which {@code limits.requests_per_window} bounds. They are stored
+ * in parts of {@value #IDS_PER_PART}: only the last part grows, so a commit writes it and those after it.
  */
 final class RecordIds {
 

@@ -29,9 +29,10 @@
  * partitions, or that lasts longer than a pane, is one request in its window. Tile 0 says how many records the totals hold; a window where
  * they did not all come is not complete.
  *
- * <p><b>Moments instead of rows.</b> A record that brings a moment is added to its pane as a tile of another partition would be. Its requests are in no
- * totals, so a window with one has none. Its sampled rows are some of the smallest hashes of its own rows, and the sample of the pane and
- * of the window keeps the rows up to the smallest hash up to which all of them are known.
+ * <p><b>Moments instead of rows.</b> A record that brings a moment is added to its pane as a tile of another partition
+ * would be. Its requests are in no totals, so a window with one has none. Its sampled rows are some of the smallest
+ * hashes of its own rows, and the sample of the pane and of the window keeps the rows up to the smallest hash up to
+ * which all of them are known.
  *
  * <p><b>Sent again.</b> A pane of level 1 remembers the ids of records whose producers want them to count once ({@link
  * io.plumbline.topology.windows.RecordIds}), in the store and the transaction of their rows, until it closes.

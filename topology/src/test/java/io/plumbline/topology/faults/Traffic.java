@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * compared bit by bit. Every site is spread over all partitions by the {@code site} header.
  *
  * <p>Each window brings one late record per site for the window before (late at level 1 for certain: the same site and
- * partition has passed that window), records that are sent twice under one id and must count once, and records that must become dead
- * letters. Late records of a site differ in their
+ * partition has passed that window), records that are sent twice under one id and must count once, and records that
+ * must become dead letters. Late records of a site differ in their
  * number of rows, so that a late record seen again after a crash is known for the one it is.
  *
  * <p>Used by one thread at a time.

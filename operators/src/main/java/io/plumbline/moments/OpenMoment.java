@@ -1,0 +1,99 @@
+package io.plumbline.moments;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.MomentRecord;
+import io.plumbline.wire.MomentRecordWriter;
+import java.util.List;
+
+/** One pane of a {@link MomentAccumulator} being filled. Not thread-safe. */
+final class OpenMoment {
+
+    /** A record that is ready to be sent. */
+    record Finished(long timestampMs, byte[] value) {}
+
+    private final MomentAccumulator.Settings settings;
+    private final long startMs;
+    private final SecondMomentAccumulator moment;
+    private final RowSample sample;
+    private MaskedRows masked = MaskedRows.NONE;
+    private long newestMs;
+    private int requests;
+    private double largestNorm;
+
+    OpenMoment(MomentAccumulator.Settings settings, long startMs) {
+        this.settings = settings;
+        this.startMs = startMs;
+        newestMs = startMs;
+        moment = SecondMomentAccumulator.ofDimension(settings.dimension());
+        sample = RowSample.ofCapacity(settings.sampleRows());
+    }
+
+    /** Takes note of the event time of a batch and of its rows that were masked. */
+    void sawTime(long timestampMs, MaskedRows more) {
+        newestMs = Math.max(newestMs, timestampMs);
+        masked = masked.plus(more);
+    }
+
+    /** Rows that came, masked ones among them. */
+    long rows() {
+        return moment.rows() + masked.total();
+    }
+
+    long bytes() {
+        return 4L * moment.dimension() * (moment.dimension() + 3) + sample.bytes();
+    }
+
+    void add(ActivationBatch batch, long record, long request, long timestampMs) {
+        moment.addFloats(batch.targetRows());
+        requests++;
+        for (int row = 0; row < batch.rows(); row++) {
+            largestNorm = Math.max(largestNorm, RowMask.norm(batch.targetRows(), row));
+            long hash = RowSample.hash(record, row);
+            if (hash <= sample.threshold()) {
+                Matrix targets = batch.targets();
+                sample.offer(
+                        hash,
+                        request,
+                        timestampMs,
+                        floats(batch.activations(), row),
+                        targets == null ? null : floats(targets, row));
+            }
+        }
+    }
+
+    Finished finish() {
+        MomentRecordWriter writer = MomentRecordWriter.of(
+                        new MomentRecord.Counts(
+                                Math.toIntExact(moment.rows()),
+                                requests,
+                                Math.toIntExact(masked.byToken()),
+                                Math.toIntExact(masked.byNorm())),
+                        new MomentRecord.Pane(startMs, settings.paneMs()),
+                        moment.dimension(),
+                        moment.state(),
+                        settings.dtype(),
+                        largestNorm)
+                .mask(settings.mask().applied());
+        List<SampledRow> rows = sample.rows();
+        if (!rows.isEmpty()) {
+            writer.sample(
+                    sample.hashes(),
+                    rows.stream().mapToLong(SampledRow::request).toArray(),
+                    rows.stream().mapToLong(SampledRow::timestampMs).toArray(),
+                    rows.stream().map(SampledRow::activation).toList(),
+                    settings.targetWidth() == null
+                            ? null
+                            : rows.stream().map(SampledRow::targetRow).toList());
+        }
+        return new Finished(newestMs, writer.toBytes());
+    }
+
+    private static float[] floats(Matrix matrix, int row) {
+        float[] values = new float[matrix.columns()];
+        for (int j = 0; j < values.length; j++) {
+            values[j] = (float) matrix.get(row, j);
+        }
+        return values;
+    }
+}

@@ -1,0 +1,145 @@
+package io.plumbline.topology.windows;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.MomentAccumulator;
+import io.plumbline.moments.RowMask;
+import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationRecord;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.KnownHeaders;
+import io.plumbline.wire.MomentRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.Test;
+
+/** Moments and record ids of open panes, stored and read back. */
+class StoredMomentsTest {
+
+    private static final String SITE = "blocks.7";
+    private static final int WIDTH = 5;
+    private static final long PANE_MS = 10_000;
+
+    private final KeyValueStore<Bytes, byte[]> inner =
+            Stores.inMemoryKeyValueStore("panes").get();
+
+    @Test
+    void aMomentAndTheLimitOfItsSampleAreReadBack() {
+        PaneStore<SiteClock> store = store();
+        Pane pane = store.paneToChange(SITE, 0);
+        pane.add(rows(1, 12), 0);
+        store.writeDirty();
+        store.paneToChange(SITE, 0).add(moment(2, 30, 4), 0);
+        store.writeDirty();
+        assertTrue(pane.sample().isLimited());
+        Pane restored = restored();
+        assertArrayEquals(pane.moment().state(), restored.moment().state());
+        assertArrayEquals(pane.sample().hashes(), restored.sample().hashes());
+        assertTrue(restored.sample().isLimited());
+        assertEquals(pane.sample().threshold(), restored.sample().threshold());
+        assertEquals(42, restored.rows());
+        assertEquals(2, restored.requests());
+        assertEquals(2, restored.records());
+        assertEquals(1, restored.momentRecords());
+    }
+
+    /** Of two panes both end in the same place: the second is stored and read back after each record. */
+    @Test
+    void aPaneThatIsReadBackAfterEveryRecordIsTheSame() {
+        Pane whole = new Pane(WIDTH, 16);
+        for (int record = 0; record < 40; record++) {
+            Ingested next = record % 3 == 0 ? moment(record, 20, 6) : rows(record, 5);
+            whole.add(next, 0);
+            PaneStore<SiteClock> store = store();
+            store.reset();
+            store.paneToChange(SITE, 0).add(next, 0);
+            store.writeDirty();
+        }
+        assertArrayEquals(whole.moment().state(), restored().moment().state());
+        assertArrayEquals(whole.sample().hashes(), restored().sample().hashes());
+    }
+
+    @Test
+    void recordIdsAreReadBackAndDeletedWithTheirPane() {
+        int ids = 2 * RecordIds.IDS_PER_PART + 10;
+        PaneStore<SiteClock> store = store();
+        for (int i = 0; i < ids; i++) {
+            store.paneToChange(SITE, 0).add(named(i), 0);
+            if (i % 1_000 == 7) {
+                store.writeDirty();
+            }
+        }
+        store.writeDirty();
+        assertEquals(3, entries(PaneKeys.IDS));
+        Pane restored = restored();
+        for (int i = 0; i < ids; i++) {
+            assertTrue(restored.remembers((long) i), "id " + i);
+        }
+        assertFalse(restored.remembers((long) ids));
+        assertFalse(restored.remembers(null));
+        PaneStore<SiteClock> again = store();
+        again.reset();
+        again.paneToChange(SITE, 0).add(named(ids), 0);
+        again.writeDirty();
+        assertTrue(restored().remembers((long) ids));
+        again.remove(SITE, 0);
+        assertEquals(0, entries(PaneKeys.IDS));
+    }
+
+    private Pane restored() {
+        PaneStore<SiteClock> store = store();
+        store.reset();
+        return store.panes(SITE).get(0L);
+    }
+
+    private PaneStore<SiteClock> store() {
+        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, 16, RequestTotalling.NONE);
+    }
+
+    private int entries(byte kind) {
+        int count = 0;
+        try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
+            while (all.hasNext()) {
+                PaneKeys key = PaneKeys.decode(all.next().key);
+                count += key.kind() == PaneKeys.PANE && key.part() == kind ? 1 : 0;
+            }
+        }
+        return count;
+    }
+
+    private static Ingested rows(int seed, int count) {
+        Matrix values = ActivationRecords.integerRows(seed, count, WIDTH);
+        return new Ingested(SITE, seed, ActivationRecords.undecoded(values), MaskedRows.NONE, seed);
+    }
+
+    private static Ingested named(int id) {
+        Matrix values = ActivationRecords.integerRows(1, 1, WIDTH);
+        return new Ingested(
+                SITE, 1, null, ActivationRecords.undecoded(values), MaskedRows.NONE, id, null, Long.valueOf(id));
+    }
+
+    private static Ingested moment(int seed, int count, int sampleRows) {
+        List<byte[]> value = new ArrayList<>();
+        try (MomentAccumulator accumulator = MomentAccumulator.of(
+                new MomentAccumulator.Settings(
+                        WIDTH, null, RowMask.NONE, PANE_MS, 0, sampleRows, DType.F64, Long.MAX_VALUE),
+                (time, blob) -> value.add(blob))) {
+            Matrix values = ActivationRecords.integerRows(seed, count, WIDTH);
+            accumulator.add(new ActivationBatch(values, null, null), null, 0);
+        }
+        MomentRecord record = (MomentRecord) ActivationRecord.parse(value.get(0), new KnownHeaders());
+        return new Ingested(SITE, 0, null, null, MaskedRows.NONE, 0, record, null);
+    }
+}
