@@ -5,15 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MomentAccumulator;
+import io.plumbline.moments.RowMask;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.DType;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -24,6 +30,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -48,6 +55,18 @@ class SpreadSiteIT {
     private static final int FEATURES = 40;
     private static final long ADVANCE_MS = 1_000;
     private static final long SIZE_MS = 2_000;
+    private static final int SAMPLE = 20;
+
+    /** Scores of requests need the rows of every request, and a reason may name some. */
+    private static final List<String> NOT_OF_MOMENTS = List.of(
+            "moment_records",
+            "undefined",
+            "reason",
+            "request_shift",
+            "worst_request",
+            "worst_requests",
+            "requests_scored",
+            "records_not_scored");
 
     @TempDir
     private static Path folder;
@@ -102,12 +121,35 @@ class SpreadSiteIT {
         }
     }
 
-    /** Reports of complete windows by site and start, as they lie on the topic. */
+    /** Two producers a site sum what would be most of the records; the others come as rows. */
+    @Test
+    void momentsOfTheSameRowsGiveTheSameReports() throws Exception {
+        Map<String, String> found = reports(3, 2, true);
+        assertEquals(ofOnePartition.keySet(), found.keySet());
+        ObjectMapper json = new ObjectMapper();
+        for (Map.Entry<String, String> window : ofOnePartition.entrySet()) {
+            ObjectNode expected = (ObjectNode) json.readTree(window.getValue());
+            ObjectNode report = (ObjectNode) json.readTree(found.get(window.getKey()));
+            assertTrue(report.get("moment_records").asLong() > 0, report.toString());
+            assertEquals(0, report.get("requests_scored").asLong(), report.toString());
+            assertTrue(
+                    report.get("undefined").get("request_shift").asText().contains("brought moments instead"),
+                    report.toString());
+            assertEquals(expected.remove(NOT_OF_MOMENTS), report.remove(NOT_OF_MOMENTS), window.getKey());
+        }
+    }
+
     private static Map<String, String> reports(int partitions, int instances) throws Exception {
+        return reports(partitions, instances, false);
+    }
+
+    /** Reports of complete windows by site and start, as they lie on the topic. */
+    private static Map<String, String> reports(int partitions, int instances, boolean moments) throws Exception {
         MonitorConfig config = config(partitions);
         client.createTopic(config.topics().activations(), partitions, Map.of("retention.ms", "-1"));
         TreeMap<String, SecondMomentAccumulator> truth = new TreeMap<>();
-        client.send(records(partitions, truth));
+        List<ProducerRecord<byte[], byte[]>> rows = records(partitions, truth);
+        client.send(moments ? summed(rows) : rows);
         List<MonitorInstance> started = new ArrayList<>();
         try {
             for (int i = 0; i < instances; i++) {
@@ -140,7 +182,7 @@ class SpreadSiteIT {
                         broker.bootstrapServers(),
                         "spread-%d-".formatted(partitions),
                         "size: 2s, advance: 1s, grace: 0s, idle_close: off, minimum_rows: 16",
-                        20,
+                        SAMPLE,
                         "memory",
                         "commit.interval.ms: 1000, main.consumer.max.poll.records: 40")
                 .of(List.of("hot", "site-1", "site-2", "site-3"), 4, folder);
@@ -185,6 +227,52 @@ class SpreadSiteIT {
             }
         }
         return records;
+    }
+
+    /** Most of the records as moments of a quarter of a second, each before the first row that is later than it. */
+    private static List<ProducerRecord<byte[], byte[]>> summed(List<ProducerRecord<byte[], byte[]>> rows) {
+        List<ProducerRecord<byte[], byte[]>> sent = new ArrayList<>();
+        Map<String, MomentAccumulator> producers = new TreeMap<>();
+        SplittableRandom keys = new SplittableRandom(5);
+        for (ProducerRecord<byte[], byte[]> record : rows) {
+            producers.values().forEach(producer -> producer.flushBefore(record.timestamp()));
+            int producer = keys.nextInt(3);
+            if (producer == 2 || record.partition() != null) {
+                sent.add(record);
+                continue;
+            }
+            String site = header(record, "site");
+            MomentAccumulator accumulator = producers.computeIfAbsent(
+                    site + producer,
+                    name -> MomentAccumulator.of(
+                            new MomentAccumulator.Settings(
+                                    WIDTH, null, RowMask.NONE, 250, 0, SAMPLE, DType.F64, Long.MAX_VALUE),
+                            (timestamp, value) -> {
+                                byte[] key = ByteBuffer.allocate(8)
+                                        .putLong(keys.nextLong())
+                                        .array();
+                                ProducerRecord<byte[], byte[]> moment =
+                                        new ProducerRecord<>(record.topic(), null, timestamp, key, value);
+                                moment.headers().add("site", site.getBytes(StandardCharsets.UTF_8));
+                                sent.add(moment);
+                            }));
+            String request = header(record, "request");
+            accumulator.add(
+                    ActivationBatch.parse(record.value()),
+                    request,
+                    record.timestamp(),
+                    RowSample.recordHash(
+                            record.value(),
+                            record.timestamp(),
+                            request == null ? null : request.getBytes(StandardCharsets.UTF_8)));
+        }
+        producers.values().forEach(MomentAccumulator::close);
+        return sent;
+    }
+
+    private static String header(ProducerRecord<byte[], byte[]> record, String name) {
+        Header header = record.headers().lastHeader(name);
+        return header == null ? null : new String(header.value(), StandardCharsets.UTF_8);
     }
 
     private static ProducerRecord<byte[], byte[]> record(
