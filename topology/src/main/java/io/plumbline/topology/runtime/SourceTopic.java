@@ -1,6 +1,6 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.topology.metrics.Probe;
+import io.plumbline.topology.progress.Probe;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
