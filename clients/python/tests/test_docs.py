@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import struct
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,13 @@ class Opened(Recorder):
     def __exit__(self, *error: object) -> None:
         self.flush()
 
+    def send_value(self, site: str, value: bytes, **options: Any) -> bool:
+        self.values = [*getattr(self, "values", []), value]
+        return True
+
+    def require_room(self, size: int) -> None:
+        pass
+
 
 class Subscriber:
     """A topic with one decoder."""
@@ -73,7 +81,12 @@ def test_the_examples_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "special_tokens_mask": [1, 0, 0],
         "request_ids": ["a", "b"],
     }
-    needs = {"plumbline_sae.capture": add_model, "plumbline_sae.saelens": add_sae}
+    needs = {
+        "capture(": add_model,
+        "plumbline_sae.saelens": add_sae,
+        "plumbline_sae.dumps": add_launcher,
+        "plumbline_sae.convert": add_pickle,
+    }
     for code in found:
         for module, add in needs.items():
             if module in code:
@@ -81,6 +94,7 @@ def test_the_examples_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         exec(compile(code, page, "exec"), names)
     if page == "python.md":
         assert {sent.request for sent in names["producer"].sent} == {"request-17", "a", "b"}
+        assert len(names["producer"].values) == 1
 
 
 def add_model(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,6 +115,19 @@ def add_sae(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     if "sae" not in names:
         names["sae"] = sae_lens.SAE.load_from_disk(SAE, device="cpu")
         names["activations"] = torch.ones(2, 48)
+
+
+def add_launcher(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    command = Path("plumbline")
+    command.write_text("#!/bin/sh\necho made\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{Path.cwd()}:/usr/bin:/bin")
+
+
+def add_pickle(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    for file in (SAE.parents[1] / "pickles" / "dictionary_learning_topk").iterdir():
+        shutil.copy(file, ".")
 
 
 def test_the_chunk_header_of_the_documents_is_the_packages() -> None:

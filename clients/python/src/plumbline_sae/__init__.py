@@ -6,8 +6,9 @@ keep still. The names below need numpy, safetensors and confluent-kafka; `plumbl
 """
 
 from .decoders import Decoder, Trained
-from .moments import Accumulation, Mask, MomentAccumulator
+from .moments import MomentAccumulator
 from .producer import Dropped, Producer, Stats
+from .settings import Accumulation, Mask
 from .subscriber import DecoderSubscriber
 
 __version__ = "0.1.0"

@@ -13,16 +13,17 @@ import queue
 import threading
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 import torch
 
+from .batches import Batch, Step, joined
 from .producer import Sink
 from .sites import Site, place_of, register
-from .tensors import Array, Tensor, tensor_of
+from .tensors import Array, tensor_of
 
 _LOG = logging.getLogger(__name__)
 _SAMPLE_STEPS = 1 << 32
@@ -77,48 +78,11 @@ def capture(
     return Capture(model, producer, sites, sample, max_waiting_bytes, frozenset(special_ids), dict(headers or {}))
 
 
-@dataclass
-class _Step:
-    """The rows that one call of the model gave one place: which request and which position each is of."""
-
-    rows: torch.Tensor
-    requests: Array
-    positions: Array
-
-
-@dataclass
-class _Call:
-    """One call of the model within a batch: which of its positions are taken."""
-
-    shape: tuple[int, int]
-    take: Array
-    """Indices into the call's [batch x length] rows."""
-    requests: Array
-    positions: Array
-    on_device: dict[torch.device, torch.Tensor] = field(default_factory=dict)
-
-
-@dataclass
-class _Batch:
-    requests: Sequence[str]
-    sampled: Array
-    attention_mask: Array | None
-    special: Array | None
-    input_ids: Array | None
-    timestamp_ms: int | None
-    seen: int = 0
-    ended: Array | None = None
-    ids: list[tuple[Array, Array, Array]] = field(default_factory=list)
-    ids_known: bool = True
-    call: _Call | None = None
-    steps: dict[tuple[str, str], list[_Step]] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class _Waiting:
     """A batch that is whole, its bytes, and the ends of its copies from the accelerator."""
 
-    batch: _Batch
+    batch: Batch
     size: int
     copies: list[torch.cuda.Event]
 
@@ -206,15 +170,16 @@ class Capture:
         """
         names = [str(name) for name in request_ids]
         previous = getattr(self._here, "batch", None)
-        batch: _Batch | None = None
+        batch: Batch | None = None
         try:
-            batch = _Batch(
+            batch = Batch(
                 names,
                 np.array([self._is_sampled(name) for name in names], dtype=bool),
-                _mask(attention_mask),
-                _mask(special_tokens_mask),
+                as_mask(attention_mask),
+                as_mask(special_tokens_mask),
                 None if input_ids is None else tensor_of(input_ids).values.astype(np.int64),
                 timestamp_ms,
+                self._special_ids,
                 ended=np.zeros(len(names), dtype=bool),
             )
         except Exception as error:
@@ -258,7 +223,7 @@ class Capture:
 
     def _begin_call(self, module: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Reads the ids and the mask that the model is called with."""
-        batch: _Batch | None = getattr(self._here, "batch", None)
+        batch: Batch | None = getattr(self._here, "batch", None)
         if batch is None:
             return
         try:
@@ -270,63 +235,16 @@ class Capture:
             if isinstance(ids, torch.Tensor) and ids.ndim == 2:
                 given = kwargs.get("attention_mask")
                 mask = given if isinstance(given, torch.Tensor) and given.ndim == 2 else None
-                batch.call = self._plan(batch, tuple(ids.shape), ids, mask)
+                batch.call = batch.plan((ids.shape[0], ids.shape[1]), ids, mask)
             else:
                 batch.call = None
         except Exception as error:
             batch.call = None
             self._failed(f"a call of {len(batch.requests)} requests: {error}")
 
-    def _plan(
-        self, batch: _Batch, shape: tuple[int, int], ids: torch.Tensor | None, mask: torch.Tensor | None
-    ) -> _Call:
-        """Decides which positions of a call are taken, and moves the batch's position on."""
-        count, length = shape
-        if count != len(batch.requests):
-            raise ValueError(
-                f"the model is called with {count} rows, the batch names {len(batch.requests)} requests"
-                " (beams and several returned sequences cannot be told apart)"
-            )
-        # Without a cache each step repeats the positions before it; with one it brings the new ones alone.
-        first = batch.seen if length > batch.seen > 0 else 0
-        start = batch.seen if first == 0 else 0
-        keep = np.zeros((count, length), dtype=bool)
-        keep[:, first:] = True
-        keep &= batch.sampled[:, None]
-        positions = np.broadcast_to(np.arange(start, start + length), (count, length))
-        given = batch.attention_mask
-        if given is None and mask is not None:
-            called = tensor_of(mask).values.astype(bool)
-            keep &= called[:, -length:]
-        for rule, wanted in ((given, True), (batch.special, False)):
-            if rule is not None:
-                within = positions[0] < rule.shape[1]
-                keep[:, within] &= rule[:, positions[0][within]] == wanted
-        known = None
-        if batch.input_ids is not None and start + length <= batch.input_ids.shape[1]:
-            known = batch.input_ids[:, start : start + length]
-        elif ids is not None:
-            known = tensor_of(ids).values.astype(np.int64)
-        if known is None:
-            batch.ids_known = False
-        elif len(self._special_ids):
-            special = np.isin(known, self._special_ids)
-            keep &= ~special
-            if batch.seen > 0 and batch.ended is not None:
-                batch.ended |= special[:, -1]
-        if batch.ended is not None:
-            keep &= ~batch.ended[:, None]
-        batch.seen = max(batch.seen, start + length)
-        take = np.flatnonzero(keep)
-        rows = take // length
-        call = _Call(shape, take, rows, positions[0][take % length])
-        if known is not None:
-            batch.ids.append((call.requests, call.positions, known.reshape(-1)[take]))
-        return call
-
     def _take(self, key: tuple[str, str], hidden: Any) -> None:
         """Copies the rows that count; the model may overwrite what it gave."""
-        batch: _Batch | None = getattr(self._here, "batch", None)
+        batch: Batch | None = getattr(self._here, "batch", None)
         if batch is None:
             return
         try:
@@ -335,7 +253,7 @@ class Capture:
         except Exception as error:
             self._failed(f"site {key[0]}: {error}")
 
-    def _copy(self, batch: _Batch, key: tuple[str, str], hidden: Any) -> None:
+    def _copy(self, batch: Batch, key: tuple[str, str], hidden: Any) -> None:
         if not isinstance(hidden, torch.Tensor):
             raise TypeError(
                 f"the module gives {type(hidden).__name__}, expected a tensor or a tuple that begins with one"
@@ -349,7 +267,7 @@ class Capture:
             raise ValueError(f"the module gives {list(hidden.shape)}, expected [requests, tokens, width]")
         shape = (hidden.shape[0], hidden.shape[1])
         if batch.call is None:
-            batch.call = self._plan(batch, shape, None, None)
+            batch.call = batch.plan(shape, None, None)
         if batch.call.shape != shape:
             raise ValueError(
                 f"the module gives {list(hidden.shape)}, the model is called with {list(batch.call.shape)} tokens"
@@ -358,16 +276,10 @@ class Capture:
         if len(call.take) == 0:
             return
         flat = hidden.detach().reshape(-1, hidden.shape[2])
-        rows = flat.clone() if len(call.take) == len(flat) else flat.index_select(0, self._index(call, flat.device))
+        rows = flat.clone() if len(call.take) == len(flat) else flat.index_select(0, call.index_on(flat.device))
         if rows.is_cuda:
             rows = self._to_host(rows)
-        batch.steps.setdefault(key, []).append(_Step(rows, call.requests, call.positions))
-
-    def _index(self, call: _Call, device: torch.device) -> torch.Tensor:
-        if device not in call.on_device:
-            index = torch.from_numpy(call.take)
-            call.on_device[device] = index.to(device, non_blocking=True) if device.type != "cpu" else index
-        return call.on_device[device]
+        batch.steps.setdefault(key, []).append(Step(rows, call))
 
     def _to_host(self, rows: torch.Tensor) -> torch.Tensor:
         """Starts the copy to pinned memory on a stream of its own, so that the model's stream does not wait for it."""
@@ -381,7 +293,7 @@ class Capture:
             rows.record_stream(stream)
         return host
 
-    def _enqueue(self, batch: _Batch) -> None:
+    def _enqueue(self, batch: Batch) -> None:
         try:
             size = sum(step.rows.nbytes for steps in batch.steps.values() for step in steps if step.rows is not None)
             with self._lock:
@@ -399,12 +311,12 @@ class Capture:
         except Exception as error:
             self._failed(f"a batch of {len(batch.requests)} requests: {error}")
 
-    def _drop(self, batch: _Batch) -> None:
+    def _drop(self, batch: Batch) -> None:
         reason = f"{self._max_waiting_bytes} bytes wait for the capture's thread already"
         for (site, tensor), steps in batch.steps.items():
             if tensor != "activations":
                 continue
-            rows = sum(len(step.requests) for step in steps)
+            rows = sum(len(step.call.take) for step in steps)
             self._count(dropped_rows=rows)
             self._producer.count_dropped(site, batch.requests[0], rows, reason)
 
@@ -433,34 +345,36 @@ class Capture:
             mark.set()
         return mark
 
-    def _send(self, batch: _Batch) -> None:
+    def _send(self, batch: Batch) -> None:
         self._count(requests=int(batch.sampled.sum()))
-        ids = _joined_ids(batch) if batch.ids_known and batch.ids else None
         for site, tensor in list(batch.steps):
-            if tensor != "activations":
-                continue
-            rows, requests, positions = _joined(batch.steps[site, "activations"])
-            targets = None
-            if site in self._pairs:
-                if (site, "targets") not in batch.steps:
-                    raise ValueError(f"site {site}: the module of the targets was not called")
-                targets, others, places = _joined(batch.steps[site, "targets"])
-                if not (np.array_equal(others, requests) and np.array_equal(places, positions)):
-                    raise ValueError(f"site {site}: activations and targets are not of the same tokens")
-            for index in np.unique(requests):
-                mine = np.flatnonzero(requests == index)
-                mine = mine[np.argsort(positions[mine], kind="stable")]
-                known = None if ids is None else np.array([ids[index, place] for place in positions[mine]])
-                self._producer.send(
-                    site,
-                    batch.requests[index],
-                    rows.with_values(rows.values[mine]),
-                    targets=None if targets is None else targets.with_values(targets.values[mine]),
-                    token_ids=known,
-                    timestamp_ms=batch.timestamp_ms,
-                    headers=self._headers,
-                )
-                self._count(rows=len(mine))
+            if tensor == "activations":
+                self._send_site(batch, site)
+
+    def _send_site(self, batch: Batch, site: str) -> None:
+        found = joined(batch.steps[site, "activations"])
+        targets = None
+        if site in self._pairs:
+            if (site, "targets") not in batch.steps:
+                raise ValueError(f"site {site}: the module of the targets was not called")
+            written = joined(batch.steps[site, "targets"])
+            same = np.array_equal(written.requests, found.requests)
+            if not (same and np.array_equal(written.positions, found.positions)):
+                raise ValueError(f"site {site}: activations and targets are not of the same tokens")
+            targets = written.rows
+        for index in np.unique(found.requests):
+            mine = np.flatnonzero(found.requests == index)
+            mine = mine[np.argsort(found.positions[mine], kind="stable")]
+            self._producer.send(
+                site,
+                batch.requests[index],
+                found.rows.with_values(found.rows.values[mine]),
+                targets=None if targets is None else targets.with_values(targets.values[mine]),
+                token_ids=None if found.ids is None else found.ids[mine],
+                timestamp_ms=batch.timestamp_ms,
+                headers=self._headers,
+            )
+            self._count(rows=len(mine))
 
     def _count(self, *, requests: int = 0, rows: int = 0, dropped_rows: int = 0) -> None:
         with self._lock:
@@ -481,19 +395,5 @@ class Capture:
             _LOG.warning("not captured: %s; such failures are counted in stats.failed and not logged again", what)
 
 
-def _mask(value: Any) -> Array | None:
+def as_mask(value: Any) -> Array | None:
     return None if value is None else tensor_of(value).values.astype(bool)
-
-
-def _joined(steps: list[_Step]) -> tuple[Tensor, Array, Array]:
-    """Returns the rows of all calls, and of each its request and its position."""
-    tensors = [tensor_of(step.rows) for step in steps]
-    rows = tensors[0].with_values(np.concatenate([tensor.values for tensor in tensors]))
-    return rows, np.concatenate([step.requests for step in steps]), np.concatenate([step.positions for step in steps])
-
-
-def _joined_ids(batch: _Batch) -> dict[tuple[int, int], int]:
-    found: dict[tuple[int, int], int] = {}
-    for requests, positions, ids in batch.ids:
-        found.update(zip(zip(requests.tolist(), positions.tolist(), strict=True), ids.tolist(), strict=True))
-    return found

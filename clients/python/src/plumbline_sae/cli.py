@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +14,7 @@ import numpy as np
 
 from . import __version__
 from .decoders import Decoder, Trained
+from .engines import VllmFiles
 from .producer import Dropped, Producer
 from .subscriber import DecoderSubscriber
 
@@ -28,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _send_command(commands)
     _follow_command(commands)
+    _bridge_command(commands)
+    _convert_command(commands)
     options = parser.parse_args(arguments)
     code: int = options.run(options)
     return code
@@ -149,3 +154,73 @@ def _print(decoder: Decoder) -> None:
         f" {decoder.W_dec.dtype}, sha256 {decoder.sha256}",
         flush=True,
     )
+
+
+def _bridge_command(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "vllm-bridge",
+        _bridge,
+        "Sends the files that vLLM's extract_hidden_states and hs-connectors write, until it is interrupted.",
+        "Start vLLM with the arguments of plumbline_sae.engines.vllm_config. A file is read when its .lock is free,\n"
+        "and both are removed. Example of a site: residual.5=blocks.5.hook_resid_post",
+    )
+    parser.add_argument("--path", required=True, metavar="FOLDER", help="vLLM's shared_storage_path")
+    parser.add_argument("--site", action="append", required=True, metavar="SITE=HOOK", help="may be repeated")
+    parser.add_argument("--keep", action="store_true", help="leave the files where they are")
+    _kafka_options(parser, "activations")
+
+
+def _bridge(options: argparse.Namespace) -> int:
+    hooks = {}
+    for text in options.site:
+        site, equals, hook = text.partition("=")
+        if not equals:
+            raise SystemExit(f"--site {text}: expected SITE=HOOK, such as residual.5=blocks.5.hook_resid_post")
+        hooks[site] = hook
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with Producer(_kafka(options), options.topic) as producer:
+        try:
+            files = VllmFiles(options.path, hooks, producer, delete=not options.keep)
+        except ValueError as error:
+            raise SystemExit(str(error)) from None
+        files.run(stop)
+    stats = producer.stats
+    print(f"{files.stats.sent} files sent, {files.stats.refused} refused, {stats.rows} rows stored")
+    return NOT_DONE if files.stats.refused or stats.dropped_rows or stats.failed_rows else 0
+
+
+def _convert_command(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "convert",
+        _convert,
+        "Turns an explainer that is a pickle into a SAELens folder. Needs torch; runs no code of the file.",
+        "The kind is told from the names of the tensors; where two kinds have the same names, it has to be named.",
+    )
+    parser.add_argument("source", help="ae.pt and its folder, NAME.pt, NAME.pth")
+    parser.add_argument("out", help="the folder to write")
+    parser.add_argument(
+        "--kind",
+        default="auto",
+        help="dictionary_learning, goodfire, qwen_scope, deepseek_r1, connor_rob or openai; default: %(default)s",
+    )
+    parser.add_argument("--k", type=int, help="of a Qwen Scope SAE: its file does not say")
+    parser.add_argument("--hook-name", help="for the metadata, such as blocks.5.hook_resid_post")
+    parser.add_argument("--model-name", help="for the metadata")
+
+
+def _convert(options: argparse.Namespace) -> int:
+    try:
+        from .convert import convert
+    except ImportError as error:
+        raise SystemExit(f"convert needs torch ({error}): pip install 'plumbline-sae[torch]'") from None
+    named = {"k": options.k, "hook_name": options.hook_name, "model_name": options.model_name}
+    facts = {name: value for name, value in named.items() if value is not None}
+    try:
+        print(convert(options.source, options.out, kind=options.kind, **facts))
+    except (ValueError, OSError) as error:
+        raise SystemExit(str(error)) from None
+    return 0

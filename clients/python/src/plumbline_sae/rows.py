@@ -1,0 +1,186 @@
+"""Rows on their way into sums: numpy arrays or torch tensors, masked, widened, brought to the host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .settings import Mask
+from .tensors import FLOATS, Array, Tensor, tensor_of
+
+_NAMES_OF_A_ROW = 24
+"""Bytes of a sampled row's hash, request and time."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A batch as it came: numpy arrays or torch tensors."""
+
+    activations: Any
+    targets: Any
+    token_ids: Array | None
+
+    @property
+    def row_bytes(self) -> int:
+        """Returns the bytes of a row in the sample."""
+        parts = [self.activations] if self.targets is None else [self.activations, self.targets]
+        return _NAMES_OF_A_ROW + sum(int(part.shape[1]) * _bytes_of_a_value(part) for part in parts)
+
+    @classmethod
+    def of(cls, activations: Any, targets: Any, token_ids: Any, special: Any) -> Rows:
+        found = [_matrix("activations", activations), None if targets is None else _matrix("targets", targets)]
+        ids = None if token_ids is None else tensor_of(token_ids).values.astype(np.int64)
+        count = found[0].shape[0]
+        for name, values in (("targets", found[1]), ("token_ids", ids)):
+            if values is not None and values.shape[0] != count:
+                raise ValueError(f"{name} has {values.shape[0]} entries, the activations {count} rows")
+        if special is not None:
+            keep = np.flatnonzero(~tensor_of(special).values.astype(bool))
+            found = [None if values is None else take(values, keep) for values in found]
+            ids = None if ids is None else ids[keep]
+        return cls(found[0], found[1], ids)
+
+
+def _matrix(name: str, value: Any) -> Any:
+    """Returns rows as a torch tensor where they are one, else as a `Tensor`."""
+    if type(value).__module__.split(".")[0] == "torch":
+        if not value.is_floating_point() or value.ndim != 2:
+            raise ValueError(f"{name} are {value.dtype} {list(value.shape)}, expected floating point [rows, width]")
+        return value.detach()
+    tensor = tensor_of(value)
+    if tensor.dtype not in FLOATS or len(tensor.shape) != 2:
+        raise ValueError(f"{name} are {tensor.dtype} {list(tensor.shape)}, expected floating point [rows, width]")
+    return tensor
+
+
+def _bytes_of_a_value(values: Any) -> int:
+    return values.values.itemsize if isinstance(values, Tensor) else int(values.element_size())
+
+
+def take(values: Any, rows: Array) -> Any:
+    if isinstance(values, Tensor):
+        return values.with_values(values.values[rows])
+    import torch
+
+    return values.index_select(0, torch.from_numpy(rows).to(values.device))
+
+
+def widened(values: Any) -> Any:
+    """Returns rows as numbers to multiply: float64 where they are, else float32."""
+    if isinstance(values, Tensor):
+        return values.values if values.dtype == "F64" else values.widened().astype(np.float32, copy=False)
+    import torch
+
+    if values.dtype == torch.float64 or not _multiplies_exactly(values):
+        return values.double()
+    return values.float()
+
+
+def _multiplies_exactly(values: Any) -> bool:
+    """Returns whether float32 products are computed in float32, and not in TF32 or bfloat16."""
+    import torch
+
+    if torch.get_float32_matmul_precision() != "highest":
+        return False
+    return not (values.is_cuda and torch.backends.cuda.matmul.allow_tf32)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The rows of a batch that the mask leaves, and what it took."""
+
+    activations: Any
+    targets: Any
+    wide: Any
+    norms: Array
+    by_token: int
+    by_norm: int
+
+    @property
+    def width(self) -> int:
+        return int(self.wide.shape[1])
+
+    @classmethod
+    def of(cls, rows: Rows, mask: Mask) -> Kept:
+        target = rows.activations if rows.targets is None else rows.targets
+        count = int(target.shape[0])
+        masked = np.zeros(count, dtype=bool)
+        if mask.token_ids:
+            if rows.token_ids is None:
+                raise ValueError(f"the mask names tokens {list(mask.token_ids)}, and the rows come without token_ids")
+            masked = np.isin(rows.token_ids, mask.token_ids)
+        by_token = int(masked.sum())
+        wide = widened(target)
+        norms = _norms(wide)
+        finite = norms if rows.targets is None else norms + _norms(widened(rows.activations))
+        if not np.isfinite(finite).all():
+            bad = int(np.flatnonzero(~np.isfinite(finite))[0])
+            raise ValueError(f"row {bad} holds a value that is not finite; no row of the batch was added")
+        if mask.norm is not None:
+            masked = masked | (norms > mask.norm)
+        if not masked.any():
+            return cls(rows.activations, rows.targets, wide, norms, 0, 0)
+        keep = np.flatnonzero(~masked)
+        return cls(
+            take(rows.activations, keep),
+            None if rows.targets is None else take(rows.targets, keep),
+            wide[keep] if isinstance(wide, np.ndarray) else take(wide, keep),
+            norms[keep],
+            by_token,
+            int(masked.sum()) - by_token,
+        )
+
+
+def _norms(wide: Any) -> Array:
+    """Returns the Euclidean norm of each row, in float64; a row with a value beyond float32 has an infinite one."""
+    if isinstance(wide, np.ndarray):
+        norms: Array = np.sqrt(np.einsum("ij,ij->i", wide, wide, dtype=np.float64))
+        if wide.dtype == np.float64:
+            norms[np.abs(wide).max(axis=1, initial=0.0) > np.finfo(np.float32).max] = np.inf
+        return norms
+    import torch
+
+    found = torch.linalg.vector_norm(wide, dim=1, dtype=torch.float64)
+    if wide.dtype == torch.float64 and wide.shape[0]:
+        found = found.masked_fill(wide.abs().amax(dim=1) > torch.finfo(torch.float32).max, torch.inf)
+    return np.asarray(found.cpu().numpy())
+
+
+def host_rows(values: Any, rows: Array) -> Tensor:
+    taken = tensor_of(take(values, rows))
+    return taken.with_values(np.array(taken.values))
+
+
+def home_of(wide: Any) -> Any:
+    """Returns what tells one set of sums from another: the device and the type of rows."""
+    return (str(wide.dtype), str(getattr(wide, "device", "numpy")))
+
+
+def copy(wide: Any) -> Any:
+    return wide.copy() if isinstance(wide, np.ndarray) else wide.clone()
+
+
+def concatenated(parts: list[Any]) -> Any:
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import torch
+
+    return torch.cat(parts)
+
+
+def zeros(rows: Any, width: int) -> tuple[Any, Any]:
+    """Returns a vector and a matrix of zeros in float64, where the rows are."""
+    if isinstance(rows, np.ndarray):
+        return np.zeros(width), np.zeros((width, width))
+    import torch
+
+    options = {"dtype": torch.float64, "device": rows.device}
+    return torch.zeros(width, **options), torch.zeros((width, width), **options)
+
+
+def on_host(values: Any) -> Array:
+    return np.asarray(values if isinstance(values, np.ndarray) else values.cpu().numpy())

@@ -1,0 +1,86 @@
+package io.plumbline.topology.clients;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The whole way in Python: a transformer is captured, its site drifts, and the decoder that Plumbline publishes enters a
+ * live SAE of sae_lens. Left out where the Python has no torch, transformers or sae_lens, which take minutes to install.
+ */
+class PythonTorchIT {
+
+    /** The embeddings of this GPT-2 lie in the four dimensions that the watched decoder reproduces badly. */
+    private static final String SERVE = """
+            import sys
+            import torch, transformers
+            from sae_lens import SAE
+            from plumbline_sae import Producer
+            from plumbline_sae.capture import capture
+            from plumbline_sae.saelens import LiveSAE
+            kafka, folder, site = {"bootstrap.servers": sys.argv[1]}, sys.argv[2], sys.argv[3]
+            torch.manual_seed(7)
+            model = transformers.GPT2Model(transformers.GPT2Config(vocab_size=4096, n_embd=8, n_layer=1, n_head=2)).eval()
+            scale = torch.tensor([.12, .10, .08, .06, 3.0, 2.5, 2.0, 1.5])
+            with torch.no_grad():
+                model.wte.weight.copy_(torch.randn(4096, 8) * scale)
+            sae = SAE.load_from_disk(folder, device="cpu")
+            rows = model.wte.weight.detach()
+            codes, trained = sae.encode(rows), sae.W_dec.detach().clone()
+            error = (sae.decode(codes) - rows).square().sum()
+            with LiveSAE(sae, site, kafka) as live, Producer(kafka) as producer:
+                with capture(model, producer, {site: "wte"}) as captured, torch.no_grad():
+                    for step in range(33):
+                        with captured.batch([f"request-{step}"], timestamp_ms=1_700_000_000_000 + 625 * step):
+                            model(input_ids=torch.randint(0, 4096, (1, 8)))
+                assert captured.stats.failed == 0 and captured.stats.rows == 33 * 8, captured.stats
+                assert producer.flush(60) == 0
+                assert live.wait_for(1, 90), live.error
+                with live.forward_lock(), torch.no_grad():
+                    assert torch.equal(sae.encode(rows), codes), "a code moved"
+                    assert not torch.equal(sae.W_dec, trained)
+                    assert (sae.decode(codes) - rows).square().sum() < error / 2
+            print("swapped to version", live.version)
+            """;
+
+    @TempDir
+    private static Path folder;
+
+    @Test
+    void aDriftOfATransformerEndsInASwapThatMovesNoCode() throws Exception {
+        Python python = Python.ofMachine(folder);
+        Python.Run imports = python.run("-c", "import torch, transformers, sae_lens");
+        assumeTrue(
+                imports.exitCode() == 0, "needs torch, transformers and sae-lens: pip install sae-lens transformers");
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL)) {
+                Python.Run served = python.run(
+                        "-c",
+                        SERVE,
+                        broker.bootstrapServers(),
+                        folder.resolve("site").resolve("explainer"),
+                        WatchedFolder.SITE);
+                assertEquals(0, served.exitCode(), served.out() + served.err());
+                assertEquals("swapped to version 1", served.out().strip());
+                assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+            }
+            assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
+        }
+    }
+}
