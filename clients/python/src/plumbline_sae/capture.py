@@ -194,8 +194,16 @@ class Capture:
 
     def flush(self, timeout: float = 10.0) -> int:
         """Waits until everything captured is stored; returns how many records still wait after `timeout` seconds."""
-        self._drained().wait(timeout)
+        self.drain(timeout)
         return self._producer.flush(timeout)
+
+    def drain(self, timeout: float = 10.0) -> bool:
+        """Waits until everything captured was handed to the producer; False when it was not within the timeout."""
+        mark = threading.Event()
+        if not self._thread.is_alive():
+            return True
+        self._queue.put(mark)
+        return mark.wait(timeout)
 
     def remove(self) -> None:
         """Takes the hooks out of the model and ends the thread, when what waits has been handed to the producer."""
@@ -336,14 +344,6 @@ class Capture:
             finally:
                 with self._lock:
                     self._waiting -= item.size
-
-    def _drained(self) -> threading.Event:
-        mark = threading.Event()
-        if self._thread.is_alive():
-            self._queue.put(mark)
-        else:
-            mark.set()
-        return mark
 
     def _send(self, batch: Batch) -> None:
         self._count(requests=int(batch.sampled.sum()))

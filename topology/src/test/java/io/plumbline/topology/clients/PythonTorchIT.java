@@ -27,7 +27,8 @@ class PythonTorchIT {
     private static final String SERVE = """
             import sys
             import torch, transformers
-            from sae_lens import SAE
+            from safetensors.torch import load_file
+            from sae_lens import StandardSAE, StandardSAEConfig
             from plumbline_sae import Producer
             from plumbline_sae.capture import capture
             from plumbline_sae.saelens import LiveSAE
@@ -37,7 +38,9 @@ class PythonTorchIT {
             scale = torch.tensor([.12, .10, .08, .06, 3.0, 2.5, 2.0, 1.5])
             with torch.no_grad():
                 model.wte.weight.copy_(torch.randn(4096, 8) * scale)
-            sae = SAE.load_from_disk(folder, device="cpu")
+            sae = StandardSAE(StandardSAEConfig(d_in=8, d_sae=16, apply_b_dec_to_input=False))
+            sae.load_state_dict(load_file(folder + "/sae_weights.safetensors"))
+            sae.requires_grad_(False)
             rows = model.wte.weight.detach()
             codes, trained = sae.encode(rows), sae.W_dec.detach().clone()
             error = (sae.decode(codes) - rows).square().sum()
