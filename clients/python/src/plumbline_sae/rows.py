@@ -106,7 +106,7 @@ class Kept:
     def of(cls, rows: Rows, mask: Mask) -> Kept:
         target = rows.activations if rows.targets is None else rows.targets
         count = int(target.shape[0])
-        masked = np.zeros(count, dtype=bool)
+        masked: Array = np.zeros(count, dtype=bool)
         if mask.token_ids:
             if rows.token_ids is None:
                 raise ValueError(f"the mask names tokens {list(mask.token_ids)}, and the rows come without token_ids")

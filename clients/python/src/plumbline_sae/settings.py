@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,10 @@ class Mask:
         Raises:
             ValueError: when the baseline does not say how long its median row is.
         """
-        from safetensors import safe_open
+        import safetensors
 
-        with safe_open(str(baseline), framework="numpy") as file:
+        open_file: Any = safetensors.safe_open
+        with open_file(str(baseline), framework="numpy") as file:
             if "median_norm" not in file.keys():  # noqa: SIM118  # no mapping
                 raise ValueError(f"{baseline}: has no tensor median_norm; run `plumbline baseline` again")
             median = float(file.get_tensor("median_norm").reshape(-1)[0])
