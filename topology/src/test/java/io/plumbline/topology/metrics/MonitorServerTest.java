@@ -112,10 +112,15 @@ class MonitorServerTest {
     void countersAddUpAndWindowValuesAreThoseOfTheSnapshot() throws Exception {
         ExportedMetrics.exercise(metrics);
         metrics.recordAccepted("blocks.7", 100);
+        metrics.momentAccepted("blocks.7");
+        metrics.recordRepeated("blocks.7");
+        metrics.recordRepeated("blocks.7");
         String scrape = get("/metrics").body();
         assertAll(
                 () -> has(scrape, "plumbline_rows_total{site=\"blocks.7\"} 228.0"),
                 () -> has(scrape, "plumbline_records_total{site=\"blocks.7\"} 2.0"),
+                () -> has(scrape, "plumbline_moment_records_total{site=\"blocks.7\"} 1.0"),
+                () -> has(scrape, "plumbline_repeated_records_total{site=\"blocks.7\"} 2.0"),
                 () -> has(scrape, "plumbline_late_rows_total{reason=\"after_grace\",site=\"blocks.7\"} 3.0"),
                 () -> has(scrape, "plumbline_dead_letters_total{reason=\"non_finite\"} 1.0"),
                 () -> has(scrape, "plumbline_dead_letters_total{reason=\"malformed\"} 0.0"),
