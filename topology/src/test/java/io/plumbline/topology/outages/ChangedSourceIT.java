@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.demo.EmbeddedBroker;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.charset.StandardCharsets;
