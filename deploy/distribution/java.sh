@@ -19,8 +19,12 @@ find_java() {
     java=$(command -v java || true)
     [ -n "$java" ] || fail "no Java found. Install Java 17 or newer (for example: apt install openjdk-17-${1}) or set JAVA_HOME."
   fi
-  # 'openjdk version "17.0.15" 2025-04-15' -> 17; "1.8.0_402" -> 1, which is too old just the same.
-  java_major=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9][0-9]*\).*/\1/p' | head -n 1)
+  # A file of the installation says its version, where there is one: asking Java takes as long as starting it.
+  # 'JAVA_VERSION="17.0.15"' and 'openjdk version "17.0.15" 2025-04-15' -> 17; "1.8.0_402" -> 1, which is too old just the same.
+  release=$(dirname "$(dirname "$(readlink -f "$java")")")/release
+  java_major=
+  [ ! -r "$release" ] || java_major=$(sed -n 's/^JAVA_VERSION="\([0-9][0-9]*\).*/\1/p' "$release" | head -n 1)
+  [ -n "$java_major" ] || java_major=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9][0-9]*\).*/\1/p' | head -n 1)
   [ -n "$java_major" ] || fail "$java does not say its version; set JAVA_HOME to a Java 17 or newer."
   [ "$java_major" -ge 17 ] || fail "$java is Java $java_major; Plumbline needs 17 or newer. Set JAVA_HOME to one."
 }
@@ -48,6 +52,15 @@ start() {
       if "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector'; then vector_flag='--add-modules jdk.incubator.vector'; fi
       ;;
   esac
+  # What only prints a text ends before compiled code or a second thread of the collector pays: half the time without.
+  brief_flags=
+  case ${1:-} in
+    help | completion | '' | -*)
+      brief_flags=-XX:TieredStopAtLevel=1
+      # Java refuses two collectors.
+      case ${PLUMBLINE_JAVA_OPTS:-} in *GC*) ;; *) brief_flags="$brief_flags -XX:+UseSerialGC" ;; esac
+      ;;
+  esac
   # Out of memory, a process would live on with some of its threads dead: it ends instead, with exit code 3.
   memory_flag=-XX:+ExitOnOutOfMemoryError
   # In regions of G1's own choice (2 MiB in a heap of 6 GiB) the buffer of each fetch and the moment of a pane are "humongous": every second pause
@@ -58,6 +71,6 @@ start() {
   if [ -t 1 ] && [ -t 2 ]; then terminal=-Dplumbline.terminal=true; fi
   # These hold several options or none, separated by blanks on purpose.
   # shellcheck disable=SC2086
-  exec "$java" $quiet_flags $vector_flag $memory_flag $region_flag $terminal ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
+  exec "$java" $quiet_flags $vector_flag $brief_flags $memory_flag $region_flag $terminal ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
     io.plumbline.topology.cli.Plumbline "$@"
 }
