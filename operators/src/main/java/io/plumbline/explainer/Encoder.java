@@ -1,7 +1,6 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 
 /**
  * Turns activation rows into feature activations: {@code z = activation(W_enc x + b_enc)}, in {@code double}.
@@ -18,9 +17,6 @@ public interface Encoder {
 
     /** Number of features it writes, {@code d_sae}. */
     int features();
-
-    /** Names it: encoders of equal ids give equal codes. The first call is a pass over all weights, some tenths of a second a gigabyte. */
-    EncoderId id();
 
     /** Codes of {@code rows x inputWidth}. Pre-activations are held for 64 rows at a time, never for all. */
     SparseCodes encode(Matrix rows);

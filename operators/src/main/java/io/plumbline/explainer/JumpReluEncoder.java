@@ -1,7 +1,6 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 
 /** {@code z = pre} where {@code pre = W_enc x + b_enc} is strictly above the feature's threshold, else 0. */
 public final class JumpReluEncoder implements Encoder {
@@ -31,11 +30,6 @@ public final class JumpReluEncoder implements Encoder {
     @Override
     public int features() {
         return layer.features();
-    }
-
-    @Override
-    public EncoderId id() {
-        return layer.id("jumprelu", threshold);
     }
 
     @Override

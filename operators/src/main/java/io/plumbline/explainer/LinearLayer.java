@@ -6,14 +6,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Operand;
 import io.plumbline.linalg.RightFactor;
 import io.plumbline.linalg.UpdateKernels;
-import io.plumbline.moments.EncoderId;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +33,6 @@ final class LinearLayer {
     private final int inputWidth;
     private final double[] bias;
     private final float[] floatBias;
-    private @Nullable EncoderId id;
 
     private LinearLayer(Operand inputByFeature, double[] bias) {
         if (inputByFeature.columns() != bias.length || bias.length == 0 || inputByFeature.rows() == 0) {
@@ -75,61 +67,6 @@ final class LinearLayer {
 
     int features() {
         return bias.length;
-    }
-
-    /**
-     * The encoder's name, computed once: SHA-256 of kernel, selection, its parameters, bias and weights. The kernel is part of it
-     * because plain and vector loops round differently.
-     *
-     * @param selection which pre-activations become codes
-     */
-    synchronized EncoderId id(String selection, double... parameters) {
-        EncoderId known = id;
-        if (known == null) {
-            known = new EncoderId(HexFormat.of().formatHex(digest(selection, parameters)), features());
-            id = known;
-        }
-        return known;
-    }
-
-    private byte[] digest(String selection, double[] parameters) {
-        FloatFactor single = floats;
-        RightFactor wide = doubles;
-        String what = "%s kernel, %s, %d x %d %s\n"
-                .formatted(
-                        UpdateKernels.kernel().name(),
-                        selection,
-                        inputWidth,
-                        features(),
-                        single == null ? "float64" : "float32");
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update(what.getBytes(StandardCharsets.UTF_8));
-            ByteBuffer row = ByteBuffer.allocate(Double.BYTES * Math.max(features(), parameters.length))
-                    .order(ByteOrder.LITTLE_ENDIAN);
-            update(digest, row, parameters);
-            update(digest, row, bias);
-            float[] narrow = new float[single == null ? 0 : features()];
-            double[] values = new double[wide == null ? 0 : features()];
-            for (int input = 0; input < inputWidth; input++) {
-                if (single != null) {
-                    single.copyRow(input, narrow);
-                    row.asFloatBuffer().put(narrow);
-                    digest.update(row.slice(0, Float.BYTES * narrow.length));
-                } else if (wide != null) {
-                    wide.copyRow(input, values);
-                    update(digest, row, values);
-                }
-            }
-            return digest.digest();
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
-    }
-
-    private static void update(MessageDigest digest, ByteBuffer buffer, double[] values) {
-        buffer.asDoubleBuffer().put(values);
-        digest.update(buffer.slice(0, Double.BYTES * values.length));
     }
 
     /** @param selection makes one for so many rows */

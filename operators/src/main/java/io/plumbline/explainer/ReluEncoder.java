@@ -1,7 +1,6 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 
 /** {@code z = max(W_enc x + b_enc, 0)}. */
 public final class ReluEncoder implements Encoder {
@@ -25,11 +24,6 @@ public final class ReluEncoder implements Encoder {
     @Override
     public int features() {
         return layer.features();
-    }
-
-    @Override
-    public EncoderId id() {
-        return layer.id("relu");
     }
 
     @Override

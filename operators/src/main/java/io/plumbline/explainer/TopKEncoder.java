@@ -1,7 +1,6 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 
 /**
  * Keeps the k largest pre-activations {@code W_enc x + b_enc} of a row and clamps those at 0; equal ones go to the
@@ -45,11 +44,6 @@ public final class TopKEncoder implements Encoder {
     /** How many features of a row may be active. */
     public int k() {
         return k;
-    }
-
-    @Override
-    public EncoderId id() {
-        return layer.id("topk %d".formatted(k));
     }
 
     @Override

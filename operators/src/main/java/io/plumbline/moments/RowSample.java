@@ -24,9 +24,7 @@ import org.jspecify.annotations.Nullable;
  * largest of these: {@link #limitTo}. What is above the smallest such limit is known in part only and leaves the
  * sample, which stays uniform.
  *
- * <p>A row may have its codes with it ({@link RowCodes}). They change nothing about the sample; of two equal rows the one that has them is kept.
- *
- * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 110 more, codes apart. <b>Cost.</b> Of N offered rows about
+ * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row and about 110 more. <b>Cost.</b> Of N offered rows about
  * {@code k (1 + ln(N/k))} enter; ask {@link #threshold()} first and the rest cost one comparison.
  *
  * <p>Not thread-safe; one owner.
@@ -122,14 +120,7 @@ public final class RowSample {
         if (row.hash() > threshold()) {
             return;
         }
-        SampledRow known = byHash.putIfAbsent(row.hash(), row);
-        if (known != null) {
-            if (known.codes() == null && row.codes() != null) {
-                byHash.put(row.hash(), row);
-            }
-            return;
-        }
-        if (byHash.size() > capacity) {
+        if (byHash.putIfAbsent(row.hash(), row) == null && byHash.size() > capacity) {
             byHash.pollLastEntry();
         }
     }
@@ -192,13 +183,7 @@ public final class RowSample {
         return capacity;
     }
 
-    /** Gives a row its codes; nothing where it has left the sample, or has more of them than travel. */
-    public void attach(long hash, RowCodes codes) {
-        byHash.computeIfPresent(
-                hash, (name, row) -> codes.entries() <= RowCodes.mostEntries(row.values()) ? row.with(codes) : row);
-    }
-
-    /** Bytes of what is kept: four a value, of activations and targets, and those of the codes. */
+    /** Bytes of what is kept: four a value, of activations and targets. */
     public long bytes() {
         long bytes = 0;
         for (SampledRow row : byHash.values()) {

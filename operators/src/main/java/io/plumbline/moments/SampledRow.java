@@ -10,23 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param timestampMs event time of the record it came in, or {@link #NO_TIME}; says which rows are neighbours
  * @param activation what the encoder reads
  * @param target what the decoder should give, or null when that is the activation itself
- * @param codes what an encoder gave for it, or null: nothing but time depends on whether they are there
  */
-public record SampledRow(
-        long hash,
-        long request,
-        long timestampMs,
-        float[] activation,
-        float @Nullable [] target,
-        @Nullable RowCodes codes) {
+public record SampledRow(long hash, long request, long timestampMs, float[] activation, float @Nullable [] target) {
 
     /** Of a row of a recording, which does not say when its requests were made. */
     public static final long NO_TIME = 0;
-
-    /** A row that nobody encoded. */
-    public SampledRow(long hash, long request, long timestampMs, float[] activation, float @Nullable [] target) {
-        this(hash, request, timestampMs, activation, target, null);
-    }
 
     /** What the decoder should give: the target, or the activation where there is none. */
     public float[] targetRow() {
@@ -38,13 +26,8 @@ public record SampledRow(
         return activation.length + (target == null ? 0 : target.length);
     }
 
-    /** The same row with these codes, or with none. */
-    SampledRow with(@Nullable RowCodes itsCodes) {
-        return new SampledRow(hash, request, timestampMs, activation, target, itsCodes);
-    }
-
-    /** Bytes of values and codes. */
+    /** Bytes of its values. */
     long bytes() {
-        return (long) Float.BYTES * values() + (codes == null ? 0 : codes.bytes());
+        return (long) Float.BYTES * values();
     }
 }

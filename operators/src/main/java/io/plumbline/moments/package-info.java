@@ -13,7 +13,6 @@
  * <p>Of each request {@link RequestTotals} keep how many rows it had and their projected sum, mergeable in the same way: so that a
  * request can be judged as a whole wherever its rows were read. Beyond a number of requests a uniform sample of them is kept.
  *
- * <p>A sampled row may bring the codes that an encoder gave for it ({@link io.plumbline.moments.RowCodes}); this package only carries them.
  *
  * <p>A filling thing is mutable and has one owner ({@link SecondMomentAccumulator}, {@link RowSample}, {@link RequestTotals}); what is passed on
  * is a value.

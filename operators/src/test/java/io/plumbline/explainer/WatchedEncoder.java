@@ -1,7 +1,6 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 import java.util.function.IntConsumer;
 
 /**
@@ -19,11 +18,6 @@ public record WatchedEncoder(Encoder inner, IntConsumer given) implements Encode
     @Override
     public int features() {
         return inner.features();
-    }
-
-    @Override
-    public EncoderId id() {
-        return inner.id();
     }
 
     @Override

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -70,21 +69,14 @@ class LimitedSampleTest {
     }
 
     @Test
-    void theLimitTravelsWithEveryPartAlsoWithCodes() {
+    void theLimitTravelsWithEveryPart() {
         RowSample sample = sample(10, 1, 2, 3);
         sample.limitTo(3);
-        EncoderId encoder = new EncoderId("ab".repeat(32), 5);
-        sample.attach(2, new RowCodes(encoder, new int[] {4}, new double[] {1.5}));
         for (byte[] part : sample.encode(150)) {
             RowSample read = RowSample.ofCapacity(10);
             read.mergeEncoded(part);
             assertEquals(3, read.threshold());
         }
-        RowSample whole = RowSample.ofCapacity(10);
-        sample.encode(1_000).forEach(whole::mergeEncoded);
-        assertEquals(
-                List.of(4),
-                Arrays.stream(whole.rows().get(1).codes().feature()).boxed().toList());
     }
 
     @Test

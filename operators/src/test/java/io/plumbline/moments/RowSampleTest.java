@@ -134,7 +134,7 @@ class RowSampleTest {
             float[] activation = {i, -0.0f, Float.MIN_VALUE};
             sample.offer(RowSample.hash(record(i), 0), i, 1_700_000_000_000L + i, activation, new float[] {i + 0.5f});
         }
-        List<byte[]> parts = sample.encode(17 + 3 * (24 + 16));
+        List<byte[]> parts = sample.encode(25 + 3 * (24 + 16));
         assertEquals(4, parts.size());
         RowSample read = RowSample.ofCapacity(10);
         parts.forEach(read::mergeEncoded);
@@ -148,23 +148,7 @@ class RowSampleTest {
             assertArrayEquals(expected.target(), actual.target());
         }
         assertEquals(List.of(), RowSample.ofCapacity(10).encode(100));
-        assertThrows(IllegalArgumentException.class, () -> sample.encode(17 + 39));
-    }
-
-    @Test
-    void aPartOfAWindowThatWasOpenBeforeRowsHadTimesIsStillRead() {
-        RowSample sample = RowSample.ofCapacity(2);
-        sample.offer(1, 7, 99, new float[] {1, 2}, null);
-        byte[] now = sample.encode(1000).get(0);
-        byte[] before = patched(Arrays.copyOf(now, now.length - 8), 0, 1);
-        System.arraycopy(now, 17 + 24, before, 17 + 16, 8);
-        RowSample read = RowSample.ofCapacity(2);
-        read.mergeEncoded(before);
-        SampledRow row = read.rows().get(0);
-        assertEquals(7, row.request());
-        assertEquals(0, row.timestampMs());
-        assertArrayEquals(new float[] {1, 2}, row.activation());
-        refused(read, patched(now, 0, 1)); // as long as a row with a time
+        assertThrows(IllegalArgumentException.class, () -> sample.encode(25 + 39));
     }
 
     @Test

@@ -1,8 +1,6 @@
 package io.plumbline.topology;
 
-import io.plumbline.explainer.Encoder;
 import io.plumbline.moments.RequestProjection;
-import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -16,13 +14,11 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestProcessor;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.progress.Repeats;
-import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.RequestTotalling;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
@@ -75,7 +71,6 @@ public final class MonitorTopology {
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
-                Runnable::run,
                 WatchedSite.projections(sites),
                 OutputGuard.silent(config.topics()));
     }
@@ -84,8 +79,6 @@ public final class MonitorTopology {
      * @param repeats counts what is read again and again
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
-     * @param encoder encodes sampled rows of sites with {@code adaptation.encode_rows: on-arrival};
-     *     {@link EarlyEncoding#background}
      * @param projections of sites whose requests are totalled, from their baselines
      * @param outputs goes on where a topic does not take what is written
      */
@@ -98,7 +91,6 @@ public final class MonitorTopology {
             Repeats repeats,
             SourceWatch watch,
             Executor workers,
-            Executor encoder,
             Map<String, RequestProjection> projections,
             OutputGuard outputs) {
         TopicNames topics = config.topics();
@@ -130,7 +122,7 @@ public final class MonitorTopology {
                         "dead-letters",
                         prepared.largestDeadLetter())),
                 "activations");
-        topology.addProcessor("accumulate", windows.accumulator(earlyEncoding(config, sites, encoder)), "ingest");
+        topology.addProcessor("accumulate", windows.accumulator(), "ingest");
         topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
         topology.addSink("dead-letters", topics.deadLetters(), out, guarded, "ingest");
         topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
@@ -146,17 +138,6 @@ public final class MonitorTopology {
         topology.addSink("window-reports", topics.windowReports(), out, guarded, "assess");
         topology.addSink("adaptation-requests", topics.adaptationRequests(), out, guarded, "assess");
         return topology;
-    }
-
-    private static EarlyEncoding earlyEncoding(MonitorConfig config, Map<String, WatchedSite> sites, Executor encoder) {
-        Map<String, Encoder> encoders = new HashMap<>();
-        sites.forEach((name, site) -> {
-            AdaptationSettings adaptation = config.adaptations().get(name);
-            if (adaptation != null && adaptation.encodesOnArrival()) {
-                encoders.put(name, site.explainer().encoder());
-            }
-        });
-        return new EarlyEncoding(encoders, encoder);
     }
 
     /** The end of the year 9999: sums of such a time and a window do not overflow. */

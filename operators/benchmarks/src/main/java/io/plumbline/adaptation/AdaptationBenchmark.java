@@ -3,7 +3,6 @@ package io.plumbline.adaptation;
 import com.sun.management.OperatingSystemMXBean;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
-import io.plumbline.explainer.SampledCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.geometry.ActiveSubspace;
@@ -13,10 +12,6 @@ import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.linalg.Weights;
-import io.plumbline.moments.EncoderId;
-import io.plumbline.moments.RowCodes;
-import io.plumbline.moments.RowSample;
-import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -30,10 +25,8 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -47,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many rounds, 0 to
  * measure memory instead; then, if wished, a
- * folder where the trained decoder's directions are kept between runs. The adapter's own warm-up runs first.
+ * folder where the trained decoder's directions are kept between runs.
  */
 public final class AdaptationBenchmark {
 
@@ -60,7 +53,6 @@ public final class AdaptationBenchmark {
     private static final double OFFSET = 0.3;
     private static final String SINGLE = "a single refit, with the gate";
     private static final String AUTO = "profile auto, with the gate";
-    private static final String ARRIVED = ", rows encoded as they arrived";
     private static final long SEED = 20_261_121;
 
     private final int rank;
@@ -85,33 +77,6 @@ public final class AdaptationBenchmark {
         activations = drifted(dimension, 2);
         Matrix clean = floats(ROWS, dimension, 3, 1.0);
         baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
-        long hashing = System.nanoTime();
-        EncoderId id = encoder.id();
-        System.out.printf(Locale.ROOT, "%s, once per explainer: %.2f s%n", id, seconds(hashing));
-    }
-
-    /** Rows with their codes, as they come to the adapter. */
-    private List<byte[]> arrived(Matrix all) {
-        RowSample sample = RowSample.ofCapacity(ROWS);
-        for (int row = 0; row < ROWS; row++) {
-            float[] values = new float[all.columns()];
-            for (int j = 0; j < values.length; j++) {
-                values[j] = (float) all.get(row, j);
-            }
-            sample.offer(row, row / REQUEST, row / REQUEST, values, null);
-        }
-        List<SampledRow> rows = sample.rows();
-        List<RowCodes> codes = SampledCodes.ahead(encoder, rows);
-        for (int row = 0; row < ROWS; row++) {
-            sample.attach(rows.get(row).hash(), Objects.requireNonNull(codes.get(row), "TopK codes are few"));
-        }
-        return sample.encode(RowSample.RECORD_PART_BYTES);
-    }
-
-    private SampleRows arrivedRows(List<byte[]> parts) {
-        RowSample sample = RowSample.ofCapacity(ROWS);
-        parts.forEach(sample::mergeEncoded);
-        return SampleRows.of(encoder, sample.rows(), trained.dimension());
     }
 
     public static void main(String[] arguments) {
@@ -131,7 +96,6 @@ public final class AdaptationBenchmark {
                     case "small" -> new AdaptationBenchmark(256, 4_096, 16, folder);
                     default -> throw new IllegalArgumentException(size + ": expected gpt2, pythia or small");
                 };
-        System.out.printf("rounds of the warm-up: %d%n", AdaptationWarmUp.run(AdaptationWarmUp.LONGEST));
         benchmark.run(!profiles.equals("auto"), !profiles.equals("paper"), rounds);
     }
 
@@ -142,18 +106,14 @@ public final class AdaptationBenchmark {
             return;
         }
         Matrix shifted = shifted(activations);
-        List<byte[]> arrived = arrived(activations);
-        List<byte[]> arrivedShifted = arrived(shifted);
         for (int round = 0; round < rounds; round++) {
             if (paper) {
                 AdaptationProfile profile = new AdaptationProfile.Paper(paperSettings());
                 whole(SINGLE, profile, () -> rows(shifted, 0, ROWS), round);
-                whole(SINGLE + ARRIVED, profile, () -> arrivedRows(arrivedShifted), round);
-                stages(shifted, arrivedShifted);
+                stages(shifted);
             }
             if (auto) {
                 whole(AUTO, new AdaptationProfile.Auto(), () -> rows(activations, 0, ROWS), round);
-                whole(AUTO + ARRIVED, new AdaptationProfile.Auto(), () -> arrivedRows(arrived), round);
             }
         }
         System.out.printf("%-62s %12s %12s%n", "best of " + rounds, "wall ms", "CPU ms");
@@ -185,9 +145,8 @@ public final class AdaptationBenchmark {
     }
 
     /** The stages of a single refit, one after the other. */
-    private void stages(Matrix shifted, List<byte[]> arrivedShifted) {
+    private void stages(Matrix shifted) {
         SampleRows rows = time("encoder and TopK", () -> rows(shifted, 0, ROWS));
-        time("instead: rows and codes read from a request's parts", () -> arrivedRows(arrivedShifted));
         Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
                 .matrix());
         ActiveSubspace window = time("top-r eigenspace", () -> ActiveSubspace.leadingOnly(moment, rank, null));

@@ -29,17 +29,17 @@ final class SwapBench {
         this.rounds = rounds;
     }
 
-    /** When rows are encoded, and what travels. */
-    private record Way(boolean onArrival, boolean factored) {
+    /** What travels. */
+    private enum Way {
+        FACTORS("as factors"),
+        WEIGHTS("as weights");
 
-        String words() {
-            return (onArrival ? "rows encoded on arrival, " : "rows encoded at the trigger, ")
-                    + (factored ? "as factors" : "as weights");
+        private final String words;
+
+        Way(String words) {
+            this.words = words;
         }
     }
-
-    private static final List<Way> WAYS =
-            List.of(new Way(false, true), new Way(false, false), new Way(true, true), new Way(true, false));
 
     void run(SwapSite.Size size) throws IOException, InterruptedException {
         String what = "drift to decoder, %,d x %,d, r = %d".formatted(size.d(), size.features(), size.rank());
@@ -47,20 +47,18 @@ final class SwapBench {
         Path folder = Files.createDirectories(pipeline.root().resolve("swap-%d".formatted(size.d())));
         SwapSite site = SwapSite.write(folder, size);
         List<Measurement> measured = new ArrayList<>();
-        for (Way way : WAYS) {
-            findings.next(what + ", " + way.words());
+        for (Way way : Way.values()) {
+            findings.next(what + ", " + way.words);
             double[] rates = rates(site, way, what);
-            measured.add(Measurement.of(what, way.words(), PER_MINUTE, rates));
+            measured.add(Measurement.of(what, way.words, PER_MINUTE, rates));
         }
         findings.add(measured);
     }
 
     private double[] rates(SwapSite site, Way way, String what) throws IOException, InterruptedException {
-        MonitorConfig config =
-                site.config(pipeline.bootstrapServers(), pipeline.nextRun(), way.onArrival(), way.factored());
-        SwapRun.Swap[] swaps =
-                new SwapRun(site, config, pipeline.bootstrapServers(), way.onArrival()).swaps(1 + rounds);
-        note(what + ", " + way.words(), swaps);
+        MonitorConfig config = site.config(pipeline.bootstrapServers(), pipeline.nextRun(), way == Way.FACTORS);
+        SwapRun.Swap[] swaps = new SwapRun(site, config, pipeline.bootstrapServers()).swaps(1 + rounds);
+        note(what + ", " + way.words, swaps);
         return Arrays.stream(swaps)
                 .skip(1)
                 .mapToDouble(swap -> SECONDS_A_MINUTE / swap.fromVerdict())

@@ -35,31 +35,20 @@ final class SwapRun {
     private static final long PATIENCE_SECONDS = 300;
     private static final Duration POLL = Duration.ofMillis(5);
     private static final short ONE_COPY = 1;
-    private static final String ENCODED = "plumbline_rows_encoded_early_total";
-    private static final long LOOK_EVERY_MS = 100;
-
-    /** The record that ends a window comes when a 64th of it is still open. */
-    private static final double ENCODED_SHARE = 0.95;
 
     private final SwapSite site;
     private final MonitorConfig config;
     private final String bootstrapServers;
-    private final boolean encodedOnArrival;
     private final BlockingQueue<Long> served = new LinkedBlockingQueue<>();
-
-    /** Rows that were encoded while their window was open. */
-    private double encoded;
 
     // Of the window under way.
     private @Nullable Long verdict;
     private @Nullable AdaptationReport published;
 
-    /** @param encodedOnArrival whether a window ends only when its rows are encoded, as it does where it lasts a minute */
-    SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers, boolean encodedOnArrival) {
+    SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers) {
         this.site = site;
         this.config = config;
         this.bootstrapServers = bootstrapServers;
-        this.encodedOnArrival = encodedOnArrival;
     }
 
     /**
@@ -113,9 +102,6 @@ final class SwapRun {
             send(producer, window, record);
         }
         producer.flush();
-        if (encodedOnArrival) {
-            awaitEncoded(runtime);
-        }
         send(producer, window + 1, 0);
         producer.flush();
         long ended = System.nanoTime();
@@ -129,17 +115,6 @@ final class SwapRun {
             arrived = arrived == null ? served.poll() : arrived;
         }
         return new Swap((arrived - ended) / 1e9, (arrived - verdict) / 1e9, published.seconds());
-    }
-
-    /** Here a window's rows come within a second; in production they are encoded in the minute that they take. */
-    private void awaitEncoded(PlumblineRuntime runtime) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        double enough = encoded + ENCODED_SHARE * SwapSite.SAMPLED_ROWS;
-        while (encoded < enough) {
-            requireGoingOn(runtime, deadline);
-            Thread.sleep(LOOK_EVERY_MS);
-            encoded = MetricsPage.of(runtime).sumOf(ENCODED);
-        }
     }
 
     private void send(KafkaProducer<String, byte[]> producer, int window, int record) {

@@ -130,7 +130,7 @@ final class SwapSite {
     }
 
     /** Monitor and adapter with every window a drifted one that is fitted by itself, and a gate that lets pass what reconstructs better. */
-    MonitorConfig config(String bootstrapServers, String run, boolean encodedOnArrival, boolean factored) {
+    MonitorConfig config(String bootstrapServers, String run, boolean factored) {
         return MonitorConfig.parse(
                 """
                 application_id: %1$s
@@ -171,8 +171,7 @@ final class SwapSite {
                       max_norm_ratio: 1000
                       max_id_cost: 1000
                       pooled_rows: %4$d
-                      encode_rows: %7$s
-                      encoding: %8$s
+                      encoding: %7$s
                 """.formatted(
                                 run,
                                 bootstrapServers,
@@ -180,7 +179,6 @@ final class SwapSite {
                                 SAMPLED_ROWS,
                                 SITE,
                                 size.rank(),
-                                encodedOnArrival ? "on-arrival" : "at-trigger",
                                 factored ? "factored" : "dense"),
                 "bench.yaml",
                 folder);

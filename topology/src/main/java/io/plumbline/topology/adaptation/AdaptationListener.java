@@ -6,11 +6,8 @@ public interface AdaptationListener {
     /** A request was answered; the report is final. */
     void onAdaptation(AdaptationReport report);
 
-    /**
-     * Of the sampled rows of an adaptation of {@code site}, {@code early} came with their codes and {@code late} did
-     * not.
-     */
-    default void onSample(String site, int early, int late) {}
+    /** An adaptation of {@code site} begins on {@code rows} sampled rows. */
+    default void onSample(String site, int rows) {}
 
     /** The adapter holds {@code rows} distinct rows of drifted windows of {@code site} for its next refit. */
     default void onPooled(String site, int rows) {}

@@ -19,7 +19,6 @@ import java.util.stream.Stream;
  * @param travelling how the decoder is published
  * @param pooledRows the most rows of consecutive drifted windows that a refit is made of and judged on
  * @param pooledAge rows of windows that end longer before the newest are left out, event time
- * @param encodesOnArrival whether sampled rows are encoded while their windows are open, and not when the adaptation begins
  */
 public record AdaptationSettings(
         AdaptationProfile profile,
@@ -27,8 +26,7 @@ public record AdaptationSettings(
         double validationShare,
         Travelling travelling,
         int pooledRows,
-        Duration pooledAge,
-        boolean encodesOnArrival) {
+        Duration pooledAge) {
 
     /** See {@link #pooledRows}; where nothing is said and a window's sample is not larger. */
     public static final int DEFAULT_POOLED_ROWS = 8_192;

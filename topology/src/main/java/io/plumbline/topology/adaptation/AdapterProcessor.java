@@ -1,6 +1,5 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.adaptation.AdaptationWarmUp;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.explainer.Decoder;
@@ -47,9 +46,6 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
     public static final String SWAPS_STORE = "swaps";
 
     private static final Logger LOG = LoggerFactory.getLogger(AdapterProcessor.class);
-
-    /** Those of 8,192 features in dimension 768, some. */
-    private static final long WEIGHTS_WORTH_A_WARM_UP = 6_000_000;
 
     private final Map<String, SiteAdapter> adapters;
     private final PublishedCandidates published;
@@ -126,7 +122,6 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                             watched.explainer(),
                             watched.explainer().decoder().sha256()));
         });
-        warmUp(sites, settings.keySet());
         Attempts attempts = new Attempts();
         Set<StoreBuilder<?>> stores =
                 Set.of(store(PARTS_STORE, logConfig), store(POOLS_STORE, logConfig), store(SWAPS_STORE, logConfig));
@@ -141,22 +136,6 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                 return stores;
             }
         };
-    }
-
-    /** The first drift would else wait some seconds for the compiler; with small decoders it does not matter. */
-    private static void warmUp(Map<String, WatchedSite> sites, Set<String> adapting) {
-        boolean large = adapting.stream()
-                .map(site -> Objects.requireNonNull(sites.get(site), site).explainer())
-                .anyMatch(
-                        explainer -> (long) explainer.features() * explainer.targetWidth() >= WEIGHTS_WORTH_A_WARM_UP);
-        if (large) {
-            long begin = System.nanoTime();
-            int rounds = AdaptationWarmUp.run(AdaptationWarmUp.LONGEST);
-            LOG.info(
-                    "warmed up for adaptations: {} of a small made-up decoder in {} s",
-                    rounds,
-                    (System.nanoTime() - begin) / 1e9);
-        }
     }
 
     private static StoreBuilder<?> store(String name, Map<String, String> logConfig) {
@@ -375,8 +354,7 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
             pools().empty(site);
             return new AdaptationOutcome.Keep(given);
         }
-        int without = refit.withoutCodes(rows.rows());
-        listener.onSample(site, rows.size() - without, without);
+        listener.onSample(site, rows.size());
         return refit.adapt(request, rows, current, limits);
     }
 

@@ -11,11 +11,9 @@ import io.plumbline.adaptation.SearchReport;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.SampledCodes;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.moments.CleanRequests;
 import io.plumbline.moments.DistinctRequests;
-import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
@@ -23,10 +21,7 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Fits, checks and decides for one site. Pure but for the clock; window-independent parts are computed once.
@@ -35,8 +30,6 @@ import org.slf4j.LoggerFactory;
  * decoder as it will travel, rounded to the configured type.
  */
 final class Refit {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Refit.class);
 
     private final String site;
     private final Explainer explainer;
@@ -48,7 +41,6 @@ final class Refit {
     private final String parentSha256;
     private final DType revertType;
     private final @Nullable DecoderFactors revertFactors;
-    private final AtomicBoolean namedOtherEncoder = new AtomicBoolean();
 
     /**
      * @param trainedSubspace of the explainer's decoder, at any rank
@@ -70,31 +62,9 @@ final class Refit {
         this.settings = settings;
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
-        if (settings.encodesOnArrival()) {
-            // A pass over the weights, which the first drift would else wait for.
-            var unused = explainer.encoder().id();
-        }
         this.revertType = settings.revertType(explainer.decoder());
         this.revertFactors =
                 settings.returnsAsFactors(explainer.decoder()) ? DecoderFactors.ofTrained(explainer.decoder()) : null;
-    }
-
-    /** How many rows came without codes of this encoder; where some have those of another it is said, once. */
-    int withoutCodes(List<SampledRow> rows) {
-        List<SampledRow> without = SampledCodes.missing(explainer.encoder(), rows);
-        for (SampledRow row : without) {
-            RowCodes codes = row.codes();
-            if (codes != null && namedOtherEncoder.compareAndSet(false, true)) {
-                LOG.warn(
-                        "site {}: sampled rows came with the codes of encoder {} of {} features, this adapter has {} of {}; they are encoded again. Give monitor and adapter the same explainer and the same kernel (-Dplumbline.kernel). Said once",
-                        site,
-                        codes.encoder().sha256(),
-                        codes.encoder().features(),
-                        explainer.encoder().id().sha256(),
-                        explainer.features());
-            }
-        }
-        return without.size();
     }
 
     /**

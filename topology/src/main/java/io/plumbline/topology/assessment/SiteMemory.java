@@ -15,7 +15,7 @@ import java.util.TreeMap;
  *
  * <pre>
  * offset  bytes  field, big endian
- * 0       1      version = 5
+ * 0       1      version = 1
  * 1       1      may be adapted, 1 or 0
  * 2       8      last request
  * 10      11     {@link DriftState} of the triggers
@@ -40,7 +40,7 @@ record SiteMemory(
         Map<String, SequentialState> sequential) {
 
     static final long NEVER = Long.MIN_VALUE;
-    private static final byte VERSION = 5;
+    private static final byte VERSION = 1;
     private static final int FIXED_BYTES = 49;
     private static final int STATE_BYTES = DriftState.INITIAL.encode().length;
 

@@ -45,12 +45,6 @@ final class SiteReader {
         AUTHORS_CODE
     }
 
-    /** When the sampled rows of a window are encoded. */
-    private enum EncodeRows {
-        AT_TRIGGER,
-        ON_ARRIVAL
-    }
-
     private final ConfigReader reader;
     private final WindowSettings window;
     private final int minimumRows;
@@ -156,21 +150,13 @@ final class SiteReader {
                 node.real("max_id_cost", standard.maximumIdCost(), 0.0, Double.MAX_VALUE));
         double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
         DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
-        EncodeRows encode = node.choice("encode_rows", EncodeRows.AT_TRIGGER, EncodeRows.class);
-        if (encode == EncodeRows.ON_ARRIVAL && !swaps.adapts()) {
-            node.problem(
-                    "encode_rows",
-                    "on-arrival",
-                    "expected only with mode: propose or auto; with observe nothing is fitted");
-        }
         return new AdaptationSettings(
                 profile,
                 limits,
                 validation,
                 travelling(node, dtype),
                 pooledRows(node),
-                node.duration("pooled_age", AdaptationSettings.DEFAULT_POOLED_AGE),
-                encode == EncodeRows.ON_ARRIVAL);
+                node.duration("pooled_age", AdaptationSettings.DEFAULT_POOLED_AGE));
     }
 
     /** At least those of one window, whose sample is fitted on whole. */

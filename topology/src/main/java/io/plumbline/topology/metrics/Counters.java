@@ -20,11 +20,6 @@ final class Counters {
             Counter swaps,
             String label) {}
 
-    /** When a row of an adaptation was encoded: while its window was open, or by the adapter. */
-    static final String EARLY = "on_arrival";
-
-    static final String AT_TRIGGER = "at_trigger";
-
     private final MeterRegistry meters;
 
     Counters(MeterRegistry meters) {
@@ -111,23 +106,8 @@ final class Counters {
                 "plumbline.adaptations", "Adaptation requests by how they ended", "site", site, "outcome", outcome);
     }
 
-    Counter rowsEncodedEarly(String site) {
-        return counter(
-                "plumbline.rows.encoded.early",
-                "Sampled rows encoded while their window was open, also those that later left the sample",
-                "site",
-                site);
-    }
-
-    /** @param encoded {@link #EARLY} or {@link #AT_TRIGGER} */
-    Counter adaptationRows(String site, String encoded) {
-        return counter(
-                "plumbline.adaptation.rows",
-                "Sampled rows of adaptations, by when they were encoded",
-                "site",
-                site,
-                "encoded",
-                encoded);
+    Counter adaptationRows(String site) {
+        return counter("plumbline.adaptation.rows", "Sampled rows of adaptations", "site", site);
     }
 
     Counter counter(String name, String description, String... tags) {

@@ -153,9 +153,7 @@ public final class Metrics implements AutoCloseable {
                 adaptationOutcomes.forEach(outcome -> counters.adaptations(label, outcome));
                 lateReasons.forEach(reason -> counters.lateRows(label, reason));
                 counters.partitionsGivenUp(label);
-                counters.rowsEncodedEarly(label);
-                counters.adaptationRows(label, Counters.EARLY);
-                counters.adaptationRows(label, Counters.AT_TRIGGER);
+                counters.adaptationRows(label);
             }
             counters.foreignRecords(MOMENTS);
             counters.foreignRecords(ADAPTATION_REQUESTS);
@@ -289,18 +287,9 @@ public final class Metrics implements AutoCloseable {
         guarded(() -> counters.adaptations(site(site).label(), outcome).increment());
     }
 
-    /** Sampled rows were encoded while their window was open. */
-    public void rowsEncodedEarly(String site, long rows) {
-        guarded(() -> counters.rowsEncodedEarly(site(site).label()).increment((double) rows));
-    }
-
-    /** An adaptation began on so many rows that had been encoded {@code early}, and so many that had not. */
-    public void rowsAdaptedOn(String site, long early, long atTrigger) {
-        guarded(() -> {
-            String label = site(site).label();
-            counters.adaptationRows(label, Counters.EARLY).increment((double) early);
-            counters.adaptationRows(label, Counters.AT_TRIGGER).increment((double) atTrigger);
-        });
+    /** An adaptation began on so many rows. */
+    public void rowsAdaptedOn(String site, long rows) {
+        guarded(() -> counters.adaptationRows(site(site).label()).increment((double) rows));
     }
 
     /** The adapter holds so many rows of the site for its next refit. */

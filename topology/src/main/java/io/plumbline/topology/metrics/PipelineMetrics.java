@@ -100,12 +100,6 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
     }
 
     @Override
-    public void onEncoded(String site, int rows, long nanoseconds) {
-        metrics.rowsEncodedEarly(site, rows);
-        metrics.took(Stage.ENCODE, nanoseconds);
-    }
-
-    @Override
     public void onState(String store, String task, StateSize size) {
         metrics.stateHeld(store, task, size);
     }

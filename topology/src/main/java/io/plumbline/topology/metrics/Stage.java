@@ -8,8 +8,6 @@ public enum Stage {
     INGEST,
     /** One activation record: adding its rows to the pane. */
     ACCUMULATE,
-    /** Some sampled rows: encoding them beside the stream while their pane is open. */
-    ENCODE,
     /** One commit of one task: writing what changed of its open panes. */
     STORE,
     /** One closed window: adding its panes together. */

@@ -15,8 +15,8 @@ record AdaptationMetrics(Metrics metrics, Console console) implements Adaptation
     }
 
     @Override
-    public void onSample(String site, int early, int late) {
-        metrics.rowsAdaptedOn(site, early, late);
+    public void onSample(String site, int rows) {
+        metrics.rowsAdaptedOn(site, rows);
     }
 
     @Override

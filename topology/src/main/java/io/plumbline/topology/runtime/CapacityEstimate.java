@@ -6,7 +6,6 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.FloatPanel;
 import io.plumbline.moments.RequestTotals;
-import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.WaitingRequests;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
@@ -37,18 +36,17 @@ import org.jspecify.annotations.Nullable;
  * ({@code d}, for a transcoder input and target width together), in bytes:
  *
  * <pre>
- * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD} + codes)
+ * pane, live            4 d (d + 3) + s (4 w + {@link #ROW_OVERHEAD})
  * rows that wait        4 d {@link FloatPanel#capacity}, in each live pane where rows are read
- * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16 + codes where windows are composed)
+ * pane, in a store      4 d (d + 3) + {@link #STORED_SAMPLE} s (4 w + 16)
  * request totals, live  {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 192), for p directions of requests
  * in a store, sent       1.5 and 1 times {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 45)
  * sums that wait        128 d, in each live pane where rows of such a site are read
- * codes of a row        12 a + {@link #CODES_OVERHEAD}, where encoded on arrival; a active features, at most 4 w / 3
  * explainer             4 k d_in + 4 k d; 8 for weights stored as F64, and of an encoder with fewer than 2^20 of them
  * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r + 16 d p
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
- * pooled, in the adapter (p + s) (4 w + 24 + codes), while the site is drifted; p {@code adaptation.pooled_rows}
+ * pooled, in the adapter (p + s) (4 w + 24), while the site is drifted; p {@code adaptation.pooled_rows}
  * </pre>
  *
  * <p>Java's default collector, G1, gives an array of at least half of one of its regions (8 MiB, as the launcher sets
@@ -117,9 +115,6 @@ public record CapacityEstimate(
     /** Objects around a sampled row: its record, array, tree entry, key, and its hash among the stored ones. */
     static final int ROW_OVERHEAD = 136;
 
-    /** Objects around the codes of a row: their record and two arrays. */
-    static final int CODES_OVERHEAD = 64;
-
     /** {@code -XX:G1HeapRegionSize} in {@code deploy/distribution/java.sh}. */
     static final long LAUNCHERS_REGION = 8L << 20;
 
@@ -159,13 +154,7 @@ public record CapacityEstimate(
     }
 
     /** Sizes of one site. */
-    private record Site(
-            ExplainerShape shape,
-            int rank,
-            boolean adapts,
-            boolean encodesOnArrival,
-            int pooledRows,
-            int requestComponents) {
+    private record Site(ExplainerShape shape, int rank, boolean adapts, int pooledRows, int requestComponents) {
 
         /** Live, where windows are composed. */
         double totals() {
@@ -197,15 +186,6 @@ public record CapacityEstimate(
 
         double sampledRow() {
             return 4.0 * sampledValues();
-        }
-
-        /** As they are stored and sent. */
-        double codes() {
-            return encodesOnArrival ? RowCodes.mostBytes(sampledValues(), shape.mostActive()) : 0;
-        }
-
-        double liveCodes() {
-            return encodesOnArrival ? codes() + CODES_OVERHEAD : 0;
         }
 
         double squared() {
@@ -254,7 +234,6 @@ public record CapacityEstimate(
                             Explainer.shape(settings.explainer()),
                             settings.rank(),
                             settings.adapts(),
-                            adaptation != null && adaptation.encodesOnArrival(),
                             adaptation == null ? 0 : adaptation.pooledRows(),
                             requestComponents))
                     : Optional.empty();
@@ -300,7 +279,6 @@ public record CapacityEstimate(
         double live = 0;
         double waiting = 0;
         double stored = 0;
-        double storedCodes = 0;
         double explainers = 0;
         double geometry = 0;
         double decoders = 0;
@@ -308,9 +286,7 @@ public record CapacityEstimate(
         double reading = 0;
         for (Site site : sites) {
             double moment = array(MomentTile.stateLength(site.shape().targetWidth()), region);
-            live += site.totals()
-                    + moment
-                    + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes());
+            live += site.totals() + moment + config.sampleRows() * (site.sampledRow() + ROW_OVERHEAD);
             int width = site.shape().targetWidth();
             // An array for each batch.
             waiting += (double) FloatPanel.capacity(width)
@@ -318,7 +294,6 @@ public record CapacityEstimate(
                     * array((double) FloatPanel.ROWS * width, Float.BYTES, region);
             waiting += site.waitingRequests();
             stored += storedPane(site, config.sampleRows());
-            storedCodes += STORED_SAMPLE * config.sampleRows() * site.codes();
             ExplainerShape shape = site.shape();
             double encoderWeights = (double) shape.features() * shape.inputWidth();
             double decoder = array((double) shape.features() * shape.targetWidth(), shape.decoderWeightBytes(), region);
@@ -340,9 +315,7 @@ public record CapacityEstimate(
         held.add(part("open panes where windows are composed", level2 * live));
         if (config.store() == StoreKind.MEMORY) {
             double copies = 1 + standbys;
-            held.add(part(
-                    "both as stored (state.store: memory)",
-                    copies * ((level1 + level2) * stored + level2 * storedCodes)));
+            held.add(part("both as stored (state.store: memory)", copies * (level1 + level2) * stored));
         }
         List<Part> working = List.of(
                 part("one window's assessment per stream thread", threads * assessment),
@@ -376,7 +349,7 @@ public record CapacityEstimate(
             if (site.adapts()) {
                 double rows = (double) site.pooledRows() + config.sampleRows();
                 stored += rows * sentRow(site);
-                answered = Math.max(answered, rows * (site.sampledRow() + ROW_OVERHEAD + site.liveCodes()));
+                answered = Math.max(answered, rows * (site.sampledRow() + ROW_OVERHEAD));
             }
         }
         return List.of(
@@ -385,7 +358,7 @@ public record CapacityEstimate(
     }
 
     private static double sentRow(Site site) {
-        return site.sampledRow() + SENT_ROW_HEADER + site.codes();
+        return site.sampledRow() + SENT_ROW_HEADER;
     }
 
     private static double storedPane(Site site, int sampleRows) {
@@ -405,12 +378,9 @@ public record CapacityEstimate(
         int partitionsOfASite = deployment.spread() ? deployment.partitions() : 1;
         double moments = 0;
         double samples = 0;
-        double codes = 0;
         for (Site site : sites) {
             moments += site.moment();
             samples += config.sampleRows() * (site.sampledRow() + SAMPLED_ROW_HEADER) + site.encodedTotals();
-            // Where rows are read they are written before they are encoded.
-            codes += config.sampleRows() * site.codes();
         }
         double windowsPerDay = (double) DAY_MS / config.window().size().toMillis();
         // Of windows that overlap every row is sent once.
@@ -421,7 +391,7 @@ public record CapacityEstimate(
                         .sum();
         String prefix = config.monitorApplicationId() + "-";
         double first = partitionsOfASite * (moments + samples * samplesPerPane / commitsPerPane);
-        double pane = partitionsOfASite * (moments + samples + codes);
+        double pane = partitionsOfASite * (moments + samples);
         return List.of(
                 new Written(
                         prefix + "panes-changelog",

@@ -26,7 +26,6 @@ import io.plumbline.topology.progress.ProgressWatch;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.progress.StreamsProbes;
-import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -188,7 +187,6 @@ public final class PlumblineRuntime implements AutoCloseable {
                     repeats,
                     source,
                     WindowWorkers.of(threads(properties)),
-                    EarlyEncoding.background(),
                     WatchedSite.projections(sites),
                     outputs);
             DecidedCommits clients = new DecidedCommits(source.topic()::requireSame);

@@ -77,11 +77,6 @@ record Watchers(PipelineMetrics metrics, Console console) implements IngestListe
     }
 
     @Override
-    public void onEncoded(String site, int rows, long nanoseconds) {
-        metrics.onEncoded(site, rows, nanoseconds);
-    }
-
-    @Override
     public void onState(String store, String task, StateSize size) {
         metrics.onState(store, task, size);
     }

@@ -22,9 +22,6 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
 
     private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
 
-    /** How often sampled rows are given to be encoded: a small part of a pane. */
-    private static final Duration ENCODE_CHECK = Duration.ofSeconds(1);
-
     /** A partition that never carried a site counts as silent after this, also when windows close by event time alone. */
     private static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
 
@@ -34,7 +31,6 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     private final int sourcePartitions;
     private final WindowListener listener;
     private final SourceWatch watch;
-    private final PaneCodes codes;
 
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable PaneStore<SiteClock> store;
@@ -50,15 +46,13 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
             String storeName,
             int sourcePartitions,
             WindowListener listener,
-            SourceWatch watch,
-            EarlyEncoding encoding) {
+            SourceWatch watch) {
         this.settings = settings;
         this.hook = hook;
         this.storeName = storeName;
         this.sourcePartitions = sourcePartitions;
         this.listener = listener;
         this.watch = watch;
-        this.codes = new PaneCodes(encoding, settings, listener);
     }
 
     @Override
@@ -76,19 +70,6 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
         processorContext.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::check);
         processorContext.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
-        if (panes.sites().stream().anyMatch(codes::wants)) {
-            processorContext.schedule(ENCODE_CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> encode(panes));
-        }
-    }
-
-    /** Touches nothing that is stored: codes are no change of a pane. */
-    private void encode(PaneStore<SiteClock> panes) {
-        for (String site : panes.sites()) {
-            long eventTimeMs = panes.site(site).eventTimeMs();
-            panes.panes(site)
-                    .forEach((startMs, pane) ->
-                            codes.look(site, pane, (double) (eventTimeMs - startMs) / settings.paneMs()));
-        }
     }
 
     @Override
@@ -155,7 +136,6 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         for (Map.Entry<Long, Pane> open :
                 List.copyOf(panes.panes(site).headMap(upToMs).entrySet())) {
             if (open.getKey() + settings.paneMs() <= upToMs) {
-                codes.leave(open.getValue());
                 forwardPane(site, open.getKey(), open.getValue());
                 panes.remove(site, open.getKey());
                 sent = true;
@@ -275,7 +255,6 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
     /** The task leaves this instance: what it showed here must not stay. */
     @Override
     public void close() {
-        codes.drop();
         if (context != null) {
             listener.onStateReleased(storeName, context.taskId().toString());
         }

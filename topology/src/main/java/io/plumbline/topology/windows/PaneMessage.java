@@ -12,7 +12,7 @@ import java.util.UUID;
  *
  * <pre>
  * offset  size  field
- *      0     1  version, 3
+ *      0     1  version, 1
  *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked, 5 part of request totals, 6 moments
  *      2     8  application that writes, {@link #application}
  *     10     4  source partition
@@ -31,7 +31,7 @@ import java.util.UUID;
  */
 sealed interface PaneMessage {
 
-    byte VERSION = 3;
+    byte VERSION = 1;
     byte TILE = 1;
     byte SAMPLE = 2;
     byte PROGRESS = 3;

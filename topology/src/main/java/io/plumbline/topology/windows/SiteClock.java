@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  */
 final class SiteClock {
 
-    private static final byte VERSION = 2;
+    private static final byte VERSION = 1;
     private static final int BYTES = 50;
     static final long NEVER = Long.MIN_VALUE;
 

@@ -25,7 +25,7 @@ import java.util.TreeMap;
  */
 final class SiteProgress {
 
-    private static final byte VERSION = 4;
+    private static final byte VERSION = 1;
 
     private static final List<LateReason> LATE_REASONS = List.of(LateReason.values());
     private static final int MASKED_BYTES = 2 * Long.BYTES;

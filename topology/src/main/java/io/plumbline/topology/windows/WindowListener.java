@@ -27,9 +27,6 @@ public interface WindowListener {
     /** {@code nanoseconds} were spent adding the panes of a window together; beside the stream, where there are other threads. */
     default void onComposed(long nanoseconds) {}
 
-    /** {@code nanoseconds} were spent encoding {@code rows} sampled rows of {@code site} before their window closed; not on a stream thread. */
-    default void onEncoded(String site, int rows, long nanoseconds) {}
-
     /** What {@code task} holds open in the store now; {@code store} is {@link WindowStage#PANES_STORE} or {@link WindowStage#WINDOWS_STORE}. */
     default void onState(String store, String task, StateSize size) {}
 

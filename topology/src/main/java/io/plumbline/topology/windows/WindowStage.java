@@ -59,20 +59,11 @@ public final class WindowStage {
         this.watch = watch;
     }
 
-    /** As {@link #accumulator(EarlyEncoding)}, of sites whose rows nobody encodes early. */
+    /** Level 1, to run where records are read. */
     public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator() {
-        return accumulator(EarlyEncoding.NONE);
-    }
-
-    /**
-     * Level 1, to run where records are read.
-     *
-     * @param encoding which sites have their sampled rows encoded while panes are open
-     */
-    public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator(EarlyEncoding encoding) {
         CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
         return new WithStores<>(
-                () -> new PaneAccumulator(settings, hook, PANES_STORE, sourcePartitions, listener, watch, encoding),
+                () -> new PaneAccumulator(settings, hook, PANES_STORE, sourcePartitions, listener, watch),
                 Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()));
     }
 

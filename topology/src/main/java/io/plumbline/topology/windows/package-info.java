@@ -49,10 +49,6 @@
  * the transaction that carries what is forwarded. Waiting for the work in the commit instead would stall every commit that follows a close by as
  * much as doing it on the spot. A successor finds the window open and closes it when it begins; only {@code closed_by} may then differ.
  *
- * <p><b>Rows encoded early</b> ({@link io.plumbline.topology.windows.PaneCodes}) are a gain of time and no part of the result: level 1 has
- * those likely to stay in a sample encoded by another thread, and sends their codes with them if they are there. They are not waited for
- * and not written for their own sake.
- *
  * <p><b>Layout</b> of the {@code moments} topic: {@link io.plumbline.topology.windows.PaneMessage}; of the stores:
  * {@link io.plumbline.topology.windows.PaneKeys}. Both carry a version byte.
  */

@@ -196,7 +196,7 @@ class RefitTest {
         return refit(
                 explainer,
                 new AdaptationSettings(
-                        profile, ANY_CHANGE, VALIDATION_SHARE, Travelling.dense(DType.F32), 512, Duration.ZERO, false));
+                        profile, ANY_CHANGE, VALIDATION_SHARE, Travelling.dense(DType.F32), 512, Duration.ZERO));
     }
 
     private static Refit refit(Explainer explainer, AdaptationSettings settings) {
@@ -211,8 +211,7 @@ class RefitTest {
                 VALIDATION_SHARE,
                 Travelling.dense(dtype),
                 512,
-                Duration.ZERO,
-                false);
+                Duration.ZERO);
     }
 
     private static PooledRows sample() {

@@ -34,8 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A person decides: over a real broker, by the command line, beside a subscriber that follows throughout. Rows are encoded as they
- * arrive, so that none is left to encode when the drift is there.
+ * A person decides: over a real broker, by the command line, beside a subscriber that follows throughout.
  */
 class ProposeApproveIT {
 
@@ -43,8 +42,7 @@ class ProposeApproveIT {
     private static final long T0 = 1_700_000_000_000L;
     private static final long WINDOW_MS = 10_000;
     private static final int ROWS = WatchedFolder.ROWS * WatchedFolder.RECORDS;
-    private static final String ADAPTED =
-            "plumbline_adaptation_rows_total{encoded=\"%%s\",site=\"%s\"}".formatted(SITE);
+    private static final String ADAPTED = "plumbline_adaptation_rows_total{site=\"%s\"}".formatted(SITE);
 
     @TempDir
     private Path folder;
@@ -61,8 +59,7 @@ class ProposeApproveIT {
             broker = server.bootstrapServers();
             client = new BrokerClient(broker);
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig config = WatchedFolder.createWide(
-                    folder, broker, "mode: propose, encode_rows: on-arrival, encoding: " + encoding);
+            MonitorConfig config = WatchedFolder.createWide(folder, broker, "mode: propose, encoding: " + encoding);
             Decoder trained = Explainer.read(folder.resolve("explainer")).decoder();
             List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
@@ -73,14 +70,10 @@ class ProposeApproveIT {
                             followed::add)) {
                 Pages pages = new Pages(runtime.httpAddress());
                 send(WatchedFolder::quiet);
-                awaitEncoded(pages, 1);
                 send(WatchedFolder::drifted);
-                awaitEncoded(pages, 2);
                 send(WatchedFolder::drifted);
                 awaitReport(AdaptationReport.PROPOSED);
-                assertEquals(
-                        ROWS, pages.value(ADAPTED.formatted("on_arrival")), "rows encoded while the window was open");
-                assertEquals(0, pages.value(ADAPTED.formatted("at_trigger")), "rows that were left to the adapter");
+                assertEquals(ROWS, pages.value(ADAPTED), "rows of the window that was fitted");
                 assertEquals(List.of(), followed, "a candidate is nothing to a subscriber");
                 String listed = order(0, "list").out();
                 assertTrue(
@@ -139,13 +132,6 @@ class ProposeApproveIT {
         Shell shell = Shell.run(arguments.toArray());
         assertEquals(exitCode, shell.exitCode(), () -> command + ": " + shell.out() + shell.err());
         return shell;
-    }
-
-    /** Until the rows of so many windows are encoded, the newest of which is open. */
-    private static void awaitEncoded(Pages pages, int windows) throws InterruptedException {
-        BrokerClient.awaitThat(
-                () -> pages.value("plumbline_rows_encoded_early_total{site=\"%s\"}".formatted(SITE)) == windows * ROWS,
-                () -> pages.body("/metrics"));
     }
 
     private void awaitReport(String outcome) {

@@ -96,7 +96,7 @@ class MonitorConfigTest {
                     adaptation: {profile: paper, rank: 384, lambda_preservation: 0.01, lambda_geometric: 0.2,
                                  relative_lambdas: true, alpha: 0.1, max_gap_growth: 0.02, minimum_cosine: 0.3,
                                  max_norm_ratio: 3, changed_features: 0.01, max_id_cost: 0.2,
-                                 minimum_improvement: 0.1, validation_share: 0.4, dtype: f64, encode_rows: on-arrival, mode: auto,
+                                 minimum_improvement: 0.1, validation_share: 0.4, dtype: f64, mode: auto,
                                  max_swaps: 2 per 6h, candidate_lifetime: 1d, rollback: off, pause_after_rollback: 2h}
                   watched: {explainer: s, baseline: b, rank: 1, threshold: {share: 0.6}, adaptation: {mode: observe}}
                 """);
@@ -152,7 +152,6 @@ class MonitorConfigTest {
         assertEquals(new GateLimits(0.1, 0.02, 0.3, 3.0, 0.01, 0.2), adaptation.limits());
         assertEquals(0.4, adaptation.validationShare());
         assertEquals(DType.F64, adaptation.travelling().dtype());
-        assertTrue(adaptation.encodesOnArrival());
 
         assertInstanceOf(
                 Threshold.ShareOfLargestGap.class, site(config, "watched").threshold());
@@ -299,8 +298,6 @@ class MonitorConfigTest {
                 "adaptation: {encoding: sparse} | adaptation.encoding = sparse: expected dense or factored",
                 "adaptation: {encoding: factored, dtype: bf16} | adaptation.encoding = factored: expected only with dtype: f32, not bf16: factors are float32 numbers",
                 "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
-                "adaptation: {encode_rows: early}  | adaptation.encode_rows = early: expected at-trigger or on-arrival",
-                "adaptation: {encode_rows: on-arrival, mode: observe} | adaptation.encode_rows = on-arrival: expected only with mode: propose or auto",
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
                 "adaptation: {profile: paper, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",

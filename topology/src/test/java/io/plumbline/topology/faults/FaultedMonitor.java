@@ -16,7 +16,6 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.runtime.LostThread;
 import io.plumbline.topology.windows.ClosedWindow;
-import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
@@ -76,7 +75,6 @@ final class FaultedMonitor {
                 new Repeats(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.of(2),
-                EarlyEncoding.background(),
                 MonitorFolder.projections(sites),
                 outputs);
         topology.addProcessor("print", Printer::new, "compose");

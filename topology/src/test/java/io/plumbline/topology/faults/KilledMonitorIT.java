@@ -10,8 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Exactly-once windows, the short form: child JVMs that run the monitor's own topology are killed with SIGKILL where it
  * hurts, against a real broker. Rows are integers, so that the float64 moments are exact in any order, and every window is
- * compared by its rows and a hash of every bit of its moment. In half of the cases sampled rows are encoded beside the
- * stream meanwhile, which must change nothing. {@link MonitorFaultsSoak} is the whole matrix.
+ * compared by its rows and a hash of every bit of its moment. {@link MonitorFaultsSoak} is the whole matrix.
  *
  * <p>Seen to fail without the hook: with the panes written in {@code StateStore.commit} instead, the obvious place, only 19,
  * 16 and 16 of 24 windows of three cases ever appeared; the rows of the others were lost with their offsets committed. The
@@ -40,12 +39,12 @@ class KilledMonitorIT {
 
     @Test
     void everyRowIsCountedOnceWhenItIsKilledInMidWindow() throws Exception {
-        scenarios.midWindow(MonitorSetup.of("memory", "wiped", 1, "classic").encodingOnArrival());
+        scenarios.midWindow(MonitorSetup.of("memory", "wiped", 1, "classic"));
     }
 
     @Test
     void aPaneOfWhichOneTileWasSentIsSentWhole() throws Exception {
-        scenarios.betweenTiles(MonitorSetup.of("rocksdb", "kept", 2, "streams").encodingOnArrival());
+        scenarios.betweenTiles(MonitorSetup.of("rocksdb", "kept", 2, "streams"));
     }
 
     @Test
@@ -55,8 +54,7 @@ class KilledMonitorIT {
 
     @Test
     void tasksOnTheMoveLoseNothing() throws Exception {
-        scenarios.whileRebalancing(
-                MonitorSetup.of("rocksdb", "wiped", 1, "streams").encodingOnArrival());
+        scenarios.whileRebalancing(MonitorSetup.of("rocksdb", "wiped", 1, "streams"));
     }
 
     @Test

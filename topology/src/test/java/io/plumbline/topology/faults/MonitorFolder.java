@@ -93,8 +93,8 @@ final class MonitorFolder {
                 """.formatted(prefix, shape.windowMs(), setup.store(), state(folder, instance)));
         for (int i = 0; i < shape.sites(); i++) {
             yaml.append(
-                    "  %s: {explainer: explainer, baseline: baseline.safetensors, rank: %d, threshold: {share: 0.9}, debounce: 1 of 1, adaptation: {%s}}%n"
-                            .formatted(shape.site(i), RANK, setup.adaptation()));
+                    "  %s: {explainer: explainer, baseline: baseline.safetensors, rank: %d, threshold: {share: 0.9}, debounce: 1 of 1, adaptation: {mode: observe}}%n"
+                            .formatted(shape.site(i), RANK));
         }
         return yaml.toString();
     }

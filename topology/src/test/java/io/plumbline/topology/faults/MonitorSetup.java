@@ -9,25 +9,18 @@ import java.util.Map;
  * @param store {@code memory} or {@code rocksdb}
  * @param wipe whether a killed monitor's state folder is emptied before it starts again
  * @param protocol {@code classic} or {@code streams}
- * @param adaptation what stands under {@code adaptation} of every site
  * @param kafka further properties
  */
-public record MonitorSetup(
-        String store, boolean wipe, int threads, String protocol, String adaptation, Map<String, String> kafka) {
+public record MonitorSetup(String store, boolean wipe, int threads, String protocol, Map<String, String> kafka) {
 
     public static MonitorSetup of(String store, String state, int threads, String protocol) {
-        return new MonitorSetup(store, state.equals("wiped"), threads, protocol, "mode: observe", Map.of());
-    }
-
-    /** Sampled rows are encoded while their windows are open, by a thread of their own. */
-    public MonitorSetup encodingOnArrival() {
-        return new MonitorSetup(store, wipe, threads, protocol, "mode: propose, encode_rows: on-arrival", kafka);
+        return new MonitorSetup(store, state.equals("wiped"), threads, protocol, Map.of());
     }
 
     public MonitorSetup with(String property, String value) {
         Map<String, String> more = new LinkedHashMap<>(kafka);
         more.put(property, value);
-        return new MonitorSetup(store, wipe, threads, protocol, adaptation, more);
+        return new MonitorSetup(store, wipe, threads, protocol, more);
     }
 
     /** Properties that let a dead monitor be noticed within seconds. */
@@ -49,13 +42,7 @@ public record MonitorSetup(
 
     @Override
     public String toString() {
-        return "%s, %s, %d thread%s, %s%s"
-                .formatted(
-                        store,
-                        wipe ? "wiped" : "kept",
-                        threads,
-                        threads == 1 ? "" : "s",
-                        protocol,
-                        adaptation.contains("on-arrival") ? ", encoding" : "");
+        return "%s, %s, %d thread%s, %s"
+                .formatted(store, wipe ? "wiped" : "kept", threads, threads == 1 ? "" : "s", protocol);
     }
 }

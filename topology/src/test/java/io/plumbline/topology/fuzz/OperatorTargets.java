@@ -1,10 +1,8 @@
 package io.plumbline.topology.fuzz;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
-import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.config.MonitorConfig;
@@ -119,10 +117,6 @@ final class OperatorTargets {
             transcoder.offer(RowSample.hash(2, row), 2, 3, new float[] {row}, new float[] {3, 4});
         }
         List<byte[]> parts = new ArrayList<>(autoencoder.encode(100));
-        parts.addAll(transcoder.encode(1_000));
-        EncoderId encoder = new EncoderId("5a".repeat(32), 9);
-        transcoder.attach(RowSample.hash(2, 1), new RowCodes(encoder, new int[] {0, 4, 8}, new double[] {1, -2, 3}));
-        transcoder.attach(RowSample.hash(2, 3), new RowCodes(encoder, new int[0], new double[0]));
         parts.addAll(transcoder.encode(1_000));
         return parts;
     }

@@ -58,8 +58,7 @@ class DashboardIT {
         EmbeddedBroker broker = own(EmbeddedBroker.start(folder.resolve("broker")));
         BrokerClient client = new BrokerClient(broker.bootstrapServers());
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-        WatchedFolder.createAdapting(
-                folder.resolve("site"), broker.bootstrapServers(), "mode: auto, encode_rows: on-arrival");
+        WatchedFolder.createAdapting(folder.resolve("site"), broker.bootstrapServers(), "mode: auto");
         MonitorConfig config = warning(folder.resolve("site").resolve(WatchedFolder.FILE));
         PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
         begin = Instant.now();

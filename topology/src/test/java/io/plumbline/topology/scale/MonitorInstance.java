@@ -11,7 +11,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.progress.Repeats;
-import io.plumbline.topology.windows.EarlyEncoding;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
@@ -53,7 +52,6 @@ final class MonitorInstance implements AutoCloseable {
                         new Repeats(),
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
-                        EarlyEncoding.background(),
                         WatchedSite.projections(sites),
                         OutputGuard.silent(config.topics())),
                 properties);

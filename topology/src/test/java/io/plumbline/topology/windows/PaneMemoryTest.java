@@ -3,13 +3,10 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
-import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
-import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.HeapUse;
 import io.plumbline.topology.config.MonitorConfig;
@@ -20,15 +17,13 @@ import io.plumbline.topology.runtime.CapacityEstimate.Part;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code plumbline check} says of open panes, against the heap they take. */
 class PaneMemoryTest {
@@ -39,17 +34,15 @@ class PaneMemoryTest {
     private static final int COMMITS = 12;
     private static final int ROWS = 128;
     private static final int ACTIVE = 500;
-    private static final EncoderId ENCODER = new EncoderId("0a".repeat(32), 1000);
 
     @TempDir
     private Path folder;
 
-    /** Also with codes that are more than all the rest, and with as many totals of requests as are kept. */
+    /** Also with as many totals of requests as are kept. */
     @ParameterizedTest
-    @CsvSource({"at-trigger, 0", "on-arrival, 0", "at-trigger, 128"})
-    void openPanesTakeTheHeapThatIsEstimated(String encode, int components) throws Exception {
-        MonitorConfig config = config(encode);
-        boolean coded = encode.equals("on-arrival");
+    @ValueSource(ints = {0, 128})
+    void openPanesTakeTheHeapThatIsEstimated(int components) throws Exception {
+        MonitorConfig config = config();
         CapacityEstimate estimate = CapacityEstimate.of(
                 config, new Deployment(1, 1, false, 0), Runtime.getRuntime().maxMemory(), site -> components);
         long expected = estimate.held().stream()
@@ -59,14 +52,8 @@ class PaneMemoryTest {
         List<PaneStore<SiteClock>> stores = new ArrayList<>();
         HeapUse before = HeapUse.now();
         // As many panes as the settings leave open at the two levels.
-        stores.add(filled(config, (int) config.window().openPanesPerPartition(), false, components));
-        stores.add(filled(config, (int) config.window().openPanesPerWindow(), coded, components));
-        if (coded) {
-            // Where rows are read they are stored before they have codes.
-            config.sites()
-                    .keySet()
-                    .forEach(site -> stores.get(0).panes(site).values().forEach(PaneMemoryTest::encode));
-        }
+        stores.add(filled(config, (int) config.window().openPanesPerPartition(), components));
+        stores.add(filled(config, (int) config.window().openPanesPerWindow(), components));
         long measured = HeapUse.now().since(before);
         assertTrue(
                 Math.abs(measured - expected) < 0.25 * expected,
@@ -74,18 +61,7 @@ class PaneMemoryTest {
         assertTrue(stores.get(0).knows("site-0"), "kept until measured");
     }
 
-    private static void encode(Pane pane) {
-        for (SampledRow row : pane.sample().rows()) {
-            if (row.codes() == null) {
-                int[] feature = IntStream.range(0, ACTIVE).toArray();
-                double[] value = new double[ACTIVE];
-                Arrays.fill(value, 0.5);
-                pane.sample().attach(row.hash(), new RowCodes(ENCODER, feature, value));
-            }
-        }
-    }
-
-    private static PaneStore<SiteClock> filled(MonitorConfig config, int panes, boolean coded, int components) {
+    private static PaneStore<SiteClock> filled(MonitorConfig config, int panes, int components) {
         Map<String, Integer> dimensions = new TreeMap<>();
         config.sites().keySet().forEach(site -> dimensions.put(site, WIDTH));
         PaneStore<SiteClock> store = new PaneStore<>(
@@ -104,9 +80,6 @@ class PaneMemoryTest {
                     open.add(
                             new Ingested(site, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
                             number);
-                    if (coded) {
-                        encode(open);
-                    }
                     if (components > 0) {
                         addRequests(open, commit, components);
                     }
@@ -129,7 +102,7 @@ class PaneMemoryTest {
         totals.encode(RowSample.RECORD_PART_BYTES).forEach(pane.requestTotals()::addPart);
     }
 
-    private MonitorConfig config(String encode) throws Exception {
+    private MonitorConfig config() throws Exception {
         Path explainer = Files.createDirectories(folder.resolve("explainer"));
         Files.writeString(explainer.resolve("cfg.json"), """
                 {"architecture": "topk", "k": %d, "d_in": %d, "d_sae": 1000, "apply_b_dec_to_input": false,
@@ -142,9 +115,8 @@ class PaneMemoryTest {
                 sites:
                 """.formatted(SAMPLE));
         for (int site = 0; site < SITES; site++) {
-            yaml.append(
-                    "  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}, adaptation: {encode_rows: %s}}%n"
-                            .formatted(site, encode));
+            yaml.append("  site-%d: {explainer: explainer, baseline: b, rank: 4, threshold: {share: 0.5}}%n"
+                    .formatted(site));
         }
         return MonitorConfig.parse(yaml.toString(), "memory.yaml", folder);
     }

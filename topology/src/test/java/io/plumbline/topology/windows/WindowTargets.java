@@ -1,10 +1,8 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.EncoderId;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
-import io.plumbline.moments.RowCodes;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
@@ -80,8 +78,6 @@ public final class WindowTargets {
         for (int row = 0; row < 4; row++) {
             sample.offer(RowSample.hash(7, row), 1, 3, new float[] {row, 1, 2}, null);
         }
-        EncoderId encoder = new EncoderId("5a".repeat(32), 9);
-        sample.attach(RowSample.hash(7, 2), new RowCodes(encoder, new int[] {0, 8}, new double[] {1, -2}));
         for (byte[] part : sample.encode(1_000)) {
             messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode(US));
         }
