@@ -46,6 +46,8 @@ final class RequestSums {
     /**
      * Encodes one request and returns its sums.
      *
+     * @param batch with targets as the decoder should write them, see {@link io.plumbline.explainer.DecoderSpace}
+     *
      * @throws io.plumbline.moments.NonFiniteRowException if a value is not finite
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
      */
@@ -62,7 +64,14 @@ final class RequestSums {
                     .reconstruct(explainer.encoder().encode(batch.activations().rowRange(from, to)));
             request.reconstructions.add(reconstruction);
             Matrix slice = targets.rowRange(from, to);
-            request.errors.add(slice, reconstruction);
+            if (explainer.space().isPlain()) {
+                request.errors.add(slice, reconstruction);
+            } else {
+                Matrix rows = batch.activations().rowRange(from, to);
+                request.errors.addWithSpread(
+                        explainer.space().targets(rows, slice),
+                        explainer.space().toTargets(rows, reconstruction));
+            }
             System.arraycopy(EncodedErrors.squaredErrors(slice, reconstruction), 0, squaredErrors, from, to - from);
         }
         return new Encoded(request, squaredErrors);
@@ -82,7 +91,7 @@ final class RequestSums {
         return reconstructions;
     }
 
-    /** Returns the FVU of the rows. */
+    /** Returns the FVU of the rows, of targets as they come. */
     double fvu() {
         return errors.fvu(targets.snapshot());
     }

@@ -38,10 +38,22 @@ abstract class CodeSelection {
         return size[row];
     }
 
-    /** Keeps the {@code k} largest codes of a row, of equal ones those of lower index; returns the smallest that is kept. */
+    /** What codes are compared by. */
+    double rank(double code) {
+        return code;
+    }
+
+    /**
+     * Keeps the {@code k} codes of a row of largest {@link #rank}, of equal ones those of lower index; returns the smallest rank that is
+     * kept.
+     */
     final double keepLargest(int row, int k) {
         double[] values = value[row];
-        double[] sorted = Arrays.copyOf(values, size[row]);
+        double[] ranks = new double[size[row]];
+        for (int entry = 0; entry < ranks.length; entry++) {
+            ranks[entry] = rank(values[entry]);
+        }
+        double[] sorted = ranks.clone();
         Arrays.sort(sorted);
         double smallest = sorted[sorted.length - k];
         int equal = 0;
@@ -50,7 +62,7 @@ abstract class CodeSelection {
         }
         int kept = 0;
         for (int entry = 0; entry < sorted.length; entry++) {
-            if (values[entry] > smallest || (values[entry] == smallest && equal-- > 0)) {
+            if (ranks[entry] > smallest || (ranks[entry] == smallest && equal-- > 0)) {
                 feature[row][kept] = feature[row][entry];
                 values[kept++] = values[entry];
             }

@@ -2,7 +2,6 @@ package io.plumbline.explainer;
 
 import io.plumbline.wire.DType;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -11,13 +10,15 @@ import java.util.Map;
  * A trained explainer: an encoder that turns activations into sparse codes and a decoder that turns codes into what
  * the model computed there. Autoencoders decode to their own input, transcoders to another width or place.
  *
- * <p>{@code architecture} is the format's own word: {@code standard}, {@code topk}, {@code jumprelu},
- * {@code transcoder}, {@code jumprelu_transcoder}.
+ * <p>{@code architecture} is SAELens' word for the kind: {@code standard}, {@code topk}, {@code jumprelu}, {@code gated},
+ * {@code abstopk}, {@code matching_pursuit}, {@code transcoder}, {@code skip_transcoder}, {@code jumprelu_transcoder},
+ * {@code jumprelu_skip_transcoder}; and, of other formats, {@code groupmax}, {@code topk_transcoder} and the like.
+ *
+ * <p>What the decoder writes is the target itself, or stands to it as {@code space} says.
  */
-public record Explainer(String architecture, Encoder encoder, Decoder decoder, Path directory) {
+public record Explainer(String architecture, Encoder encoder, Decoder decoder, DecoderSpace space, Origin origin) {
 
     private static final String TRANSCODER = "transcoder";
-    private static final List<ExplainerFormat> FORMATS = List.of(new SaeLensFormat());
 
     public Explainer {
         if (encoder.features() != decoder.features()) {
@@ -30,22 +31,48 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, P
         }
     }
 
-    /**
-     * Reads an explainer from a folder in any format known.
-     *
-     * @throws ExplainerFormatException saying what is wrong with the folder and what is supported
-     */
-    public static Explainer read(Path directory) throws IOException {
-        return format(directory).read(directory);
+    /** Puts one together whose decoder writes targets as they come. */
+    public Explainer(String architecture, Encoder encoder, Decoder decoder, Path directory) {
+        this(architecture, encoder, decoder, DecoderSpace.PLAIN, Origin.of(directory));
     }
 
     /**
-     * The sizes of the explainer in a folder, without reading its weights.
+     * Reads an explainer in any format known; see {@link #read(Path, ExplainerOptions)}.
+     */
+    public static Explainer read(Path path) throws IOException {
+        return read(path, ExplainerOptions.NONE);
+    }
+
+    /**
+     * Reads an explainer in any format known.
+     *
+     * @param path its folder, or its file
+     * @param options what is in none of the files
+     * @throws ExplainerFormatException saying what is wrong with it and what is supported, or which option is missing
+     */
+    public static Explainer read(Path path, ExplainerOptions options) throws IOException {
+        ExplainerFiles files = ExplainerFiles.of(path);
+        return Formats.of(files).read(files, options);
+    }
+
+    /**
+     * The sizes of an explainer, without reading its weights.
      *
      * @throws ExplainerFormatException as {@link #read}, for what its configuration tells
      */
-    public static ExplainerShape shape(Path directory) throws IOException {
-        return format(directory).shape(directory);
+    public static ExplainerShape shape(Path path, ExplainerOptions options) throws IOException {
+        ExplainerFiles files = ExplainerFiles.of(path);
+        return Formats.of(files).shape(files, options);
+    }
+
+    /** The table of formats: one line each. */
+    public static List<FormatFacts> formats() {
+        return Formats.facts();
+    }
+
+    /** The folder it came from. */
+    public Path directory() {
+        return origin.folder();
     }
 
     /** Whether batches must bring targets of their own. */
@@ -69,28 +96,29 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, P
         return decoder.features();
     }
 
-    /** Writes this explainer with another decoder, in the format it came in; see {@link ExplainerFormat#writeAdapted}. */
+    /**
+     * Writes this explainer with another decoder, in the format it came in or as a SAELens folder.
+     *
+     * @param dtype F32 or F64, of the decoder
+     * @param lineage string metadata of the weights file
+     * @throws ExplainerFormatException where its decoder cannot be replaced, or the files are no longer those that were read
+     */
     public void writeAdapted(Decoder adapted, DType dtype, Map<String, String> lineage, Path outDirectory)
             throws IOException {
-        format(directory).writeAdapted(this, adapted, dtype, lineage, outDirectory);
+        requireRefittable();
+        Formats.of(ExplainerFiles.of(origin.path())).writeAdapted(this, adapted, dtype, lineage, outDirectory);
     }
 
-    private static ExplainerFormat format(Path directory) {
-        if (!Files.isDirectory(directory)) {
-            throw new ExplainerFormatException(directory + " is not a folder; expected the folder of an explainer");
+    /**
+     * Refuses an explainer whose decoder cannot be replaced.
+     *
+     * @throws ExplainerFormatException saying why
+     */
+    public void requireRefittable() {
+        String reason = origin.notRefitted();
+        if (reason != null) {
+            throw new ExplainerFormatException(
+                    "%s: %s is watched and not refitted: %s".formatted(origin.path(), architecture, reason));
         }
-        for (ExplainerFormat format : FORMATS) {
-            if (format.recognises(directory)) {
-                return format;
-            }
-        }
-        throw new ExplainerFormatException("%s holds no explainer; supported: %s"
-                .formatted(
-                        directory,
-                        String.join(
-                                ", ",
-                                FORMATS.stream()
-                                        .map(ExplainerFormat::description)
-                                        .toList())));
     }
 }

@@ -5,28 +5,28 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** One way people publish explainers. A further format is one class and one line in {@link Explainer}. */
-public interface ExplainerFormat {
+/** One way people publish explainers. A further format is one class and one line in {@link Formats}. */
+interface ExplainerFormat {
 
-    /** Names the format and its files, for the message of a folder that fits none. */
-    String description();
+    /** What is said of it in the table of formats. */
+    FormatFacts facts();
 
-    /** Whether the folder looks like this format; reads nothing but names. */
-    boolean recognises(Path directory);
+    /** Whether the files look like this format; reads names, and contents only where names do not decide. */
+    boolean recognises(ExplainerFiles files) throws IOException;
 
-    /** What the folder's configuration and the headers of its files say of its sizes; reads no weights, which may not fit in memory. */
-    ExplainerShape shape(Path directory) throws IOException;
+    /** What the configuration and the headers of the files say of the sizes; reads no weights, which may not fit in memory. */
+    ExplainerShape shape(ExplainerFiles files, ExplainerOptions options) throws IOException;
 
     /**
-     * Reads the folder.
+     * Reads it.
      *
      * @throws ExplainerFormatException when it is broken, or holds something not supported, by name
      */
-    Explainer read(Path directory) throws IOException;
+    Explainer read(ExplainerFiles files, ExplainerOptions options) throws IOException;
 
     /**
-     * Writes {@code original} with another decoder as a folder of this format. What the encoder answers does not
-     * change by a bit. The folder appears whole or not at all.
+     * Writes {@code original} with another decoder as a folder. What the encoder answers changes by no more than what rounding to
+     * the folder's type forces. The folder appears whole or not at all.
      *
      * @param dtype F32 or F64, of the decoder
      * @param lineage string metadata of the weights file

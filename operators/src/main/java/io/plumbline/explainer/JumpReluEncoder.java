@@ -32,6 +32,11 @@ public final class JumpReluEncoder implements Encoder {
         return layer.features();
     }
 
+    /** One a feature. */
+    double[] threshold() {
+        return threshold.clone();
+    }
+
     @Override
     public SparseCodes encode(Matrix rows) {
         return layer.encode(rows, AboveThreshold::new);

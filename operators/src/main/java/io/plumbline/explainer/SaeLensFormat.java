@@ -1,8 +1,5 @@
 package io.plumbline.explainer;
 
-import io.plumbline.linalg.Kernels;
-import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.Weights;
 import io.plumbline.wire.AtomicFile;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
@@ -15,28 +12,33 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The folders SAELens saves and loads: {@code cfg.json} and {@code sae_weights.safetensors}.
  *
  * <pre>
- * tensor      shape (or its transpose)   in
- * W_enc       [d_in, d_sae]              all
- * b_enc       [d_sae]                    all
- * W_dec       [d_sae, d_out]             all; d_out = d_in for autoencoders
- * b_dec       [d_out]                    all
- * threshold   [d_sae]                    jumprelu, jumprelu_transcoder
+ * tensor                  shape (or its transpose)   in
+ * W_enc                   [d_in, d_sae]              all but matching_pursuit
+ * b_enc                   [d_sae]                    all but gated and matching_pursuit
+ * b_gate, b_mag, r_mag    [d_sae]                    gated
+ * W_dec                   [d_sae, d_out]             all; d_out = d_in for autoencoders
+ * b_dec                   [d_out]                    all
+ * threshold               [d_sae]                    jumprelu, jumprelu_transcoder, jumprelu_skip_transcoder
+ * W_skip                  [d_out, d_in]              skip_transcoder, jumprelu_skip_transcoder
  * </pre>
  *
  * <p>Which way round a matrix is stored is told by its shape; where that leaves both open (square), SAELens' own way
  * is taken. Any other tensor would change the arithmetic and is refused by name, except a {@code scaling_factor} of
- * ones, which SAELens drops as well.
+ * ones, which SAELens drops as well. Tensors are taken as they are stored, whatever {@code dtype} the configuration names.
  *
  * <p><b>{@code apply_b_dec_to_input}.</b> The encoder of such a folder reads {@code x - b_dec}. It is folded:
  * {@code b_enc' = b_enc - W_enc b_dec}, once, with the trained {@code b_dec}. Writing a new {@code b_dec} under the same
  * flag would silently move every pre-activation, so the adapted folder says {@code apply_b_dec_to_input: false} and
  * carries the folded {@code b_enc'} in F64: read back here, the encoder gives the same bits; SAELens rounds it to the
- * folder's {@code dtype}. Without the flag all encoder tensors keep their bytes and {@code cfg.json} is copied.
+ * folder's {@code dtype}, which is float32 where it was a 16-bit one. Likewise {@code rescale_acts_by_decoder_norm}: its norms
+ * are folded into the encoder and the flag is cleared. Without either all encoder tensors keep their bytes and {@code cfg.json} is
+ * copied.
  *
  * <p><b>Damage.</b> An adapted folder carries a checksum of its tensors and what {@code cfg.json} says about the arithmetic;
  * reading refuses a folder that differs from them in one bit. A folder from elsewhere has neither.
@@ -44,39 +46,64 @@ import java.util.Map;
  * <p><b>JumpReLU.</b> SAELens computes {@code relu(pre) * (pre > threshold)}. A negative threshold therefore acts as
  * 0, and is read as 0.
  */
-public final class SaeLensFormat implements ExplainerFormat {
+final class SaeLensFormat implements ExplainerFormat {
 
-    private static final String WEIGHTS_FILE = "sae_weights.safetensors";
+    static final String WEIGHTS_FILE = "sae_weights.safetensors";
     private static final String W_ENC = "W_enc";
     private static final String B_ENC = "b_enc";
     private static final String W_DEC = "W_dec";
     private static final String B_DEC = "b_dec";
+    private static final String W_SKIP = "W_skip";
     private static final String THRESHOLD = "threshold";
+    private static final String B_GATE = "b_gate";
+    private static final String B_MAG = "b_mag";
+    private static final String R_MAG = "r_mag";
     private static final String SCALING_FACTOR = "scaling_factor";
     private static final String ARITHMETIC = "plumbline.arithmetic";
+    private static final String NAME = "SAELens";
+    private static final String SOURCE = "of cfg.json";
     private static final String REMEDY =
             "copy the folder again from where it was made, or write it again with `plumbline adapt` or `plumbline decoders fetch`";
+    private static final String TIED =
+            "its encoder's directions are its decoder's, so that another decoder would give other codes; fit another kind of dictionary, or watch only (`adaptation: {mode: observe}`)";
 
     @Override
-    public String description() {
-        return "SAELens (cfg.json and " + WEIGHTS_FILE + ")";
+    public FormatFacts facts() {
+        return new FormatFacts(
+                NAME,
+                "cfg.json and " + WEIGHTS_FILE,
+                "SAELens 2 to 6 (`save_model`, `save_inference_model`); BatchTopK and Matryoshka come as jumprelu",
+                "standard, topk, abstopk, jumprelu, gated, matching_pursuit (watched, not refitted), transcoder, skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder",
+                "SAELens; folded, with `apply_b_dec_to_input` and `rescale_acts_by_decoder_norm` false, where they were true",
+                "norm, for `expected_average_only_in`: a factor that rows were scaled with",
+                "temporal (not a function of one row); batchtopk and matryoshka checkpoints (save them with `save_inference_model`); `scaling_factor`; other normalisations");
     }
 
     @Override
-    public boolean recognises(Path directory) {
-        return Files.isRegularFile(directory.resolve(SaeLensConfig.FILE));
+    public boolean recognises(ExplainerFiles files) {
+        return files.names().contains(SaeLensConfig.FILE)
+                && (files.chosen() == null
+                        || Set.of(SaeLensConfig.FILE, WEIGHTS_FILE).contains(files.chosen()));
     }
 
     @Override
-    public ExplainerShape shape(Path directory) throws IOException {
-        SaeLensConfig config = SaeLensConfig.read(directory);
+    public ExplainerShape shape(ExplainerFiles files, ExplainerOptions options) throws IOException {
+        SaeLensConfig config = SaeLensConfig.read(files.folder());
         return new ExplainerShape(
                 config.inputWidth(),
                 config.targetWidth(),
                 config.features(),
-                Explainer.isTranscoder(config.architecture()),
-                config.activation() == SaeLensConfig.Activation.TOPK ? config.k() : config.features(),
-                storesFloats(directory));
+                config.isTranscoder(),
+                mostActive(config),
+                !config.rescaled() && options.norm() == null && storesFloats(files.folder()));
+    }
+
+    private static int mostActive(SaeLensConfig config) {
+        MatchingPursuitEncoder.Ending pursuit = config.pursuit();
+        if (pursuit != null) {
+            return Math.min(pursuit.mostSteps(), config.features());
+        }
+        return config.k() > 0 ? config.k() : config.features();
     }
 
     /** As nearly every folder does; one whose weights cannot be read is refused when they are. */
@@ -86,22 +113,24 @@ public final class SaeLensFormat implements ExplainerFormat {
             return true;
         }
         try (Safetensors opened = Safetensors.open(file)) {
-            return opened.names().stream()
-                    .filter(name -> name.equals(W_ENC) || name.equals(W_DEC))
-                    .noneMatch(name -> opened.tensor(name).dtype() == DType.F64);
+            return !WeightTensors.isDouble(opened, W_ENC) && !WeightTensors.isDouble(opened, W_DEC);
         } catch (SafetensorsException unreadable) {
             return true;
         }
     }
 
     @Override
-    public Explainer read(Path directory) throws IOException {
+    public Explainer read(ExplainerFiles files, ExplainerOptions options) throws IOException {
+        Path directory = files.folder();
         SaeLensConfig config = SaeLensConfig.read(directory);
         Safetensors opened = openWeights(directory);
         try (opened) {
             requireUnchanged(opened);
             requireItsConfig(config, opened.metadata());
-            return explainer(config, opened, directory);
+            refuseOtherTensors(config, opened);
+            Blueprint blueprint = blueprint(config, opened, options);
+            return blueprint.read(
+                    new Origin(NAME, files.path(), options, blueprint.notes, config.pursuit() == null ? null : TIED));
         } catch (SafetensorsException | ExplainerFormatException e) {
             throw new ExplainerFormatException(directory.resolve(WEIGHTS_FILE) + ": " + e.getMessage(), e);
         }
@@ -127,46 +156,112 @@ public final class SaeLensFormat implements ExplainerFormat {
         }
     }
 
+    private static Blueprint blueprint(SaeLensConfig config, Safetensors weights, ExplainerOptions options) {
+        Blueprint blueprint = new Blueprint(
+                weights, config.architecture(), config.inputWidth(), config.features(), config.targetWidth(), SOURCE);
+        blueprint.notes.addAll(config.notes());
+        blueprint.subtractsDecoderBias = config.subtractsDecoderBias();
+        blueprint.pursuit = config.pursuit();
+        blueprint.selection = selection(config, blueprint);
+        blueprint.encoderBias = config.activation() == SaeLensConfig.Activation.GATED ? B_GATE : B_ENC;
+        if (config.hasSkip()) {
+            blueprint.skip = new Blueprint.Part(W_SKIP, true);
+        }
+        if (config.rescaled()) {
+            blueprint.norms = Blueprint.Norms.RESCALE;
+            blueprint.notes.add(
+                    "rescale_acts_by_decoder_norm: lengths of the decoder's rows folded into W_enc, b_enc and W_dec");
+        }
+        if (config.subtractsDecoderBias() && config.pursuit() == null) {
+            blueprint.notes.add("apply_b_dec_to_input: b_dec folded into the encoder's bias");
+        }
+        normalise(config, options, blueprint);
+        return blueprint;
+    }
+
+    private static void normalise(SaeLensConfig config, ExplainerOptions options, Blueprint blueprint) {
+        boolean average = config.normalisation().equals(SaeLensConfig.EXPECTED_AVERAGE);
+        if (average) {
+            options.requireOnly(NAME, ExplainerOptions.NORM);
+            Double factor = options.norm();
+            if (factor == null) {
+                blueprint.notes.add(
+                        "normalize_activations = %s: taken without a factor, as SAELens loads it from a disk; where its release list has a norm_scaling_factor, give %s"
+                                .formatted(
+                                        SaeLensConfig.EXPECTED_AVERAGE,
+                                        ExplainerOptions.howTo(ExplainerOptions.NORM, "FACTOR")));
+                return;
+            }
+            blueprint.encoderFactor = factor;
+            blueprint.decoderFactor = 1.0 / factor;
+            blueprint.decoderBiasFactor = 1.0 / factor;
+            blueprint.notes.add("norm = %s folded into W_enc, W_dec and b_dec".formatted(factor));
+            return;
+        }
+        options.requireOnly(NAME);
+        blueprint.normalisation = switch (config.normalisation()) {
+            case "constant_norm_rescale" -> Normalisation.CONSTANT_NORM;
+            case "layer_norm" -> Normalisation.LAYER_NORM;
+            default -> Normalisation.NONE;
+        };
+        blueprint.normalisationIsUndone = !config.isTranscoder();
+    }
+
+    private static Blueprint.Selection selection(SaeLensConfig config, Blueprint blueprint) {
+        return switch (config.activation()) {
+            case RELU, MATCHING_PURSUIT -> ReluEncoder::new;
+            case TOPK -> layer -> new TopKEncoder(layer, config.k());
+            case ABSTOPK -> layer -> new SignedTopKEncoder(layer, config.k(), true);
+            case JUMPRELU ->
+                layer -> new JumpReluEncoder(layer, atLeastZero(blueprint.bias(THRESHOLD, config.features(), "d_sae")));
+            case GATED -> layer -> gated(layer, blueprint, R_MAG, B_MAG, B_GATE);
+        };
+    }
+
+    /** The folded bias of the gate moves both paths alike: what is left of the other one does not depend on it. */
+    static Encoder gated(LinearLayer gate, Blueprint blueprint, String logFactor, String magnitude, String gateName) {
+        double[] factor = blueprint.bias(logFactor, gate.features(), "d_sae");
+        double[] shift = blueprint.bias(magnitude, gate.features(), "d_sae");
+        double[] gateBias = blueprint.bias(gateName, gate.features(), "d_sae");
+        for (int j = 0; j < factor.length; j++) {
+            factor[j] = Math.exp(factor[j]);
+            shift[j] -= factor[j] * gateBias[j];
+        }
+        return new GatedEncoder(gate, factor, shift);
+    }
+
+    /** A negative threshold lets through what relu has made 0. */
+    static double[] atLeastZero(double[] thresholds) {
+        for (int j = 0; j < thresholds.length; j++) {
+            thresholds[j] = Math.max(thresholds[j], 0.0);
+        }
+        return thresholds;
+    }
+
     @Override
     public void writeAdapted(
             Explainer original, Decoder adapted, DType dtype, Map<String, String> lineage, Path outDirectory)
             throws IOException {
-        requireWritable(original, adapted, dtype);
+        AdaptedFolder.requireWritable(original, adapted, dtype);
         Path directory = original.directory();
         SaeLensConfig config = SaeLensConfig.read(directory);
         try (Safetensors weights = openWeights(directory)) {
-            if (!decoder(config, weights).sha256().equals(original.decoder().sha256())) {
+            Blueprint blueprint = blueprint(config, weights, original.origin().options());
+            AdaptedFolder.requireItsDecoder(original, blueprint.decoder());
+            if (blueprint.encoderFactor != 1.0) {
                 throw new ExplainerFormatException(
-                        directory + ": the decoder on disk is no longer the one that was read; nothing was written");
+                        "%s: a decoder adapted with option norm cannot be written in this format, which has no place for it"
+                                .formatted(directory));
             }
             SafetensorsWriter writer = SafetensorsWriter.create();
             weights.metadata().forEach(writer::metadata);
             lineage.forEach(writer::metadata);
             for (String name : weights.names()) {
-                Tensor tensor = weights.tensor(name);
-                switch (name) {
-                    case W_DEC ->
-                        writer.add(
-                                name,
-                                dtype,
-                                isFeatureFirst(tensor, config)
-                                        ? adapted.weights()
-                                        : adapted.weights().transpose());
-                    case B_DEC -> writer.addVector(name, dtype, adapted.bias());
-                    case B_ENC -> {
-                        if (config.subtractsDecoderBias()) {
-                            writer.addVector(
-                                    name, DType.F64, encoderBias(config, weights, encoderWeights(config, weights)));
-                        } else {
-                            addUntouched(writer, tensor);
-                        }
-                    }
-                    default -> addUntouched(writer, tensor);
-                }
+                add(writer, weights.tensor(name), config, blueprint, adapted, dtype);
             }
             writer.metadata(ARITHMETIC, config.folded().arithmetic()).sealed();
-            byte[] configBytes = config.subtractsDecoderBias()
-                    ? config.withoutDecoderBiasSubtraction()
+            byte[] configBytes = config.isFolded()
+                    ? config.foldedDocument()
                     : Files.readAllBytes(directory.resolve(SaeLensConfig.FILE));
             AtomicFile.writeFolder(outDirectory, folder -> {
                 writer.writeTo(folder.resolve(WEIGHTS_FILE));
@@ -174,6 +269,58 @@ public final class SaeLensFormat implements ExplainerFormat {
                         folder.resolve(SaeLensConfig.FILE), channel -> channel.write(ByteBuffer.wrap(configBytes)));
             });
         }
+    }
+
+    private static void add(
+            SafetensorsWriter writer,
+            Tensor tensor,
+            SaeLensConfig config,
+            Blueprint blueprint,
+            Decoder adapted,
+            DType dtype) {
+        String name = tensor.name();
+        boolean moved = config.isFolded();
+        switch (name) {
+            case W_DEC -> {
+                boolean featureFirst =
+                        tensor.shape().equals(List.of((long) config.features(), (long) config.targetWidth()));
+                writer.add(
+                        name,
+                        dtype,
+                        featureFirst ? adapted.weights() : adapted.weights().transpose());
+            }
+            case B_DEC -> writer.addVector(name, dtype, adapted.bias());
+            case B_ENC, B_GATE -> addMoved(writer, tensor, moved, blueprint.encoderBias());
+            case B_MAG -> addMoved(writer, tensor, moved, movedMagnitudeBias(blueprint));
+            case W_ENC -> {
+                if (config.rescaled()) {
+                    writer.add(name, DType.F64, blueprint.encoderWeights());
+                } else {
+                    AdaptedFolder.addUntouched(writer, tensor);
+                }
+            }
+            default -> AdaptedFolder.addUntouched(writer, tensor);
+        }
+    }
+
+    private static void addMoved(SafetensorsWriter writer, Tensor tensor, boolean moved, double[] bias) {
+        if (moved) {
+            writer.addVector(tensor.name(), DType.F64, bias);
+        } else {
+            AdaptedFolder.addUntouched(writer, tensor);
+        }
+    }
+
+    /** {@code b_mag} beside a gate whose bias has the decoder's folded in: {@code e^r_mag} times the gate's move. */
+    private static double[] movedMagnitudeBias(Blueprint blueprint) {
+        double[] moved = blueprint.bias(B_MAG, blueprint.features, "d_sae");
+        double[] factor = blueprint.bias(R_MAG, blueprint.features, "d_sae");
+        double[] before = blueprint.bias(B_GATE, blueprint.features, "d_sae");
+        double[] after = blueprint.encoderBias();
+        for (int j = 0; j < moved.length; j++) {
+            moved[j] += Math.exp(factor[j]) * (after[j] - before[j]);
+        }
+        return moved;
     }
 
     private static Safetensors openWeights(Path directory) throws IOException {
@@ -188,61 +335,15 @@ public final class SaeLensFormat implements ExplainerFormat {
         }
     }
 
-    private static Explainer explainer(SaeLensConfig config, Safetensors weights, Path directory) {
-        refuseOtherTensors(config, weights);
-        Matrix encoderWeights = encoderWeights(config, weights);
-        LinearLayer layer = LinearLayer.inputByFeature(encoderWeights, encoderBias(config, weights, encoderWeights));
-        Encoder encoder =
-                switch (config.activation()) {
-                    case RELU -> new ReluEncoder(layer);
-                    case TOPK -> new TopKEncoder(layer, config.k());
-                    case JUMPRELU -> new JumpReluEncoder(layer, thresholds(config, weights));
-                };
-        return new Explainer(config.architecture(), encoder, decoder(config, weights), directory);
-    }
-
-    private static Matrix encoderWeights(SaeLensConfig config, Safetensors weights) {
-        return matrix(weights.tensor(W_ENC), config.inputWidth(), config.features(), "d_in x d_sae");
-    }
-
-    /** {@code b_enc}, or {@code b_enc - W_enc b_dec} where the folder subtracts {@code b_dec} from the input. */
-    private static double[] encoderBias(SaeLensConfig config, Safetensors weights, Matrix encoderWeights) {
-        double[] bias = vector(weights.tensor(B_ENC), config.features(), "d_sae");
-        if (!config.subtractsDecoderBias()) {
-            return bias;
-        }
-        double[] decoderBias = vector(weights.tensor(B_DEC), config.targetWidth(), "d_out");
-        for (int input = 0; input < decoderBias.length; input++) {
-            Kernels.addScaled(-decoderBias[input], encoderWeights.values(), input * bias.length, bias, 0, bias.length);
-        }
-        return bias;
-    }
-
-    private static double[] thresholds(SaeLensConfig config, Safetensors weights) {
-        double[] thresholds = vector(weights.tensor(THRESHOLD), config.features(), "d_sae");
-        for (int j = 0; j < thresholds.length; j++) {
-            thresholds[j] = Math.max(thresholds[j], 0.0);
-        }
-        return thresholds;
-    }
-
-    private static Decoder decoder(SaeLensConfig config, Safetensors weights) {
-        return new Decoder(
-                weights(weights.tensor(W_DEC), config.features(), config.targetWidth(), "d_sae x d_out"),
-                vector(weights.tensor(B_DEC), config.targetWidth(), "d_out"));
-    }
-
     private static void refuseOtherTensors(SaeLensConfig config, Safetensors weights) {
         for (String name : weights.names()) {
             switch (name) {
-                case W_ENC, B_ENC, W_DEC, B_DEC -> {}
-                case THRESHOLD -> {
-                    if (config.activation() != SaeLensConfig.Activation.JUMPRELU) {
-                        throw new ExplainerFormatException(
-                                "tensor \"threshold\" beside architecture %s; expected jumprelu"
-                                        .formatted(config.architecture()));
-                    }
-                }
+                case W_DEC, B_DEC -> {}
+                case W_ENC, B_ENC -> requireFor(name, config, config.pursuit() == null);
+                case THRESHOLD -> requireFor(name, config, config.activation() == SaeLensConfig.Activation.JUMPRELU);
+                case B_GATE, B_MAG, R_MAG ->
+                    requireFor(name, config, config.activation() == SaeLensConfig.Activation.GATED);
+                case W_SKIP -> requireFor(name, config, config.hasSkip());
                 case SCALING_FACTOR -> {
                     for (double factor : weights.tensor(name).toDoubles()) {
                         if (factor != 1.0) {
@@ -254,109 +355,16 @@ public final class SaeLensFormat implements ExplainerFormat {
                 }
                 default ->
                     throw new ExplainerFormatException(
-                            "tensor \"%s\" is not part of what is supported: W_enc, b_enc, W_dec, b_dec, threshold"
+                            "tensor \"%s\" is not part of what is supported: W_enc, b_enc, W_dec, b_dec, threshold, W_skip, b_gate, b_mag, r_mag"
                                     .formatted(name));
             }
         }
     }
 
-    /** Reads a matrix as {@code rows x columns} from a tensor of that shape or of its transpose. */
-    private static Matrix matrix(Tensor tensor, int rows, int columns, String meaning) {
-        boolean asStored = isAsStored(tensor, rows, columns, meaning);
-        Matrix read = finite(tensor, tensor.toMatrix());
-        return asStored ? read : read.transpose();
-    }
-
-    /** The same in half the memory where its values are floats. */
-    private static Weights weights(Tensor tensor, int rows, int columns, String meaning) {
-        boolean asStored = isAsStored(tensor, rows, columns, meaning);
-        requireFloatingPoint(tensor);
-        Weights read = tensor.toWeights();
-        for (int i = 0; i < read.rows(); i++) {
-            for (int j = 0; j < read.columns(); j++) {
-                requireFinite(tensor, i, j, read.get(i, j));
-            }
-        }
-        return asStored ? read : read.transpose();
-    }
-
-    /** Or as its transpose; anything else is refused. */
-    private static boolean isAsStored(Tensor tensor, int rows, int columns, String meaning) {
-        if (tensor.shape().equals(List.of((long) rows, (long) columns))) {
-            return true;
-        }
-        if (tensor.shape().equals(List.of((long) columns, (long) rows))) {
-            return false;
-        }
-        throw new ExplainerFormatException(
-                "tensor \"%s\": shape %s, expected [%d, %d] (%s of cfg.json) or its transpose"
-                        .formatted(tensor.name(), tensor.shape(), rows, columns, meaning));
-    }
-
-    private static boolean isFeatureFirst(Tensor decoderWeights, SaeLensConfig config) {
-        return decoderWeights.shape().equals(List.of((long) config.features(), (long) config.targetWidth()));
-    }
-
-    private static double[] vector(Tensor tensor, int length, String meaning) {
-        if (!tensor.shape().equals(List.of((long) length))) {
-            throw new ExplainerFormatException("tensor \"%s\": shape %s, expected [%d] (%s of cfg.json)"
-                    .formatted(tensor.name(), tensor.shape(), length, meaning));
-        }
-        return finite(tensor, tensor.toMatrix()).values();
-    }
-
-    private static Matrix finite(Tensor tensor, Matrix values) {
-        requireFloatingPoint(tensor);
-        for (int i = 0; i < values.values().length; i++) {
-            requireFinite(tensor, i / values.columns(), i % values.columns(), values.values()[i]);
-        }
-        return values;
-    }
-
-    private static void requireFloatingPoint(Tensor tensor) {
-        if (!tensor.dtype().isFloatingPoint()) {
+    private static void requireFor(String tensor, SaeLensConfig config, boolean expected) {
+        if (!expected) {
             throw new ExplainerFormatException(
-                    "tensor \"%s\": dtype %s, expected F64, F32, F16 or BF16".formatted(tensor.name(), tensor.dtype()));
-        }
-    }
-
-    private static void requireFinite(Tensor tensor, int row, int column, double value) {
-        if (!Double.isFinite(value)) {
-            throw new ExplainerFormatException("tensor \"%s\": row %d, column %d is %s; expected finite weights"
-                    .formatted(tensor.name(), row, column, value));
-        }
-    }
-
-    private static void addUntouched(SafetensorsWriter writer, Tensor tensor) {
-        long[] shape = tensor.shape().stream().mapToLong(Long::longValue).toArray();
-        writer.addRaw(tensor.name(), tensor.dtype(), shape, tensor.bytes());
-    }
-
-    private static void requireWritable(Explainer original, Decoder adapted, DType dtype) {
-        if (dtype != DType.F32 && dtype != DType.F64) {
-            throw new IllegalArgumentException("an adapted decoder is written as F32 or F64, not " + dtype);
-        }
-        if (adapted.features() != original.features() || adapted.dimension() != original.targetWidth()) {
-            throw new IllegalArgumentException("the adapted decoder is %d x %d, the explainer's %d x %d"
-                    .formatted(adapted.features(), adapted.dimension(), original.features(), original.targetWidth()));
-        }
-        double largest = dtype == DType.F32 ? Float.MAX_VALUE : Double.MAX_VALUE;
-        Weights weights = adapted.weights();
-        double[] row = new double[weights.columns()];
-        for (int feature = 0; feature < weights.rows(); feature++) {
-            weights.copyTo(feature * row.length, row, 0, row.length);
-            requireWithin(row, largest, "weights");
-        }
-        requireWithin(adapted.bias(), largest, "bias");
-    }
-
-    private static void requireWithin(double[] values, double largest, String what) {
-        for (double value : values) {
-            // Written this way round so that NaN is caught.
-            if (!(Math.abs(value) <= largest)) {
-                throw new IllegalArgumentException(
-                        "the adapted decoder's %s hold %s; nothing was written".formatted(what, value));
-            }
+                    "tensor \"%s\" beside architecture %s, which has none".formatted(tensor, config.architecture()));
         }
     }
 }

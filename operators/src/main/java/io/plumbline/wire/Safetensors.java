@@ -1,7 +1,6 @@
 package io.plumbline.wire;
 
 import io.plumbline.wire.SafetensorsException.Fault;
-import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class Safetensors implements Closeable {
+public final class Safetensors implements TensorFile {
 
     /** Bytes that are read at once for the checksum. */
     private static final int PIECE = 1 << 20;
@@ -111,14 +110,17 @@ public final class Safetensors implements Closeable {
     }
 
     /** Tensor names in the order of the header. */
+    @Override
     public Set<String> names() {
         return header.entries().keySet();
     }
 
+    @Override
     public boolean contains(String name) {
         return header.entries().containsKey(name);
     }
 
+    @Override
     public Tensor tensor(String name) {
         TensorEntry entry = header.entries().get(name);
         if (entry == null) {

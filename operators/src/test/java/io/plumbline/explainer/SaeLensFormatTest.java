@@ -48,15 +48,20 @@ class SaeLensFormatTest {
     @Test
     void howMuchMemoryWeightsTakeIsKnownBeforeTheyAreRead() throws IOException {
         SaeLensFolder made = SaeLensFolder.autoencoder("standard");
-        ExplainerShape narrow = Explainer.shape(made.as(DType.BF16).writeTo(folder.resolve("narrow")));
+        ExplainerShape narrow =
+                Explainer.shape(made.as(DType.BF16).writeTo(folder.resolve("narrow")), ExplainerOptions.NONE);
         assertEquals(Float.BYTES, narrow.decoderWeightBytes());
         assertEquals(Double.BYTES, narrow.encoderWeightBytes(), "small encoders are held in float64");
-        ExplainerShape wide = Explainer.shape(made.as(DType.F64).writeTo(folder.resolve("wide")));
+        ExplainerShape wide =
+                Explainer.shape(made.as(DType.F64).writeTo(folder.resolve("wide")), ExplainerOptions.NONE);
         assertEquals(Double.BYTES, wide.decoderWeightBytes());
         assertEquals(Float.BYTES, new ExplainerShape(1024, 8, 1024, false, 1024, true).encoderWeightBytes());
         assertEquals(Double.BYTES, new ExplainerShape(1024, 8, 1024, false, 1024, false).encoderWeightBytes());
         Files.writeString(folder.resolve("narrow/sae_weights.safetensors"), "no header");
-        assertEquals(narrow, Explainer.shape(folder.resolve("narrow")), "what is broken is refused when it is read");
+        assertEquals(
+                narrow,
+                Explainer.shape(folder.resolve("narrow"), ExplainerOptions.NONE),
+                "what is broken is refused when it is read");
     }
 
     @Test
@@ -67,9 +72,50 @@ class SaeLensFormatTest {
                 k(SaeLensFolder.autoencoder("standard")
                         .with("activation_fn_str", "\"topk\"")
                         .with("activation_fn_kwargs", "{\"k\": 2}")));
-        assertEquals(2, k(SaeLensFolder.transcoder(4).with("k", "2").with("activation_fn", "\"topk\"")));
-        assertEquals(2, k(SaeLensFolder.transcoder(4).with("k", "2")));
         assertEquals(2, k(SaeLensFolder.autoencoder("topk").with("k", "2.0")));
+    }
+
+    @Test
+    void transcodersAreReluWhateverTheySayOfTopKAsInSaeLens() throws IOException {
+        SaeLensFolder made = SaeLensFolder.transcoder(4).with("k", "2").with("activation_fn", "\"topk\"");
+        Explainer explainer = read(made);
+        assertInstanceOf(ReluEncoder.class, explainer.encoder());
+        assertEquals(plainRelu(made).encode(ROWS), explainer.encoder().encode(ROWS));
+        assertTrue(explainer.origin().notes().get(0).contains("ReLU is computed"), explainer.toString());
+        assertInstanceOf(
+                ReluEncoder.class,
+                read(SaeLensFolder.transcoder(4).with("k", "2")).encoder());
+    }
+
+    @Test
+    void keysThatSaeLensDoesNotKnowForAKindChangeNothing() throws IOException {
+        SaeLensFolder made = SaeLensFolder.autoencoder("standard")
+                .with("rescale_acts_by_decoder_norm", "true")
+                .with("k", "2");
+        assertEquals(plainRelu(made).encode(ROWS), read(made).encoder().encode(ROWS));
+        SaeLensFolder newer = SaeLensFolder.autoencoder("standard")
+                .with("metadata", "{\"sae_lens_version\": \"6.1.0\"}")
+                .with("activation_fn", "\"topk\"")
+                .with("activation_fn_kwargs", "{\"k\": 2}");
+        assertInstanceOf(ReluEncoder.class, read(newer).encoder(), "the rule for old folders ends with version 6");
+    }
+
+    @Test
+    void rescaledTopKIsFoldedAndItsFlagClearedWhenItIsAdapted() throws IOException {
+        Path source = SaeLensFolder.autoencoder("topk")
+                .with("k", "2")
+                .with("rescale_acts_by_decoder_norm", "true")
+                .with("dtype", "\"float16\"")
+                .as(DType.F16)
+                .writeTo(folder.resolve("trained"));
+        Explainer original = Explainer.read(source);
+        Path out = folder.resolve("adapted");
+        original.writeAdapted(otherDecoder(5, 3), DType.F32, Map.of(), out);
+        assertEquals(
+                original.encoder().encode(ROWS), Explainer.read(out).encoder().encode(ROWS), "not a code has moved");
+        String config = Files.readString(out.resolve("cfg.json"));
+        assertTrue(config.contains("\"rescale_acts_by_decoder_norm\" : false"), config);
+        assertTrue(config.contains("\"dtype\" : \"float32\""), config);
     }
 
     @Test

@@ -16,34 +16,49 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What changes the arithmetic and is not supported is refused by its name. */
 class SaeLensRefusalTest {
 
-    private static final String SUPPORTED = "supported: standard, topk, jumprelu, transcoder, jumprelu_transcoder";
+    private static final String SUPPORTED =
+            "supported: standard, topk, jumprelu, gated, abstopk, matching_pursuit, transcoder, skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder";
 
     @TempDir
     Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"gated", "temporal", "skip_transcoder", "matryoshka"})
+    @ValueSource(strings = {"crosscoder", "skip"})
     void otherArchitecturesAreRefusedByName(String architecture) throws IOException {
         refused(
                 SaeLensFolder.autoencoder(architecture).with("d_out", "3"),
                 "cfg.json: architecture \"" + architecture + "\" is not supported; " + SUPPORTED);
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"\"layer_norm\"", "\"expected_average_only_in\"", "\"constant_norm_rescale\"", "\"new\"", "true"
-            })
-    void normalisedActivationsAreRefusedByName(String normalisation) throws IOException {
+    @Test
+    void whatIsNoFunctionOfOneRowAndCheckpointsAreRefusedWithWhatToDo() throws IOException {
+        refused(standard().with("architecture", "\"temporal\""), "depend on the rows before a row in its sequence");
+        refused(standard().with("architecture", "\"batchtopk\""), "save it with SAELens' save_inference_model");
+        refused(standard().with("architecture", "\"matryoshka_batchtopk\""), "save_inference_model");
         refused(
-                standard().with("normalize_activations", normalisation),
-                "normalize_activations = " + normalisation + " is not supported; supported: \"none\"");
+                SaeLensFolder.transcoder(4)
+                        .with("activation_fn", "\"topk\"")
+                        .with("activation_fn_kwargs", "{\"k\": 2}"),
+                "SAELens has no TopK transcoder; write the weights as EleutherAI's sparsify does");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"rescale_acts_by_decoder_norm", "finetuning_scaling_factor"})
-    void factorsAreRefusedByName(String key) throws IOException {
+    @ValueSource(strings = {"\"covariance_whitening\"", "\"constant_scalar_rescale\"", "\"new\""})
+    void otherNormalisationsAreRefusedByName(String normalisation) throws IOException {
+        refused(
+                standard().with("normalize_activations", normalisation),
+                "normalize_activations = " + normalisation
+                        + " is not supported; supported: none, constant_norm_rescale");
+    }
+
+    @Test
+    void factorsAreRefusedByName() throws IOException {
+        String key = "finetuning_scaling_factor";
         refused(standard().with(key, "true"), key + " = true is not supported");
         refused(standard().with(key, "\"yes\""), key + " = \"yes\": expected true or false");
+        refused(
+                SaeLensFolder.autoencoder("topk").with("k", "2").with("rescale_acts_by_decoder_norm", "1"),
+                "rescale_acts_by_decoder_norm = 1: expected true or false");
     }
 
     @Test
@@ -60,7 +75,7 @@ class SaeLensRefusalTest {
                     SaeLensFolder.autoencoder("topk").with("k", k),
                     "k = " + k + ": expected a whole number in 1 .. d_sae = 5");
         }
-        refused(SaeLensFolder.autoencoder("topk"), "k = null: expected a whole number");
+        refused(SaeLensFolder.autoencoder("topk"), "k = 100: expected a whole number in 1 .. d_sae = 5");
     }
 
     @Test
@@ -72,7 +87,7 @@ class SaeLensRefusalTest {
                 "d_sae = 99999999999: expected a width, a whole number from 1 to 2147483647");
         refused(
                 SaeLensFolder.transcoder(4).without("d_out"),
-                "d_out = (absent): expected a width, a whole number from 1 to 2147483647");
+                "tensor \"W_dec\": shape [5, 4], expected [5, 768] (d_sae x d_out of cfg.json)");
         refused(standard().with("d_out", "4"), "d_out = 4 and d_in = 3 differ; expected architecture \"transcoder\"");
     }
 
@@ -80,7 +95,7 @@ class SaeLensRefusalTest {
     void decoderBiasOfAnotherWidthCannotBeSubtractedFromTheInput() throws IOException {
         refused(
                 SaeLensFolder.transcoder(4).with("apply_b_dec_to_input", "true"),
-                "cfg.json: apply_b_dec_to_input = true with d_in = 3 and d_out = 4");
+                "cfg.json: apply_b_dec_to_input = true for a transcoder: b_dec is of the output");
     }
 
     @Test
@@ -99,7 +114,7 @@ class SaeLensRefusalTest {
 
     @Test
     void tensorsThatWouldChangeTheArithmeticAreRefusedByName() throws IOException {
-        refused(standard().tensor("W_skip", Matrix.zeros(3, 3)), "tensor \"W_skip\" is not part of what is supported");
+        refused(standard().tensor("W_skip", Matrix.zeros(3, 3)), "tensor \"W_skip\" beside architecture standard");
         refused(
                 standard().tensor("threshold", Matrix.zeros(1, 5)),
                 "tensor \"threshold\" beside architecture standard");
@@ -120,7 +135,7 @@ class SaeLensRefusalTest {
     void foldersThatHoldNoExplainerAreRefused() throws IOException {
         refusedFolder(folder.resolve("nowhere"), "is not a folder");
         Path empty = Files.createDirectory(folder.resolve("empty"));
-        refusedFolder(empty, "holds no explainer; supported: SAELens (cfg.json and sae_weights.safetensors)");
+        refusedFolder(empty, "SAELens (cfg.json and sae_weights.safetensors)");
         Path half = standard().writeTo(folder.resolve("half"));
         Files.delete(half.resolve("sae_weights.safetensors"));
         refusedFolder(half, "sae_weights.safetensors is missing");

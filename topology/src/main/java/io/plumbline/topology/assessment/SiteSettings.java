@@ -3,6 +3,7 @@ package io.plumbline.topology.assessment;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.moments.MaskRules;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * What is watched at one site, and when it counts as drifted.
  *
  * @param site the name model servers send their rows under
- * @param explainer folder of the trained explainer
+ * @param explainer folder of the trained explainer, or its file
+ * @param explainerOptions facts about it that are in none of its files
  * @param baseline file written by {@code plumbline baseline}
  * @param rank r, of every subspace that is compared
  * @param mask rows that enter no sum; the same as the baseline's
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 public record SiteSettings(
         String site,
         Path explainer,
+        ExplainerOptions explainerOptions,
         Path baseline,
         int rank,
         MaskRules mask,

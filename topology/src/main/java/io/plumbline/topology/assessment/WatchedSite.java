@@ -30,7 +30,10 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
      * @throws IllegalArgumentException when they do not belong together, saying how
      */
     public static WatchedSite read(SiteSettings settings) throws IOException {
-        return of(settings, Explainer.read(settings.explainer()), Baseline.read(settings.baseline()));
+        return of(
+                settings,
+                Explainer.read(settings.explainer(), settings.explainerOptions()),
+                Baseline.read(settings.baseline()));
     }
 
     /** Puts parts together that were read before. */
@@ -45,6 +48,10 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
                                     baseline.explainerSha256(),
                                     settings.explainer(),
                                     sha256));
+        }
+        String unwatched = unwatched(settings, explainer);
+        if (unwatched != null) {
+            throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), unwatched));
         }
         if (settings.rank() > explainer.targetWidth()) {
             throw new IllegalArgumentException("site %s: rank = %d, but its target space has %d dimensions"
@@ -66,6 +73,22 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
                 line -> LOG.info("site {}: {}", settings.site(), line));
         SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
         return new WatchedSite(settings, explainer, baseline, geometry);
+    }
+
+    /** Why the service cannot watch a site with this explainer, or not as it is configured, or null. */
+    public static @Nullable String unwatched(SiteSettings settings, Explainer explainer) {
+        if (!explainer.space().isPlain()) {
+            return "%s (%s): %s, which `plumbline baseline`, `assess`, `adapt` and `encode` take into account and the service does not yet; its windows would be of other rows. Judge dumps with `plumbline assess`, or watch the site with another dictionary"
+                    .formatted(
+                            settings.explainer(),
+                            explainer.architecture(),
+                            explainer.space().describe());
+        }
+        String reason = explainer.origin().notRefitted();
+        if (settings.adapts() && reason != null) {
+            return "%s (%s) cannot be adapted: %s".formatted(settings.explainer(), explainer.architecture(), reason);
+        }
+        return null;
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.NonFiniteRowException;
@@ -26,6 +27,7 @@ final class ActivationStream implements Closeable {
 
     private final List<Dump> dumps = new ArrayList<>();
     private RowMask mask = RowMask.NONE;
+    private DecoderSpace space = DecoderSpace.PLAIN;
     private MaskedRows masked = MaskedRows.NONE;
 
     private ActivationStream() {}
@@ -56,6 +58,7 @@ final class ActivationStream implements Closeable {
         ActivationStream stream = open(paths);
         try {
             stream.requireWidthsOf(explainer);
+            stream.space = explainer.space();
         } catch (UsageException mismatch) {
             stream.close();
             throw mismatch;
@@ -128,7 +131,10 @@ final class ActivationStream implements Closeable {
         return dumps.stream().mapToInt(dump -> dump.file().requests()).sum();
     }
 
-    /** Reads every request of which a row remains, with a bar called {@code task} on a terminal. */
+    /**
+     * Reads every request of which a row remains, its targets as the explainer's decoder should write them, with a bar
+     * called {@code task} on a terminal.
+     */
     void forEach(String task, RequestReader reader) throws IOException {
         masked = MaskedRows.NONE;
         try (Progress progress = Progress.of(task, rows())) {
@@ -139,7 +145,7 @@ final class ActivationStream implements Closeable {
                     masked = masked.plus(kept.masked());
                     try {
                         if (kept.rows() != null) {
-                            reader.read(kept.rows());
+                            reader.read(space.of(kept.rows()));
                         }
                     } catch (NonFiniteRowException refused) {
                         throw new IllegalArgumentException(

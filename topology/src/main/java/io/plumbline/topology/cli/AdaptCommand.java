@@ -39,6 +39,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -109,8 +110,11 @@ final class AdaptCommand implements Callable<Integer> {
             names = "--explainer",
             required = true,
             paramLabel = "DIR",
-            description = "Folder of the trained explainer.")
+            description = "Folder or file of the trained explainer.")
     Path explainer;
+
+    @Mixin
+    ExplainerFacts facts;
 
     @Option(
             names = "--activations",
@@ -209,7 +213,8 @@ final class AdaptCommand implements Callable<Integer> {
             throw new UsageException("--out = %s: exists already; name a folder that does not".formatted(out));
         }
         Options.requireParent("--out", out);
-        Explainer trained = Options.explainer(explainer);
+        Explainer trained = Options.explainer(explainer, facts.options());
+        trained.requireRefittable();
         Options.requireRank(rank, trained);
         Baseline clean = baseline == null ? null : Options.baseline(baseline, trained);
         RowMask mask = clean == null ? RowMask.NONE : clean.masking().mask();
@@ -223,10 +228,13 @@ final class AdaptCommand implements Callable<Integer> {
         ExplainerSubspace adaptedSubspace = ExplainerSubspace.of(adapted, rank);
 
         Answer answer = new Answer();
-        measure(answer, "", fitted.rows(), trained.decoder(), trainedSubspace, adapted, adaptedSubspace);
+        measure(answer, "", fitted.rows(), trainedSubspace, adaptedSubspace);
+        putReconstruction(answer, "", dumps.reconstructions(fitted.rows(), activations), trained.decoder(), adapted);
         answer.put("rows", fitted.rows().rows()).put("rank", rank);
         if (other != null) {
-            measure(answer, "validation_", other, trained.decoder(), trainedSubspace, adapted, adaptedSubspace);
+            measure(answer, "validation_", other, trainedSubspace, adaptedSubspace);
+            putReconstruction(
+                    answer, "validation_", dumps.reconstructions(other, validate), trained.decoder(), adapted);
             answer.put("validation_rows", other.rows());
         }
         GateDecision decision = fitted.decision();
@@ -339,16 +347,19 @@ final class AdaptCommand implements Callable<Integer> {
             Answer answer,
             String prefix,
             SampleRows rows,
-            Decoder before,
             ExplainerSubspace subspaceBefore,
-            Decoder after,
             ExplainerSubspace subspaceAfter) {
         // Throws where a row is not finite, before anything is made of it.
         ActiveSubspace active = ActiveSubspace.topEigenspace(SecondMoment.of(rows.targets()), subspaceBefore.rank());
         putGap(answer, prefix + "faithfulness_gap_before", subspaceBefore, active);
         putGap(answer, prefix + "faithfulness_gap_after", subspaceAfter, active);
-        Reconstruction trained = Reconstruction.of(before, rows.codes(), rows.targets());
-        Reconstruction adapted = Reconstruction.of(after, rows.codes(), rows.targets());
+    }
+
+    private static void putReconstruction(
+            Answer answer, String prefix, AdaptationDumps.Reconstructions of, Decoder before, Decoder after)
+            throws IOException {
+        Reconstruction trained = of.by(before);
+        Reconstruction adapted = of.by(after);
         answer.put(prefix + "fvu_before", trained.fvu())
                 .put(prefix + "fvu_after", adapted.fvu())
                 .put(prefix + "mse_before", trained.mse())

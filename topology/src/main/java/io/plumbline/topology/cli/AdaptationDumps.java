@@ -2,19 +2,25 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
+import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.CleanRequests;
 import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of dumps as an adaptation wants them; the number of a request stands for its time. */
@@ -77,6 +83,40 @@ final class AdaptationDumps {
                 ? rows
                 : new AdaptationRows(
                         rows.fit(), rows.choose(), rows.refit(), judge, rows.all(), rows.anchor(), rows.check());
+    }
+
+    /** How well decoders give back the targets of some rows, as they come. */
+    interface Reconstructions {
+        Reconstruction by(Decoder decoder) throws IOException;
+    }
+
+    /**
+     * Where the decoder writes other rows than targets as they come, these are read from the dumps once more.
+     *
+     * @param rows of whole requests of these files
+     */
+    Reconstructions reconstructions(SampleRows rows, List<Path> files) throws IOException {
+        if (explainer.space().isPlain()) {
+            return decoder -> Reconstruction.of(decoder, rows.codes(), rows.targets());
+        }
+        Set<Long> requests = Arrays.stream(rows.requests()).boxed().collect(Collectors.toSet());
+        List<ActivationBatch> batches = new ArrayList<>();
+        long[] request = {0};
+        try (ActivationStream stream = ActivationStream.open(files, explainer, mask)) {
+            stream.forEach("targets", batch -> {
+                if (requests.contains(request[0]++)) {
+                    batches.add(batch);
+                }
+            });
+        }
+        Matrix inputs = Stacked.of(batches, ActivationBatch::activations, explainer.inputWidth());
+        Matrix targets = Stacked.of(
+                batches,
+                batch -> explainer.space().targets(batch.activations(), batch.targetRows()),
+                explainer.targetWidth());
+        SparseCodes codes = explainer.encoder().encode(inputs);
+        return decoder ->
+                Reconstruction.between(explainer.space().toTargets(inputs, decoder.reconstruct(codes)), targets);
     }
 
     private SampleRows encoded(List<SampledRow> rows) {

@@ -44,6 +44,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -74,8 +75,15 @@ final class AssessCommand implements Callable<Integer> {
 
     private static final double DAY_MS = 86_400_000.0;
 
-    @Option(names = "--explainer", required = true, paramLabel = "DIR", description = "Folder of the explainer.")
+    @Option(
+            names = "--explainer",
+            required = true,
+            paramLabel = "DIR",
+            description = "Folder or file of the explainer.")
     Path explainer;
+
+    @Mixin
+    ExplainerFacts facts;
 
     @Option(
             names = "--baseline",
@@ -161,7 +169,7 @@ final class AssessCommand implements Callable<Integer> {
         AlarmLaw law = law();
         Threshold threshold = (thresholds == null ? new ThresholdOptions() : thresholds).threshold(law);
         List<String> deciding = deciding(threshold);
-        Explainer trained = Options.explainer(explainer);
+        Explainer trained = Options.explainer(explainer, facts.options());
         Options.requireRank(rank, trained);
         Baseline normal = Options.baseline(baseline, trained);
         Decoder inService = inService(trained);
@@ -286,21 +294,40 @@ final class AssessCommand implements Callable<Integer> {
     private static double reconstructionFvu(
             ActivationStream stream, Explainer trained, SecondMoment moment, RecordedWindow requests)
             throws IOException {
-        double[] mean = moment.mean();
+        double[] mean = trained.space().isPlain() ? moment.mean() : meanOfTargets(stream, trained);
         double[] sums = new double[2];
         stream.forEach("reconstruction", request -> {
             Matrix targets = request.targetRows();
             SparseCodes codes = trained.encoder().encode(request.activations());
             Matrix reconstruction = trained.decoder().reconstruct(codes);
             requests.add(request, reconstruction);
-            for (int i = 0; i < targets.values().length; i++) {
-                double error = targets.values()[i] - reconstruction.values()[i];
-                double distance = targets.values()[i] - mean[i % mean.length];
+            Matrix rows = trained.space().targets(request.activations(), targets);
+            Matrix reconstructed = trained.space().toTargets(request.activations(), reconstruction);
+            for (int i = 0; i < rows.values().length; i++) {
+                double error = rows.values()[i] - reconstructed.values()[i];
+                double distance = rows.values()[i] - mean[i % mean.length];
                 sums[0] += error * error;
                 sums[1] += distance * distance;
             }
         });
         return sums[0] / sums[1];
+    }
+
+    /** Of targets as they come. */
+    private static double[] meanOfTargets(ActivationStream stream, Explainer trained) throws IOException {
+        double[] mean = new double[trained.targetWidth()];
+        long[] rows = {0};
+        stream.forEach("means", request -> {
+            Matrix targets = trained.space().targets(request.activations(), request.targetRows());
+            for (int i = 0; i < targets.values().length; i++) {
+                mean[i % mean.length] += targets.values()[i];
+            }
+            rows[0] += targets.rows();
+        });
+        for (int j = 0; j < mean.length; j++) {
+            mean[j] /= rows[0];
+        }
+        return mean;
     }
 
     private @Nullable Decoder inService(Explainer trained) throws IOException {

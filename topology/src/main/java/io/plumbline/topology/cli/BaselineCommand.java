@@ -66,9 +66,12 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(
             names = "--explainer",
             paramLabel = "DIR",
-            description = "Folder of the explainer. Default with --from-topic: the site's.")
+            description = "Folder or file of the explainer. Default with --from-topic: the site's.")
     @Nullable
     Path explainer;
+
+    @Mixin
+    ExplainerFacts facts;
 
     @Mixin
     BaselineSource source;
@@ -147,7 +150,8 @@ final class BaselineCommand implements Callable<Integer> {
         if (folder == null) {
             throw new UsageException("--explainer is missing: the folder of the explainer");
         }
-        Explainer trained = Options.explainer(folder);
+        Explainer trained = Options.explainer(
+                folder, explainer == null && site != null ? site.explainerOptions() : facts.options());
         Options.requireParent("--out", out);
         for (int rank : ranks) {
             Options.requireRank(rank, trained);

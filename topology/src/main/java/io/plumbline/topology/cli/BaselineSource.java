@@ -130,7 +130,8 @@ final class BaselineSource {
                 RowMask.NONE);
         try (TopicRecording recording =
                 TopicRecording.open(monitorConfig, shape, tokens, time("--from", from), time("--to", to))) {
-            T made = use.of(recording::forEach);
+            T made = use.of((task, reader) -> recording.forEach(
+                    task, request -> reader.read(explainer.space().of(request))));
             described = recording.describe();
             leftOut = recording.leftOut();
             return made;

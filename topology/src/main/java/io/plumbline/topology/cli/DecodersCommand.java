@@ -55,8 +55,11 @@ final class DecodersCommand {
                 names = "--explainer",
                 required = true,
                 paramLabel = "DIR",
-                description = "Folder of the trained explainer; a decoder made from another one is refused.")
+                description = "Folder or file of the trained explainer; a decoder made from another one is refused.")
         Path explainer;
+
+        @Mixin
+        ExplainerFacts facts;
 
         @Option(names = "--out", required = true, paramLabel = "DIR", description = "The folder to write.")
         Path out;
@@ -109,7 +112,7 @@ final class DecodersCommand {
                 throw new UsageException(
                         "--out = %s: exists already; name a folder that does not".formatted(target.out));
             }
-            Explainer trained = Options.explainer(target.explainer);
+            Explainer trained = Options.explainer(target.explainer, target.facts.options());
             Options.requireParent("--out", target.out);
             PublishedDecoder newest = null;
             try (DecoderReading reading = source.read(
@@ -168,7 +171,7 @@ final class DecodersCommand {
 
         @Override
         public Integer call() throws IOException {
-            Explainer trained = Options.explainer(target.explainer);
+            Explainer trained = Options.explainer(target.explainer, target.facts.options());
             Files.createDirectories(target.out);
             Function<PublishedDecoder, Path> folder = published -> target.out.resolve("version-" + published.version());
             int left = count == null ? Integer.MAX_VALUE : count;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.topology.config.DurationText;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,12 +53,12 @@ final class Options {
         }
     }
 
-    /** The explainer in a folder; a missing folder is a usage error. */
-    static Explainer explainer(Path folder) throws IOException {
-        if (!Files.isDirectory(folder)) {
-            throw new UsageException("--explainer = %s: no such folder".formatted(folder));
+    /** The explainer in a folder or file; a missing one is a usage error. */
+    static Explainer explainer(Path path, ExplainerOptions options) throws IOException {
+        if (!Files.exists(path)) {
+            throw new UsageException("--explainer = %s: no such folder".formatted(path));
         }
-        return Explainer.read(folder);
+        return Explainer.read(path, options);
     }
 
     /** The baseline in a file, made with this explainer. */

@@ -33,6 +33,8 @@ import picocli.CommandLine.ScopeType;
             BaselineCommand.class,
             AssessCommand.class,
             AdaptCommand.class,
+            ExplainerCommand.class,
+            EncodeCommand.class,
             RunCommand.class,
             ReplayCommand.class,
             DecodersCommand.class,

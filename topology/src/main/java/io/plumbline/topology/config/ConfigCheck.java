@@ -188,6 +188,10 @@ public final class ConfigCheck {
                 problems.add("explainer: %d columns, limits.width allows %d".formatted(width, largestWidth));
             }
             checkRanks(settings, adaptation, explainer, problems);
+            String unwatched = WatchedSite.unwatched(settings, explainer);
+            if (unwatched != null) {
+                problems.add("explainer: " + unwatched);
+            }
         }
         if (explainer != null && adaptation != null) {
             checkSize(adaptation, explainer.decoder(), problems);
@@ -202,12 +206,12 @@ public final class ConfigCheck {
     }
 
     private static @Nullable Explainer explainer(SiteSettings settings, List<String> problems) {
-        if (!Files.isDirectory(settings.explainer())) {
+        if (!Files.exists(settings.explainer())) {
             problems.add("explainer: no folder " + settings.explainer());
             return null;
         }
         try {
-            return Explainer.read(settings.explainer());
+            return Explainer.read(settings.explainer(), settings.explainerOptions());
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("explainer: " + broken.getMessage());
             return null;

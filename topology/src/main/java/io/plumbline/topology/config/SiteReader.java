@@ -11,6 +11,7 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
@@ -22,7 +23,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one entry under {@code sites}. */
@@ -72,6 +75,9 @@ final class SiteReader {
     SiteSettings site(String site, ConfigNode node, SwapRules swaps) {
         int before = problems.size();
         String explainer = node.required("explainer", "", "the folder of the trained explainer");
+        ExplainerOptions options = node.has("explainer_options")
+                ? explainerOptions(node.child("explainer_options"))
+                : ExplainerOptions.NONE;
         String baseline = node.required("baseline", "", "a file written by `plumbline baseline`");
         node.required("rank", "1", "the rank of the subspaces that are compared, such as 32");
         int rank = node.integer("rank", 1, 1);
@@ -117,6 +123,7 @@ final class SiteReader {
         return new SiteSettings(
                 site,
                 reader.path(node, "explainer", explainer),
+                options,
                 reader.path(node, "baseline", baseline),
                 rank,
                 mask,
@@ -132,6 +139,20 @@ final class SiteReader {
                 encodedRows,
                 swaps.adapts(),
                 swaps.rollback());
+    }
+
+    private ExplainerOptions explainerOptions(ConfigNode node) {
+        Map<String, String> values = new TreeMap<>();
+        for (String key : node.keys()) {
+            String value = node.textOrNull(key);
+            values.put(key, value == null ? "" : value);
+        }
+        try {
+            return new ExplainerOptions(values);
+        } catch (IllegalArgumentException refused) {
+            problems.add("explainer_options: " + refused.getMessage());
+            return ExplainerOptions.NONE;
+        }
     }
 
     private static boolean isInUnitsOfTheGap(ConfigNode node, String key) {

@@ -229,9 +229,9 @@ public record CapacityEstimate(
     private static Optional<Site> site(
             SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
         try {
-            return Files.isDirectory(settings.explainer())
+            return Files.exists(settings.explainer())
                     ? Optional.of(new Site(
-                            Explainer.shape(settings.explainer()),
+                            Explainer.shape(settings.explainer(), settings.explainerOptions()),
                             settings.rank(),
                             settings.adapts(),
                             adaptation == null ? 0 : adaptation.pooledRows(),

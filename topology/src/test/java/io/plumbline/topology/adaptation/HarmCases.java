@@ -100,7 +100,7 @@ final class HarmCases {
     }
 
     private static HarmCase transcoder(Path recordings) throws IOException {
-        Explainer read = Explainer.read(recordings.resolve("transcoder"));
+        Explainer read = Explainer.read(recordings.resolve("transcoder_sparsify"));
         Path shifted = recordings.resolve("transcoder_activations/de.safetensors");
         Path clean = recordings.resolve("transcoder_activations/en.safetensors");
         List<SampledRow> window = HarmCase.rows(shifted, 0, WINDOW);

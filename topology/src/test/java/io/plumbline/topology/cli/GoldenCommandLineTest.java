@@ -105,7 +105,9 @@ class GoldenCommandLineTest {
         assertEquals(wanted, inOrder, "keys and their order");
         double[] angles = JSON.convertValue(answer.get("principal_angles"), double[].class);
         golden.assertVector("angles_dec_ood", angles);
-        assertEquals("golden.hook", answer.get("site").asText());
+        assertEquals(
+                isTopKTranscoder(golden) ? "null" : "golden.hook",
+                answer.get("site").asText());
         assertEquals("drifted", answer.get("verdict").asText());
         double share = answer.get("faithfulness_gap").asDouble()
                 / answer.get("largest_gap").asDouble();
@@ -213,8 +215,9 @@ class GoldenCommandLineTest {
         Explainer adapted = Explainer.read(out);
         golden.assertMatrix("W_final", adapted.decoder().weights().toMatrix().transpose());
         golden.assertVector("b_final", adapted.decoder().bias());
-        try (Safetensors before = Safetensors.open(explainer.resolve("sae_weights.safetensors"));
-                Safetensors after = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
+        String weights = weightsFile(golden);
+        try (Safetensors before = Safetensors.open(explainer.resolve(weights));
+                Safetensors after = Safetensors.open(out.resolve(weights))) {
             assertEquals(before.tensor("W_enc").bytes(), after.tensor("W_enc").bytes(), "encoder untouched");
             assertEquals(before.tensor("b_enc").bytes(), after.tensor("b_enc").bytes(), "encoder untouched");
             assertEquals(
@@ -424,12 +427,33 @@ class GoldenCommandLineTest {
         return file;
     }
 
-    /** The case's explainer as a SAELens folder: both weights transposed into its orientation. */
+    /** SAELens has no TopK transcoder. */
+    private static boolean isTopKTranscoder(GoldenCase golden) {
+        return golden.settings().get("kind").asText().equals("transcoder");
+    }
+
+    private static String weightsFile(GoldenCase golden) {
+        return isTopKTranscoder(golden) ? "layer_0.safetensors" : "sae_weights.safetensors";
+    }
+
+    /** The case's explainer as a SAELens folder, or circuit-tracer's: both weights transposed into its orientation. */
     private Path explainer(GoldenCase golden) throws IOException {
         JsonNode settings = golden.settings();
-        boolean isTranscoder = settings.get("kind").asText().equals("transcoder");
         String activation = settings.get("activation").asText();
-        String architecture = isTranscoder ? "transcoder" : activation.equals("relu") ? "standard" : activation;
+        if (isTopKTranscoder(golden)) {
+            Path directory = Files.createDirectories(folder.resolve("explainer"));
+            SafetensorsWriter.create()
+                    .add("W_enc", DType.F64, golden.input("W_enc"))
+                    .addVector("b_enc", DType.F64, golden.input("b_enc").values())
+                    .add("W_dec", DType.F64, golden.decoderWeights())
+                    .addVector("b_dec", DType.F64, golden.input("b_dec").values())
+                    .writeTo(directory.resolve(weightsFile(golden)));
+            Files.writeString(
+                    directory.resolve("config.yaml"),
+                    "model_kind: transcoder_set%nactivation: topk%nk: %s%n".formatted(settings.get("topk")));
+            return directory;
+        }
+        String architecture = activation.equals("relu") ? "standard" : activation;
         Path directory = Files.createDirectories(folder.resolve("explainer"));
         SafetensorsWriter writer = SafetensorsWriter.create()
                 .add("W_enc", DType.F64, golden.input("W_enc").transpose())

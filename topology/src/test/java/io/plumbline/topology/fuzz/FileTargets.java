@@ -10,19 +10,27 @@ import io.plumbline.topology.WatchedFolder;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.ActivationFile;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.NpzFile;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsException;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
+import io.plumbline.wire.TensorArchives;
+import io.plumbline.wire.TensorFile;
+import io.plumbline.wire.TorchFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /** Files a user may have from elsewhere. */
 final class FileTargets {
+
+    /** The end of an archive is looked for in its last 64 KiB, and an entry is unpacked in pieces of as much. */
+    private static final long ARCHIVE_BYTES = 512 * 1024;
 
     private final Path folder;
 
@@ -45,6 +53,20 @@ final class FileTargets {
                         files::openExplainer,
                         96)
                 .weighing(1));
+        targets.add(FuzzTarget.of("npz file", Part.BYTES, npzFiles(), 64, files::openNpz)
+                .allowing(ARCHIVE_BYTES)
+                .weighing(1));
+        targets.add(FuzzTarget.of("torch file", Part.BYTES, torchFiles(), 64, files::openTorch)
+                .allowing(ARCHIVE_BYTES)
+                .weighing(1));
+        targets.add(FuzzTarget.of(
+                        "torch pickle",
+                        Part.BYTES,
+                        List.of(pickle()),
+                        256,
+                        bytes -> files.openTorch(TensorArchives.torch(bytes, 1, 2, 3, 4, 5, 6)))
+                .allowing(ARCHIVE_BYTES)
+                .weighing(2));
         targets.add(FuzzTarget.of("baseline file", Part.SAFETENSORS, baselines(folder), 96, files::openBaseline)
                 .weighing(1));
         return targets;
@@ -63,6 +85,53 @@ final class FileTargets {
                 file.requestAsRecord(request);
             }
         }
+    }
+
+    private void openNpz(byte[] bytes) throws IOException {
+        try (NpzFile file = NpzFile.open(write("any.npz", bytes))) {
+            takeAll(file);
+        }
+    }
+
+    private void openTorch(byte[] bytes) throws IOException {
+        try (TorchFile file = TorchFile.open(write("any.pt", bytes))) {
+            takeAll(file);
+        }
+    }
+
+    private static void takeAll(TensorFile file) {
+        for (String name : file.names()) {
+            file.tensor(name).toDoubles();
+        }
+    }
+
+    private static List<byte[]> npzFiles() {
+        byte[] matrix =
+                TensorArchives.npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", 1, 2, 3, 4, 5, 6);
+        byte[] vector = TensorArchives.npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 1, 2);
+        Map<String, byte[]> arrays = Map.of("W_enc.npy", matrix, "b_enc.npy", vector);
+        return List.of(TensorArchives.zip(arrays, false), TensorArchives.zip(arrays, true));
+    }
+
+    private static List<byte[]> torchFiles() {
+        return List.of(TensorArchives.torch(pickle(), 1, 2, 3, 4, 5, 6));
+    }
+
+    private static byte[] pickle() {
+        return new TensorArchives.Pickle()
+                .op('}', 'q', 0, '(')
+                .text("W")
+                .tensor(6, 0, new int[] {2, 3}, new int[] {3, 1})
+                .text("turned")
+                .tensor(6, 0, new int[] {3, 2}, new int[] {1, 3})
+                .text("state")
+                .op('}', '(')
+                .text("k")
+                .op('K', 32)
+                .text("of")
+                .text("TopK")
+                .op('u', 'u', '.')
+                .bytes();
     }
 
     private void openExplainer(List<byte[]> parts) throws IOException {

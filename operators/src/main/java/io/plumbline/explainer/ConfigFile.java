@@ -1,0 +1,120 @@
+package io.plumbline.explainer;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A configuration as a dictionary's library writes it, read key by key; each value is of the kind expected or refused by name. */
+record ConfigFile(ObjectNode document) {
+
+    private static final long LARGEST_BYTES = 1 << 20;
+    private static final ObjectMapper JSON = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build();
+    private static final ObjectMapper YAML = YAMLMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build();
+
+    static ConfigFile json(Path file) throws IOException {
+        return read(file, JSON, "JSON");
+    }
+
+    static ConfigFile yaml(Path file) throws IOException {
+        return read(file, YAML, "YAML");
+    }
+
+    private static ConfigFile read(Path file, ObjectMapper mapper, String language) throws IOException {
+        long bytes = Files.size(file);
+        if (bytes > LARGEST_BYTES) {
+            throw new ExplainerFormatException(
+                    "%s: %d bytes, expected at most %d for a configuration".formatted(file, bytes, LARGEST_BYTES));
+        }
+        try {
+            // As text: from bytes Jackson would guess UTF-16 and UTF-32, and fail otherwise than over its syntax.
+            String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+            if (!(mapper.readTree(text) instanceof ObjectNode document)) {
+                throw new ExplainerFormatException("%s: not a %s object".formatted(file, language));
+            }
+            return new ConfigFile(document);
+        } catch (JsonProcessingException e) {
+            throw new ExplainerFormatException("%s: not valid %s: %s".formatted(file, language, e.getMessage()), e);
+        }
+    }
+
+    /** Whether a key is absent or null. */
+    boolean isNull(String key) {
+        return !document.hasNonNull(key);
+    }
+
+    /** A number of things: whole, from 1 on. */
+    int size(String key) {
+        JsonNode value = document.path(key);
+        if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1) {
+            throw new ExplainerFormatException("%s = %s: expected a width, a whole number from 1 to %d"
+                    .formatted(key, shown(value), Integer.MAX_VALUE));
+        }
+        return value.intValue();
+    }
+
+    double number(String key, double whenAbsent) {
+        JsonNode value = document.path(key);
+        if (value.isMissingNode() || value.isNull()) {
+            return whenAbsent;
+        }
+        if (!value.isNumber() || !Double.isFinite(value.doubleValue())) {
+            throw new ExplainerFormatException("%s = %s: expected a number".formatted(key, value));
+        }
+        return value.doubleValue();
+    }
+
+    /** A number above 0. */
+    double positive(String key) {
+        double value = number(key, 0.0);
+        if (value <= 0.0) {
+            throw new ExplainerFormatException(
+                    "%s = %s: expected a number above 0".formatted(key, shown(document.path(key))));
+        }
+        return value;
+    }
+
+    boolean flag(String key, boolean whenAbsent) {
+        JsonNode value = document.path(key);
+        if (value.isMissingNode() || value.isNull()) {
+            return whenAbsent;
+        }
+        if (!value.isBoolean()) {
+            throw new ExplainerFormatException("%s = %s: expected true or false".formatted(key, value));
+        }
+        return value.booleanValue();
+    }
+
+    String text(String key, String whenAbsent) {
+        JsonNode value = document.path(key);
+        if (value.isMissingNode() || value.isNull()) {
+            return whenAbsent;
+        }
+        if (!value.isTextual()) {
+            throw new ExplainerFormatException("%s = %s: expected a string".formatted(key, value));
+        }
+        return value.textValue();
+    }
+
+    /** A nested object; empty where there is none. */
+    ConfigFile nested(String key) {
+        return document.get(key) instanceof ObjectNode nested
+                ? new ConfigFile(nested)
+                : new ConfigFile(document.objectNode());
+    }
+
+    private static String shown(JsonNode value) {
+        return value.isMissingNode() ? "(absent)" : value.toString();
+    }
+}

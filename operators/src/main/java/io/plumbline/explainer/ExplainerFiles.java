@@ -1,0 +1,55 @@
+package io.plumbline.explainer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a user points at: a folder, or one file of it.
+ *
+ * @param path as given
+ * @param folder the folder, or that of the file
+ * @param chosen the name of the file; null where a folder was given
+ * @param names of everything in the folder
+ */
+record ExplainerFiles(Path path, Path folder, @Nullable String chosen, Set<String> names) {
+
+    static ExplainerFiles of(Path path) throws IOException {
+        if (!Files.exists(path)) {
+            throw new ExplainerFormatException(
+                    path + " is not a folder; expected the folder of an explainer, or its file");
+        }
+        boolean isFile = !Files.isDirectory(path);
+        Path parent = path.getParent();
+        Path folder = !isFile ? path : parent == null ? Path.of("") : parent;
+        Set<String> names = new TreeSet<>();
+        try (Stream<Path> entries = Files.list(folder)) {
+            entries.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
+        }
+        return new ExplainerFiles(path, folder, isFile ? String.valueOf(path.getFileName()) : null, names);
+    }
+
+    /** Whether all these files are there, and one of them was pointed at, or the folder. */
+    boolean has(String... files) {
+        return names.containsAll(List.of(files))
+                && (chosen == null || List.of(files).contains(chosen));
+    }
+
+    /** Names of the folder that match; the chosen one alone where a file was pointed at. */
+    List<String> matching(Pattern pattern) {
+        return names.stream()
+                .filter(name -> (chosen == null || name.equals(chosen))
+                        && pattern.matcher(name).matches())
+                .toList();
+    }
+
+    Path file(String name) {
+        return folder.resolve(name);
+    }
+}

@@ -1,0 +1,72 @@
+package io.plumbline.explainer;
+
+import io.plumbline.linalg.Matrix;
+
+/**
+ * Keeps the largest pre-activation {@code W_enc x + b_enc} of each group of consecutive features, where it is above 0; of equal ones
+ * that of the lower index. All groups are of one size.
+ */
+final class GroupMaxEncoder implements Encoder {
+
+    private final LinearLayer layer;
+    private final int groups;
+
+    GroupMaxEncoder(LinearLayer layer, int groups) {
+        if (groups < 1 || layer.features() % groups != 0) {
+            throw new IllegalArgumentException(
+                    "%d features cannot be split into %d groups of one size".formatted(layer.features(), groups));
+        }
+        this.layer = layer;
+        this.groups = groups;
+    }
+
+    @Override
+    public int inputWidth() {
+        return layer.inputWidth();
+    }
+
+    @Override
+    public int features() {
+        return layer.features();
+    }
+
+    @Override
+    public SparseCodes encode(Matrix rows) {
+        return layer.encode(rows, LargestOfGroup::new);
+    }
+
+    private final class LargestOfGroup extends CodeSelection {
+
+        private final int groupSize = features() / groups;
+
+        /** Feature and value of the largest so far, row by group. */
+        private final int[] feature;
+
+        private final double[] value;
+
+        LargestOfGroup(int rows) {
+            super(rows, groups);
+            feature = new int[Math.multiplyExact(rows, groups)];
+            value = new double[feature.length];
+        }
+
+        @Override
+        void take(int row, int first, double[] preActivations, int at, int count) {
+            for (int j = 0; j < count; j++) {
+                int group = row * groups + (first + j) / groupSize;
+                if (preActivations[at + j] > value[group]) {
+                    value[group] = preActivations[at + j];
+                    feature[group] = first + j;
+                }
+            }
+        }
+
+        @Override
+        void finish(int row, SparseCodes.Builder codes) {
+            for (int group = row * groups; group < (row + 1) * groups; group++) {
+                codes.add(feature[group], value[group]);
+            }
+            codes.endRow();
+        }
+    }
+}

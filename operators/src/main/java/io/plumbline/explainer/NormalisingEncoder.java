@@ -1,0 +1,39 @@
+package io.plumbline.explainer;
+
+import io.plumbline.linalg.Matrix;
+
+/** Normalises rows before another encoder reads them, each by itself. */
+final class NormalisingEncoder implements Encoder {
+
+    private final Normalisation normalisation;
+    private final Encoder encoder;
+
+    NormalisingEncoder(Normalisation normalisation, Encoder encoder) {
+        this.normalisation = normalisation;
+        this.encoder = encoder;
+    }
+
+    Normalisation normalisation() {
+        return normalisation;
+    }
+
+    /** What reads the normalised rows. */
+    Encoder inner() {
+        return encoder;
+    }
+
+    @Override
+    public int inputWidth() {
+        return encoder.inputWidth();
+    }
+
+    @Override
+    public int features() {
+        return encoder.features();
+    }
+
+    @Override
+    public SparseCodes encode(Matrix rows) {
+        return encoder.encode(normalisation.apply(rows));
+    }
+}

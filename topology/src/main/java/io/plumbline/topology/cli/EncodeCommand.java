@@ -1,0 +1,129 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.adaptation.Reconstruction;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code plumbline encode}: codes and reconstructions of dumps, to compare with another library. */
+@Command(
+        name = "encode",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Encodes dumps and writes codes and reconstructions as safetensors, to compare with the library the explainer came from.",
+            "",
+            "codes [n, d_sae] and reconstructions [n, d_out], in the space of the targets as they come. With --sparse, in the place"
+                    + " of codes, code_offsets [n + 1], code_indices and code_values: those of row i are offsets[i] to offsets[i + 1] - 1.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  plumbline encode --explainer sae/ --activations rows.safetensors --out codes.safetensors"
+        })
+final class EncodeCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--explainer",
+            required = true,
+            paramLabel = "PATH",
+            description = "Folder or file of the explainer.")
+    Path explainer;
+
+    @Mixin
+    ExplainerFacts facts;
+
+    @Option(
+            names = "--activations",
+            required = true,
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Dumps to encode; several are one stream.")
+    List<Path> activations;
+
+    @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write; must not exist.")
+    Path out;
+
+    @Option(names = "--dtype", defaultValue = "f32", description = "f32 or f64, of what is written. Default: f32.")
+    AdaptCommand.OutputType dtype;
+
+    @Option(names = "--sparse", description = "Write the codes that are not zero, in three tensors.")
+    boolean sparse;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    boolean json;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        if (Files.exists(out)) {
+            throw new UsageException("--out = %s: exists already; name a file that does not".formatted(out));
+        }
+        Options.requireParent("--out", out);
+        Explainer trained = Options.explainer(explainer, facts.options());
+        List<ActivationBatch> batches = new ArrayList<>();
+        try (ActivationStream stream = ActivationStream.open(activations, trained)) {
+            stream.forEach("reading", batches::add);
+        }
+        Matrix inputs = Stacked.of(batches, ActivationBatch::activations, trained.inputWidth());
+        Matrix targets = Stacked.of(
+                batches,
+                batch -> trained.space().targets(batch.activations(), batch.targetRows()),
+                trained.targetWidth());
+        SparseCodes codes = trained.encoder().encode(inputs);
+        Matrix reconstructions =
+                trained.space().toTargets(inputs, trained.decoder().reconstruct(codes));
+        write(codes, reconstructions);
+        Answer answer = new Answer()
+                .put("rows", codes.rows())
+                .put("features", codes.features())
+                .put("active_per_row", (double) codes.nonZeros() / codes.rows());
+        Reconstruction measured = Reconstruction.between(reconstructions, targets);
+        if (Double.isFinite(measured.fvu())) {
+            answer.put("reconstruction_fvu", measured.fvu());
+        } else {
+            answer.putUndefined("reconstruction_fvu", "the targets do not vary");
+        }
+        answer.put("out", out.toString()).print(spec.commandLine().getOut(), json);
+        return ExitCodes.FINE;
+    }
+
+    private void write(SparseCodes codes, Matrix reconstructions) throws IOException {
+        DType type = dtype == AdaptCommand.OutputType.F64 ? DType.F64 : DType.F32;
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        if (sparse) {
+            writer.addLongs("code_offsets", longs(codes.rowStart()))
+                    .addLongs("code_indices", longs(codes.feature()))
+                    .addVector("code_values", type, codes.value());
+        } else {
+            if ((long) codes.rows() * codes.features() > Integer.MAX_VALUE / Double.BYTES) {
+                throw new UsageException(
+                        "%d rows of %d codes are too many for one matrix; add --sparse, or encode fewer rows"
+                                .formatted(codes.rows(), codes.features()));
+            }
+            writer.add("codes", type, codes.toDense());
+        }
+        writer.add("reconstructions", type, reconstructions).writeTo(out);
+    }
+
+    private static long[] longs(int[] values) {
+        return Arrays.stream(values).asLongStream().toArray();
+    }
+}
