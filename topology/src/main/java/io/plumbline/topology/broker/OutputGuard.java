@@ -12,6 +12,9 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.SerializationException;
@@ -34,6 +37,9 @@ import org.slf4j.LoggerFactory;
  * transaction: one thread is lost. From then on the guard knows what is too large there, and tells before it is sent,
  * where leaving it out costs nothing else.
  *
+ * <p>A topic that somebody else made may refuse event times that are years old, or, where it is compacted, a record without
+ * a key. From then on outputs go there with the time of writing, and with the place of the record for a key.
+ *
  * <p>Panes on their way to windows and change-logs are never left out: where these are refused, the application stops.
  * Thread-safe; one for each application of a process.
  */
@@ -53,6 +59,7 @@ public final class OutputGuard {
     private final String deadLetters;
     private final Listener listener;
     private final Map<String, Long> refusedFrom = new ConcurrentHashMap<>();
+    private final Set<String> rewritten = ConcurrentHashMap.newKeySet();
     private final Set<Throwable> refusals =
             Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
@@ -94,7 +101,7 @@ public final class OutputGuard {
 
             @Override
             public byte[] serialize(String topic, Headers headers, byte[] value) {
-                if (isTooLarge(topic, headers, value)) {
+                if (rewritten.contains(topic) || isTooLarge(topic, headers, value)) {
                     throw new SerializationException("%d bytes".formatted(bytes(headers, value)));
                 }
                 return value;
@@ -128,23 +135,52 @@ public final class OutputGuard {
     }
 
     private boolean learns(ProducerRecord<byte[], byte[]> record, Exception refusal) {
-        if (!(refusal instanceof RecordTooLargeException) || !names.containsKey(record.topic())) {
+        if (!names.containsKey(record.topic())) {
             return false;
         }
-        refusedFrom.merge(record.topic(), bytes(record.headers(), record.value()), Math::min);
+        if (refusal instanceof RecordTooLargeException) {
+            refusedFrom.merge(record.topic(), bytes(record.headers(), record.value()), Math::min);
+        } else if (isOfTimeOrKey(refusal) && record.timestamp() != null) {
+            rewritten.add(record.topic());
+        } else {
+            return false; // for another reason, or rewritten and refused all the same
+        }
         refusals.add(refusal);
         LOG.warn("topic \"{}\" does not take a record of this application: {}", record.topic(), refusal.getMessage());
         return true;
     }
 
+    /** Of several records that were sent together, those that are fine are refused with a bare exception. */
+    private static boolean isOfTimeOrKey(Exception refusal) {
+        return refusal instanceof InvalidTimestampException
+                || refusal instanceof InvalidRecordException
+                || (refusal.getClass() == KafkaException.class
+                        && String.valueOf(refusal.getMessage()).contains("part of a batch"));
+    }
+
+    /** Without a time the producer gives it the present. */
+    private static ProducerRecord<byte[], byte[]> rewritten(
+            ProducerRecord<?, ?> refused, byte[] value, ErrorHandlerContext place) {
+        byte[] key = refused.key() instanceof byte[] given
+                ? given
+                : madeOf(refused, place).getBytes(StandardCharsets.UTF_8);
+        return new ProducerRecord<>(refused.topic(), refused.partition(), null, key, value, refused.headers());
+    }
+
     /** What is sent in place of a refused output; none where nothing can be. */
     private List<ProducerRecord<byte[], byte[]>> instead(ProducerRecord<?, ?> refused, ErrorHandlerContext place) {
+        boolean rewrites = rewritten.contains(refused.topic());
+        if (rewrites
+                && refused.value() instanceof byte[] value
+                && !isTooLarge(refused.topic(), refused.headers(), value)) {
+            return List.of(rewritten(refused, value, place));
+        }
         if (refused.topic().equals(deadLetters) && refused.value() instanceof byte[] value) {
             ProducerRecord<byte[], byte[]> small = new ProducerRecord<>(
                     refused.topic(),
                     null,
-                    refused.timestamp(),
-                    null,
+                    rewrites ? null : refused.timestamp(),
+                    rewrites ? madeOf(refused, place).getBytes(StandardCharsets.UTF_8) : null,
                     null,
                     DeadLetter.withoutContent(
                             refused.headers(), refused.key() instanceof byte[] key ? key : null, value));

@@ -22,6 +22,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,22 +65,36 @@ final class AdapterCase implements AutoCloseable {
 
     /** The same in another {@code adaptation.mode}. */
     AdapterCase(Path folder, String bootstrapServers, boolean wipe, String mode) throws Exception {
+        this(folder, bootstrapServers, wipe, mode, bootstrapServers, List.of());
+    }
+
+    /**
+     * The same with processes that reach the broker by another way.
+     *
+     * @param more lines under {@code kafka}
+     */
+    AdapterCase(
+            Path folder,
+            String bootstrapServers,
+            boolean wipe,
+            String mode,
+            String bootstrapOfProcesses,
+            List<String> more)
+            throws Exception {
         this.folder = Files.createDirectories(folder);
         this.wipe = wipe;
         String sends = "producer.interceptor.classes: " + KillPoint.Sends.class.getName();
-        config = WideSite.create(
-                folder,
-                bootstrapServers,
-                List.of(
-                        "adapter." + sends,
-                        "monitor." + sends,
-                        "adapter.producer.transaction.timeout.ms: 30000",
-                        "monitor.producer.transaction.timeout.ms: 30000",
-                        "monitor.commit.interval.ms: 1000",
-                        "monitor.num.stream.threads: 1",
-                        "main.consumer.session.timeout.ms: 6000",
-                        "main.consumer.heartbeat.interval.ms: 1000"),
-                mode);
+        List<String> lines = new ArrayList<>(List.of(
+                "adapter." + sends,
+                "monitor." + sends,
+                "adapter.producer.transaction.timeout.ms: 30000",
+                "monitor.producer.transaction.timeout.ms: 30000",
+                "monitor.commit.interval.ms: 1000",
+                "monitor.num.stream.threads: 1",
+                "main.consumer.session.timeout.ms: 6000",
+                "main.consumer.heartbeat.interval.ms: 1000"));
+        lines.addAll(more);
+        config = WideSite.create(folder, bootstrapOfProcesses, lines, mode);
         client = new BrokerClient(bootstrapServers);
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
         client.createTopic(AdaptationRequests.TOPIC, 1, Map.of());

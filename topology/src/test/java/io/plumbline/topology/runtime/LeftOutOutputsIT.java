@@ -80,6 +80,43 @@ class LeftOutOutputsIT {
         }
     }
 
+    /** Of topics that others made: event times of 2023 are refused, and by the compacted one what has no key. */
+    @Test
+    void whatATopicRefusesForItsTimeOrItsKeyIsWrittenWithAnother() throws Exception {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            Map<String, String> recent =
+                    Map.of("message.timestamp.type", "CreateTime", "message.timestamp.before.max.ms", "3600000");
+            client.createTopic("window-reports", 1, recent);
+            client.createTopic("dead-letters", 1, Map.of("cleanup.policy", "compact"));
+            WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
+            Files.writeString(
+                    file,
+                    Files.readString(file)
+                            .replace("kafka: {", "kafka: {monitor.main.consumer.session.timeout.ms: 6000, "));
+            MonitorConfig config = MonitorConfig.load(file);
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+                client.sendAll(window(0));
+                client.send(List.of(
+                        new ProducerRecord<>("activations", 0, T0, null, new byte[9]),
+                        bad(0, 9),
+                        new ProducerRecord<>("activations", 0, T0, null, new byte[8])));
+                client.sendAll(window(1));
+                client.sendAll(window(2));
+                client.await("window-reports", reports -> reports.size() >= 2);
+                List<ConsumerRecord<byte[], byte[]>> letters = client.await("dead-letters", found -> found.size() >= 3);
+                assertEquals(
+                        List.of(9, 9, 8),
+                        letters.stream().map(letter -> letter.value().length).toList());
+                assertEquals(0, leftOut(runtime, "dead_letters") + leftOut(runtime, "window_reports"));
+                assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+            }
+            assertEquals(2, client.readAll("window-reports").size());
+        }
+    }
+
     private static long leftOut(PlumblineRuntime runtime, String topic) {
         try {
             return PoisonIT.sum(

@@ -15,10 +15,11 @@ import org.apache.kafka.common.protocol.Errors;
  * @param after so many requests of the kind pass before the first one it is done to
  * @param times to so many requests one after the other
  */
-record WireFault(ApiKeys api, Act act, Errors error, int after, int times, AtomicInteger seen, CountDownLatch left) {
+public record WireFault(
+        ApiKeys api, Act act, Errors error, int after, int times, AtomicInteger seen, CountDownLatch left) {
 
     /** What is done to a request. */
-    enum Act {
+    public enum Act {
         /** The broker never sees it; the client is told an error. */
         REFUSE,
         /** The broker does it; the client is told an error. */
@@ -31,7 +32,7 @@ record WireFault(ApiKeys api, Act act, Errors error, int after, int times, Atomi
         CUT
     }
 
-    static WireFault of(ApiKeys api, Act act, Errors error, int after, int times) {
+    public static WireFault of(ApiKeys api, Act act, Errors error, int after, int times) {
         return new WireFault(api, act, error, after, times, new AtomicInteger(), new CountDownLatch(times));
     }
 
@@ -48,7 +49,7 @@ record WireFault(ApiKeys api, Act act, Errors error, int after, int times, Atomi
         return true;
     }
 
-    boolean awaitDone(long seconds) throws InterruptedException {
+    public boolean awaitDone(long seconds) throws InterruptedException {
         return left.await(seconds, TimeUnit.SECONDS);
     }
 

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Answers leave in the order of their requests, as Kafka's clients expect. Two threads a connection.
  */
-final class WireProxy implements AutoCloseable {
+public final class WireProxy implements AutoCloseable {
 
     private static final int LARGEST_FRAME = 64 << 20;
 
@@ -47,7 +47,7 @@ final class WireProxy implements AutoCloseable {
     }
 
     /** A broker that listens at a plain port and, for those who come through the proxy, at another. */
-    record Pair(EmbeddedBroker broker, WireProxy proxy) implements AutoCloseable {
+    public record Pair(EmbeddedBroker broker, WireProxy proxy) implements AutoCloseable {
         @Override
         public void close() {
             proxy.close();
@@ -55,7 +55,7 @@ final class WireProxy implements AutoCloseable {
         }
     }
 
-    static Pair start(java.nio.file.Path directory, Map<String, String> settings) throws IOException {
+    public static Pair start(java.nio.file.Path directory, Map<String, String> settings) throws IOException {
         int plain = EmbeddedBroker.freePort();
         int behind = EmbeddedBroker.freePort();
         int controller = EmbeddedBroker.freePort();
@@ -75,17 +75,17 @@ final class WireProxy implements AutoCloseable {
         return new Pair(broker, proxy);
     }
 
-    String bootstrapServers() {
+    public String bootstrapServers() {
         return "127.0.0.1:" + server.getLocalPort();
     }
 
     /** From now on; the fault before is over. */
-    void arm(WireFault fault) {
+    public void arm(WireFault fault) {
         armed.set(fault);
     }
 
     /** How many requests of each kind came through. */
-    Map<ApiKeys, Integer> requests() {
+    public Map<ApiKeys, Integer> requests() {
         return Map.copyOf(requests);
     }
 
