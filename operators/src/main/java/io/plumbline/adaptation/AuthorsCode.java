@@ -18,7 +18,8 @@ import io.plumbline.moments.SecondMoment;
  *   <li>Step 1 aligns the two bases without regard to the dictionary's energies: {@code U_OOD^T U_dec = Q S R^T},
  *       {@code W~ = U_OOD Q R^T U_dec^T W};
  *   <li>then every column of {@code W~} is scaled back to the length it had;
- *   <li>Step 2 adds the lambdas to the <em>sum</em> {@code Zc^T Zc}, not to the mean: the same number weighs N times less.
+ *   <li>Step 2 adds the lambdas to the <em>sum</em> {@code Zc^T Zc}, not to the mean: the same number weighs N times
+ * less.
  * </ul>
  *
  * <p>Its further weight towards the trained, unrotated decoder is not part of the paper and 0 here.

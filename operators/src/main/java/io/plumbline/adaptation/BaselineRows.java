@@ -15,8 +15,8 @@ public record BaselineRows(
         @Nullable SampleRows anchor, @Nullable SampleRows check) {
 
     /**
-     * Encodes them. The requests of a baseline stand in the order of their hashes, so that either half is a sample of the
-     * recording; where there is only one request it is for the check.
+     * Encodes them. The requests of a baseline stand in the order of their hashes, so that either half is a sample of
+     * the recording; where there is only one request it is for the check.
      *
      * @param rows request after request
      * @param width d, of the target space

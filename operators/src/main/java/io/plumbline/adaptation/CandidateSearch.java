@@ -17,14 +17,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tries a small set of candidates on the fitting rows and takes the one that reconstructs the rows to choose by best, by FVU,
- * among those that stay within what the gate allows features and traffic in distribution. "Keep the current decoder" is always
- * among them and wins ties. The chosen one is fitted again on everything but the rows to judge on ({@link GatedAdaptation} fits what
- * passed on these too).
+ * Tries a small set of candidates on the fitting rows and takes the one that reconstructs the rows to choose by best,
+ * by FVU, among those that stay within what the gate allows features and traffic in distribution. "Keep the current
+ * decoder" is always among them and wins ties. The chosen one is fitted again on everything but the rows to judge on
+ * ({@link GatedAdaptation} fits what passed on these too).
  *
- * <p><b>A single candidate</b> has no rival to be compared with: it is fitted once, on everything but the rows to judge on, and has
- * figures on these rows only. Whether it is better than the decoder in service is what the gate tests, on rows that had no part in it;
- * where it is not determined the decoder in service is kept.
+ * <p><b>A single candidate</b> has no rival to be compared with: it is fitted once, on everything but the rows to judge
+ * on, and has figures on these rows only. Whether it is better than the decoder in service is what the gate tests, on
+ * rows that had no part in it; where it is not determined the decoder in service is kept.
  *
  * <p><b>Default set</b>, for a site watched at rank g in dimension d, relative lambdas as geometric/preservation:
  *
@@ -40,19 +40,19 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * The levels 1, 3 and 10 bracket the best one measured on a real SAE at 1,600 and 2,048 rows (between 1 and 3 under a
- * language shift; the strongest does least harm on traffic that has not drifted). Lambdas are chosen so that all settings
- * share three ridge levels.
+ * language shift; the strongest does least harm on traffic that has not drifted). Lambdas are chosen so that all
+ * settings share three ridge levels.
  *
- * <p><b>Anchors.</b> Rows of the baseline can be fitted on beside those of the window, with the <em>trained decoder's answers</em>
- * as their targets: the refit is free where the window is and held where traffic was. On a recorded encoder and 1,024 such rows
- * this took the cost in distribution of the level 3 from .062 to .016 of FVU (autoencoder, German) and from .154 to .033
- * (transcoder), at .000 and .016 on later drifted rows.
+ * <p><b>Anchors.</b> Rows of the baseline can be fitted on beside those of the window, with the <em>trained decoder's
+ * answers</em> as their targets: the refit is free where the window is and held where traffic was. On a recorded
+ * encoder and 1,024 such rows this took the cost in distribution of the level 3 from .062 to .016 of FVU (autoencoder,
+ * German) and from .154 to .033 (transcoder), at .000 and .016 on later drifted rows.
  *
- * <p><b>Cost.</b> Shared by all candidates ({@link RidgeLevels}, {@link RefitFormula}): one Gram matrix, for each ridge level one
- * {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and two {@link CentredCross} products for the rows to choose and to check on, the window's
- * leading eigenspace at two ranks, a {@link ComplementRotation} for each full-rank rotation. A candidate is a sum of these,
- * {@code 2 (N + n) d^2} flops for a full-rank rotation and less for others. The winner again, on more rows; only decoders that may win are
- * formed. Immutable; any number of threads.
+ * <p><b>Cost.</b> Shared by all candidates ({@link RidgeLevels}, {@link RefitFormula}): one Gram matrix, for each ridge
+ * level one {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and two {@link CentredCross} products for the
+ * rows to choose and to check on, the window's leading eigenspace at two ranks, a {@link ComplementRotation} for each
+ * full-rank rotation. A candidate is a sum of these, {@code 2 (N + n) d^2} flops for a full-rank rotation and less for
+ * others. The winner again, on more rows; only decoders that may win are formed. Immutable; any number of threads.
  */
 public final class CandidateSearch {
 
@@ -93,14 +93,14 @@ public final class CandidateSearch {
     }
 
     /**
-     * Runs the search. The winner comes back with the values it has once it was published as {@code travelling} says: what is judged
-     * next is then what others will get. The figures of the candidates are those before rounding.
+     * Runs the search. The winner comes back with the values it has once it was published as {@code travelling} says:
+     * what is judged next is then what others will get. The figures of the candidates are those before rounding.
      *
      * @param trained the decoder as trained; every refit starts from it
      * @param trainedSubspace of the trained decoder, at any rank
      * @param current the decoder in service, which may be an earlier adaptation
-     * @param gate whose limits on features and cost a candidate must keep to be chosen where there are several; what is wrong with one that
-     *     was asked for by name is for the gate itself to say
+     * @param gate whose limits on features and cost a candidate must keep to be chosen where there are several; what is
+     *     wrong with one that was asked for by name is for the gate itself to say
      * @throws IllegalArgumentException if shapes differ, a set of rows is empty, or a rank exceeds the dimension
      * @throws ArithmeticException if the rows to refit on do not determine the winner, or the type cannot hold it
      */
@@ -194,8 +194,8 @@ public final class CandidateSearch {
     }
 
     /**
-     * Most of a level is gone before the next is made. First come the levels of which nothing is turned, and of a level the candidates
-     * that are not.
+     * Most of a level is gone before the next is made. First come the levels of which nothing is turned, and of a level
+     * the candidates that are not.
      */
     private List<Candidate> levelAfterLevel(SearchRun run) {
         Set<Double> turned = candidates.stream()

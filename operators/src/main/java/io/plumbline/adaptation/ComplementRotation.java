@@ -10,18 +10,20 @@ import io.plumbline.linalg.Svd;
 import io.plumbline.linalg.SymmetricEigen;
 
 /**
- * How the full-rank form of Step 1 turns what the dictionary has outside its leading r directions onto the window's complement: the
- * partial isometry P, d x d, that moves it least. With the dictionary's trailing directions U, their energies {@code S^2} and the
- * window's V it is the polar factor of {@code U S^2 M}, {@code M = U^T (I - V V^T)}.
+ * How the full-rank form of Step 1 turns what the dictionary has outside its leading r directions onto the window's
+ * complement: the partial isometry P, d x d, that moves it least. With the dictionary's trailing directions U, their
+ * energies {@code S^2} and the window's V it is the polar factor of {@code U S^2 M}, {@code M = U^T (I - V V^T)}.
  *
- * <p>{@code M M^T} is the identity less {@code F F^T}, {@code F = U^T V} of r columns. So the factor is {@code U B^(-1/2) S^2 M} with
- * {@code B = S^2 (I - F F^T) S^2}, a diagonal matrix less one of rank r, whose inverse root is a sum of {@link InverseRoot} fractions that
- * are diagonal matrices with a correction of rank r each: {@code (S^4 + t)^-1 + X (C^2 + t F^T (S^4 + t)^-1 F)^-1 X^T},
- * {@code X = (S^4 + t)^-1 S^2 F}. C are the cosines of the angles between the two r-dimensional subspaces, F in the coordinates of these
- * angles: written so, nothing cancels. (Sherman, Morrison, Woodbury; the 1 in {@code I - F F^T} is {@code S^2 S^-4 S^2}.)
+ * <p>{@code M M^T} is the identity less {@code F F^T}, {@code F = U^T V} of r columns. So the factor is {@code U
+ * B^(-1/2) S^2 M} with {@code B = S^2 (I - F F^T) S^2}, a diagonal matrix less one of rank r, whose inverse root is a
+ * sum of {@link InverseRoot} fractions that are diagonal matrices with a correction of rank r each: {@code (S^4 + t)^-1
+ * + X (C^2 + t F^T (S^4 + t)^-1 F)^-1 X^T}, {@code X = (S^4 + t)^-1 S^2 F}. C are the cosines of the angles between the
+ * two r-dimensional subspaces, F in the coordinates of these angles: written so, nothing cancels. (Sherman, Morrison,
+ * Woodbury; the 1 in {@code I - F F^T} is {@code S^2 S^-4 S^2}.)
  *
- * <p><b>Cost</b> with J fractions, 27 where the factor's singular values span 1 to 1/400: {@code J (d - r) (d - r + 192) r} flops, {@code 2 (d - r)^2 d}
- * and {@code 2 (d - r) d^2}, an SVD of r x r. <b>Accuracy.</b> 1e-12, near {@link #LEAST} 1e-9. <b>Size.</b> {@code 24 d^2} bytes.
+ * <p><b>Cost</b> with J fractions, 27 where the factor's singular values span 1 to 1/400: {@code J (d - r) (d - r +
+ * 192) r} flops, {@code 2 (d - r)^2 d} and {@code 2 (d - r) d^2}, an SVD of r x r. <b>Accuracy.</b> 1e-12, near {@link
+ * #LEAST} 1e-9. <b>Size.</b> {@code 24 d^2} bytes.
  */
 final class ComplementRotation {
 

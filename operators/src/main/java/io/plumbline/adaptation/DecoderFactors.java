@@ -6,8 +6,8 @@ import io.plumbline.linalg.Matrix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A refitted decoder as what was learnt, instead of k x d weights: with the trained weights D and the codes Z of the rows that
- * were fitted on,
+ * A refitted decoder as what was learnt, instead of k x d weights: with the trained weights D and the codes Z of the
+ * rows that were fitted on,
  *
  * <pre>
  * W = D             + Z^T dual      at full rank
@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * W = D turn        + Z^T dual      a rotation of the whole space, turn d x d
  * </pre>
  *
- * <p>Whoever holds D makes W of it, to the same last bit everywhere: see {@link FactoredWeights}. All numbers are floats, so that
- * what is made here and what is made of factors that were stored as float32 is one decoder.
+ * <p>Whoever holds D makes W of it, to the same last bit everywhere: see {@link FactoredWeights}. All numbers are
+ * floats, so that what is made here and what is made of factors that were stored as float32 is one decoder.
  *
- * <p><b>Size.</b> As float32 {@code 4 (N d + 2 nonZeros + N + 1 + d)} bytes and those of the rotation: 7 MB for N = 2,048 rows of
- * TopK-32 codes in dimension 768, 18 MB in dimension 2,048 at rank 64, whatever the number of features. In memory twice that.
- * Immutable as long as nobody writes to the arrays, which are shared.
+ * <p><b>Size.</b> As float32 {@code 4 (N d + 2 nonZeros + N + 1 + d)} bytes and those of the rotation: 7 MB for N =
+ * 2,048 rows of TopK-32 codes in dimension 768, 18 MB in dimension 2,048 at rank 64, whatever the number of features.
+ * In memory twice that. Immutable as long as nobody writes to the arrays, which are shared.
  *
  * @param turn null where nothing is rotated
  * @param basis d x r; null where {@code turn} is the whole rotation
@@ -107,7 +107,8 @@ public record DecoderFactors(
     }
 
     /**
-     * The decoder: one of k x d floats, and while it is made the factors once more and some blocks of rows for each thread.
+     * The decoder: one of k x d floats, and while it is made the factors once more and some blocks of rows for each
+     * thread.
      *
      * @throws IllegalArgumentException if {@code trained} is of another shape
      * @throws ArithmeticException if a weight is beyond what a float holds

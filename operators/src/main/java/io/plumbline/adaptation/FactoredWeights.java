@@ -5,8 +5,8 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 
 /**
- * Weights made of {@link DecoderFactors}, to the same last bit on every machine, by every number of threads and in every
- * language that has IEEE 754 doubles.
+ * Weights made of {@link DecoderFactors}, to the same last bit on every machine, by every number of threads and in
+ * every language that has IEEE 754 doubles.
  *
  * <p><b>The arithmetic</b> of weight i of feature j, in float64, each product and each sum rounded by itself (no fused
  * multiply-add), each sum begun at +0.0 and added up with the index ascending:

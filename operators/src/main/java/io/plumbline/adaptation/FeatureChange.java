@@ -4,11 +4,11 @@ import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Weights;
 
 /**
- * How far the columns of a decoder are from those of the trained one: what a feature writes is what its explanation says it
- * means, and a column that points elsewhere is another explanation under an old name.
+ * How far the columns of a decoder are from those of the trained one: what a feature writes is what its explanation
+ * says it means, and a column that points elsewhere is another explanation under an old name.
  *
- * <p>A feature whose trained column is zero has no direction to keep; it counts as beyond the limits as soon as it writes
- * anything, and takes no part in the three extremes.
+ * <p>A feature whose trained column is zero has no direction to keep; it counts as beyond the limits as soon as it
+ * writes anything, and takes no part in the three extremes.
  *
  * @param smallestCosine between a column and its trained one
  * @param smallestNormRatio of a column's length to its trained length

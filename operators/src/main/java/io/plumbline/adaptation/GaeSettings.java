@@ -5,7 +5,8 @@ package io.plumbline.adaptation;
  *
  * @param rank dimension r of the subspace the dictionary is turned onto; r = d makes Step 1 the identity and Step 2 a
  *     ridge refit towards the trained decoder
- * @param alpha share of the rotated decoder in the result, in [0, 1]: {@code (1 - alpha) W_gae + alpha W~}; 1 skips Step 2
+ * @param alpha share of the rotated decoder in the result, in [0, 1]: {@code (1 - alpha) W_gae + alpha W~}; 1 skips
+ *     Step 2
  */
 public record GaeSettings(int rank, Rotation rotation, Regularisation regularisation, double alpha) {
 

@@ -34,8 +34,8 @@ public record GateDecision(Figures figures, List<GateTest> tests) {
      * @param after the proposed decoder
      * @param improvement share of the error taken away, over requests
      * @param latest the same share over the latest requests alone
-     * @param gapBefore gap of the decoder in service to the active subspace of the held-out rows; null where that is not
-     *     identified
+     * @param gapBefore gap of the decoder in service to the active subspace of the held-out rows; null where that is
+     *     not identified
      * @param gapAfter the same of the proposed decoder
      * @param largestGap {@code sqrt(2 min(r, d - r))}
      * @param features what became of the columns

@@ -1,10 +1,10 @@
 package io.plumbline.adaptation;
 
 /**
- * What a refit has to stay within to be published. The defaults are such that the refits that helped on a recorded encoder (an
- * autoencoder and a transcoder, German and code) pass with room and the printed form at rank 32 of 384 fails: smallest cosines
- * .30 to .89 against .02 to .11, length ratios .80 to 1.6 against .28 to 1.1, cost in distribution .01 to .06 of FVU against
- * .47 to .64.
+ * What a refit has to stay within to be published. The defaults are such that the refits that helped on a recorded
+ * encoder (an autoencoder and a transcoder, German and code) pass with room and the printed form at rank 32 of 384
+ * fails: smallest cosines .30 to .89 against .02 to .11, length ratios .80 to 1.6 against .28 to 1.1, cost in
+ * distribution .01 to .06 of FVU against .47 to .64.
  *
  * @param minimumImprovement share of the held-out FVU that must go, in [0, 1)
  * @param maximumGapGrowth how much of the largest possible gap the held-out gap may grow by, in [0, 1]

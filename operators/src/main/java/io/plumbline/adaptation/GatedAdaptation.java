@@ -7,21 +7,23 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole of an adaptation: a search among the refits of a profile, the gate's verdict on the winner, and the winner fitted
- * once more on every row. Also "keep the current decoder" is judged, so that every report has the same figures.
+ * The whole of an adaptation: a search among the refits of a profile, the gate's verdict on the winner, and the winner
+ * fitted once more on every row. Also "keep the current decoder" is judged, so that every report has the same figures.
  *
- * <p><b>What is published.</b> The rows that judged a decoder are worth as much as others to fit on: on recorded German and
- * filings all rows gave an FVU of .277 and .173 where those left by the judge gave .308 and .180. So a decoder that passed is
- * fitted again on all of them, with the settings it was chosen with, and must pass the tests that need no rows of the window
- * ({@code features}, {@code id_cost}) once more. Where it does not, the judged decoder is published. All figures are those of the judged
- * decoder: nothing is left to measure the last one on.
+ * <p><b>What is published.</b> The rows that judged a decoder are worth as much as others to fit on: on recorded German
+ * and filings all rows gave an FVU of .277 and .173 where those left by the judge gave .308 and .180. So a decoder that
+ * passed is fitted again on all of them, with the settings it was chosen with, and must pass the tests that need no
+ * rows of the window ({@code features}, {@code id_cost}) once more. Where it does not, the judged decoder is published.
+ * All figures are those of the judged decoder: nothing is left to measure the last one on.
  *
- * <p><b>Memory.</b> The judged decoder is given up before the last one is made, and made anew where it is needed after all.
+ * <p><b>Memory.</b> The judged decoder is given up before the last one is made, and made anew where it is needed after
+ * all.
  *
  * @param search every candidate, and the decoder to publish
  * @param decision on the winner as it was fitted without the rows to judge on
  * @param publishedRows rows of the window that the decoder of {@code search} was fitted on
- * @param judgedStays why the decoder fitted on all rows is not the one to publish, a sentence without a full stop, or null
+ * @param judgedStays why the decoder fitted on all rows is not the one to publish, a sentence without a full stop, or
+ *     null
  */
 public record GatedAdaptation(
         SearchReport search,

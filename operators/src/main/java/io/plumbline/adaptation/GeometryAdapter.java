@@ -11,19 +11,20 @@ import io.plumbline.moments.SecondMoment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Geometry-Adaptive Explainer: Step 1 turns the dictionary onto the window's active subspace, Step 2 refits it there
- * by a ridge regression of the targets on the codes.
+ * The Geometry-Adaptive Explainer: Step 1 turns the dictionary onto the window's active subspace, Step 2 refits it
+ * there by a ridge regression of the targets on the codes.
  *
- * <p>Step 2 minimises {@code 1/N sum |y - W z - b|^2 + lg |(I - Pi) W|^2 + lp |W - W~|^2}, centred, with the bias absorbing
- * the means. The paper leaves open which bias goes with an interpolated decoder; here it is always
- * {@code mean y - W mean z} for the W that is returned.
+ * <p>Step 2 minimises {@code 1/N sum |y - W z - b|^2 + lg |(I - Pi) W|^2 + lp |W - W~|^2}, centred, with the bias
+ * absorbing the means. The paper leaves open which bias goes with an interpolated decoder; here it is always {@code
+ * mean y - W mean z} for the W that is returned.
  *
- * <p><b>The gap is not 0 afterwards.</b> Step 1 closes it to the rows it was fitted on; Step 2 opens it again, and on other
- * rows both show the sampling error of the window. Measure it there.
+ * <p><b>The gap is not 0 afterwards.</b> Step 1 closes it to the rows it was fitted on; Step 2 opens it again, and on
+ * other rows both show the sampling error of the window. Measure it there.
  *
  * <p><b>Cost.</b> An eigendecomposition of d x d, {@code N^3/3} flops for each ridge level (two as printed),
- * {@code 2 N^2} for each right-hand side (d outside the window's subspace, 2 r inside), {@code 4 k d r} to turn the dictionary.
- * <b>Size.</b> {@code 16 N^2} bytes and {@code 16 k d} for the rotated and the refitted decoder, which are not rounded. Stateless; any number of threads.
+ * {@code 2 N^2} for each right-hand side (d outside the window's subspace, 2 r inside), {@code 4 k d r} to turn the
+ * dictionary. <b>Size.</b> {@code 16 N^2} bytes and {@code 16 k d} for the rotated and the refitted decoder, which are
+ * not rounded. Stateless; any number of threads.
  */
 public final class GeometryAdapter {
 
@@ -87,7 +88,10 @@ public final class GeometryAdapter {
                         .formatted(rank, rank + 1, rows, rank);
     }
 
-    /** Why the dictionary's part of a rank-r rotation is not determined, or null when it is; all there is to know at r = d. */
+    /**
+     * Why the dictionary's part of a rank-r rotation is not determined, or null when it is; all there is to know at r =
+     * d.
+     */
     static @Nullable String undecided(Decoder trained, ExplainerSubspace subspace, int rank) {
         if (subspace.decoderRank() < rank) {
             return "the decoder has rank %d, below the rank %d of the subspace asked for"

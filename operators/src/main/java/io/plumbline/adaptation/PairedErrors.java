@@ -5,12 +5,12 @@ import io.plumbline.linalg.Matrix;
 import java.util.stream.Stream;
 
 /**
- * Two decoders on the same rows, paired by request: rows of one request are like each other, and a request that is hard is
- * hard for both, so that what both have in common drops out.
+ * Two decoders on the same rows, paired by request: rows of one request are like each other, and a request that is hard
+ * is hard for both, so that what both have in common drops out.
  *
- * <p>Per request the sum over its rows of {@code ‖y − ŷ₁‖² − ‖y − ŷ₂‖²}; the first is worse where the mean of these is above
- * 0 by more than {@link #CRITICAL} standard errors, a one-sided t-test at 1 % with the fewest requests that are taken and a
- * stricter one with more.
+ * <p>Per request the sum over its rows of {@code ‖y − ŷ₁‖² − ‖y − ŷ₂‖²}; the first is worse where the mean of these is
+ * above 0 by more than {@link #CRITICAL} standard errors, a one-sided t-test at 1 % with the fewest requests that are
+ * taken and a stricter one with more.
  *
  * @param requests number of pairs
  * @param meanDifference mean over the requests, squared activations

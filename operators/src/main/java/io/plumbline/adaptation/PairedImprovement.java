@@ -5,20 +5,22 @@ import java.util.SplittableRandom;
 import org.apache.commons.math3.distribution.TDistribution;
 
 /**
- * The share of the squared error that goes with a change of decoder, {@code R = 1 - sum A_g / sum B_g} over the requests g, and
- * its 95 % interval. {@code B_g} is the error of the decoder in service on the rows of a request, {@code A_g} the error of the
- * proposed one. Both FVUs divide by the same variance, so R is also the relative improvement of the FVU.
+ * The share of the squared error that goes with a change of decoder, {@code R = 1 - sum A_g / sum B_g} over the
+ * requests g, and its 95 % interval. {@code B_g} is the error of the decoder in service on the rows of a request,
+ * {@code A_g} the error of the proposed one. Both FVUs divide by the same variance, so R is also the relative
+ * improvement of the FVU.
  *
- * <p><b>Whole requests are the unit:</b> rows of one request share their subject, and an interval over rows would be several
- * times too narrow. <b>Paired:</b> a request that is hard for both decoders says nothing about the difference.
+ * <p><b>Whole requests are the unit:</b> rows of one request share their subject, and an interval over rows would be
+ * several times too narrow. <b>Paired:</b> a request that is hard for both decoders says nothing about the difference.
  *
- * <p><b>Interval.</b> Percentiles of the bootstrap over requests of {@code ln(1 - R)}, {@value #RESAMPLES} resamples, stretched
- * about the estimate by {@code sqrt(m / (m - 1)) t(m - 1) / 1.96} with {@code m = (sum B)^2 / sum B^2}: requests of unequal
- * weight count as fewer. The logarithm keeps both ends below 100 %. The plain percentiles are too narrow: a resample of n
- * values has {@code (n - 1) / n} of their variance, and 1.96 stands for a variance that is known.
+ * <p><b>Interval.</b> Percentiles of the bootstrap over requests of {@code ln(1 - R)}, {@value #RESAMPLES} resamples,
+ * stretched about the estimate by {@code sqrt(m / (m - 1)) t(m - 1) / 1.96} with {@code m = (sum B)^2 / sum B^2}:
+ * requests of unequal weight count as fewer. The logarithm keeps both ends below 100 %. The plain percentiles are too
+ * narrow: a resample of n values has {@code (n - 1) / n} of their variance, and 1.96 stands for a variance that is
+ * known.
  *
- * <p><b>Coverage.</b> Share of trials in which the lower end lies above the truth, 2.5 % expected, in 1,500 trials with requests
- * of 30 to 120 rows, lognormal levels (.5 or 1) and lognormal ratios (.15 to .3), four settings at each size:
+ * <p><b>Coverage.</b> Share of trials in which the lower end lies above the truth, 2.5 % expected, in 1,500 trials with
+ * requests of 30 to 120 rows, lognormal levels (.5 or 1) and lognormal ratios (.15 to .3), four settings at each size:
  *
  * <pre>
  * requests                        8            12           20           30
@@ -29,13 +31,15 @@ import org.apache.commons.math3.distribution.TDistribution;
  * bootstrap-t of ln(1 - R)        3.7 to 8.0   3.7 to 7.7   2.9 to 6.3   2.9 to 5.8
  * </pre>
  *
- * The width is that of the jackknife intervals within 6 %. No interval sees what is not there: where one request in ten gets
- * worse by half, eight requests often hold none of them, and the lower end lies above the truth in 17 to 34 % of trials.
+ * The width is that of the jackknife intervals within 6 %. No interval sees what is not there: where one request in ten
+ * gets worse by half, eight requests often hold none of them, and the lower end lies above the truth in 17 to 34 % of
+ * trials.
  *
  * <p>Deterministic: the resamples are drawn from a seed made of the errors. {@code O(n)} a resample.
  *
  * @param share R, dimensionless, at most 1; negative when the proposed decoder is worse
- * @param lower end of the two-sided 95 % interval; minus infinity where there is one request, or one holds all the error
+ * @param lower end of the two-sided 95 % interval; minus infinity where there is one request, or one holds all the
+ *     error
  * @param upper end of the interval, at most 1
  * @param requests n
  */

@@ -8,7 +8,8 @@ import io.plumbline.linalg.Matrix;
  * How well a decoder gives back the targets of some rows.
  *
  * @param rows number of rows
- * @param mse mean over the rows of the squared length of the error, in squared activations (the paper's {@code L_recon})
+ * @param mse mean over the rows of the squared length of the error, in squared activations (the paper's {@code
+ *     L_recon})
  * @param msePerElement {@code mse / d}
  * @param fvu fraction of variance unexplained: squared errors over squared distances to the mean target of the same
  *     rows, dimensionless; 0 is perfect, 1 is no better than the mean. Infinite or NaN when the targets do not vary

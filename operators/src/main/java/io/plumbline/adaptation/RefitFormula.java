@@ -9,15 +9,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Step 2 in dual form as what it is, a sum of the shared solutions times d x d matrices: of the solutions themselves it is
- * {@link SettingsFit#dual()}, of what they give for some rows what the refit adds there.
+ * Step 2 in dual form as what it is, a sum of the shared solutions times d x d matrices: of the solutions themselves it
+ * is {@link SettingsFit#dual()}, of what they give for some rows what the refit adds there.
  *
- * <p>{@code Pi = V V^T} is the window's subspace, {@code lp} and {@code lg} the weights. Inside, the system of {@code lp} and
- * {@code Yc - Zc D~}; outside, the one of {@code lp + lg} and {@code Yc - s Zc D~} with {@code s = lp / (lp + lg)}. As printed, the
- * rotated part outside is 0; for the full-rank rotation it is not. Of the system of the inside only the r columns of V are needed.
+ * <p>{@code Pi = V V^T} is the window's subspace, {@code lp} and {@code lg} the weights. Inside, the system of {@code
+ * lp} and {@code Yc - Zc D~}; outside, the one of {@code lp + lg} and {@code Yc - s Zc D~} with {@code s = lp / (lp +
+ * lg)}. As printed, the rotated part outside is 0; for the full-rank rotation it is not. Of the system of the inside
+ * only the r columns of V are needed.
  *
- * <p>Rows are worked on in blocks that stay in a cache, shared out among the cores: {@code 4 n d r} flops, for the full-rank rotation
- * {@code 2 n d^2} more.
+ * <p>Rows are worked on in blocks that stay in a cache, shared out among the cores: {@code 4 n d r} flops, for the
+ * full-rank rotation {@code 2 n d^2} more.
  */
 final class RefitFormula {
 

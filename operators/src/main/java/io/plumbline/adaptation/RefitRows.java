@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Rows seen from those that are fitted on, whose means are taken out of everything: a refit {@code W = D~ + Z^T dual} with its own bias
- * is {@code trained} rotated and {@code times(dual)} for them, to be held against {@code targets}.
+ * Rows seen from those that are fitted on, whose means are taken out of everything: a refit {@code W = D~ + Z^T dual}
+ * with its own bias is {@code trained} rotated and {@code times(dual)} for them, to be held against {@code targets}.
  *
  * <p>Compared by identity.
  *
@@ -51,7 +51,8 @@ final class RefitRows {
     }
 
     /**
-     * Other rows, seen from the ones fitted on: several sets with figures of their own, whose products are made together.
+     * Other rows, seen from the ones fitted on: several sets with figures of their own, whose products are made
+     * together.
      *
      * @param fitted the codes of those
      * @param targetMean over those
@@ -95,8 +96,9 @@ final class RefitRows {
     }
 
     /**
-     * What the trained weights leave of the targets, n x d, but for a row that is taken from all: where rows were answered by the trained
-     * decoder the one that it leaves of each of them, so that they are 0 to the last bit and a solve can pass them over.
+     * What the trained weights leave of the targets, n x d, but for a row that is taken from all: where rows were
+     * answered by the trained decoder the one that it leaves of each of them, so that they are 0 to the last bit and a
+     * solve can pass them over.
      */
     Matrix residual() {
         Matrix residual = targets.minus(trained);

@@ -13,13 +13,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The N x N systems of Step 2 over one set of rows: {@code (K + N lambda I)^-1} of the centred targets {@code Yc} and of
- * the centred reconstructions {@code Zc D} by the trained weights, {@code K = Zc Zc^T}.
+ * The N x N systems of Step 2 over one set of rows: {@code (K + N lambda I)^-1} of the centred targets {@code Yc} and
+ * of the centred reconstructions {@code Zc D} by the trained weights, {@code K = Zc Zc^T}.
  *
- * <p>These do not depend on rank, rotation or alpha, so every setting with a ridge level in common shares them, and so it does with what
- * they give for other rows. <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each of the two; for other rows a
- * {@link CentredCross} product. <b>Size:</b> {@code 4 N^2} bytes for the factorisation of a level that is not yet solved for both,
- * {@code 16 N d} for its solutions.
+ * <p>These do not depend on rank, rotation or alpha, so every setting with a ridge level in common shares them, and so
+ * it does with what they give for other rows. <b>Cost</b> per level: {@code N^3/3} flops and {@code 2 N^2 d} for each
+ * of the two; for other rows a {@link CentredCross} product. <b>Size:</b> {@code 4 N^2} bytes for the factorisation of
+ * a level that is not yet solved for both, {@code 16 N d} for its solutions.
  *
  * <p>Level 0 means the pseudo-inverse {@code K^+ = Zc (Zc^T Zc)^-2 Zc^T} and needs more rows than features.
  */

@@ -24,7 +24,10 @@ record Rounding(Candidate candidate, DType dtype) {
         return rounded.build();
     }
 
-    /** Whether none is beyond the largest float: then there is nothing to say, and writing floats down is all the rounding. */
+    /**
+     * Whether none is beyond the largest float: then there is nothing to say, and writing floats down is all the
+     * rounding.
+     */
     static boolean areFinite(double[] values) {
         boolean finite = true;
         for (double value : values) {

@@ -6,11 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every candidate of a search with its figures, and the one that reconstructs the rows to choose by best of those that stay
- * within the limits; of a single candidate that one, wherever it could be fitted.
+ * Every candidate of a search with its figures, and the one that reconstructs the rows to choose by best of those that
+ * stay within the limits; of a single candidate that one, wherever it could be fitted.
  *
- * @param decoder what {@code best} amounts to, fitted anew on all rows but those to judge on; the decoder in service when that
- *     is to keep it
+ * @param decoder what {@code best} amounts to, fitted anew on all rows but those to judge on; the decoder in service
+ *     when that is to keep it
  * @param factors what the decoder is made of where it travels as factors, to the last bit; else null
  * @param gram {@code W W^T} of that decoder, d x d; null where it is not known without a pass over the weights
  */

@@ -49,7 +49,8 @@ final class SearchRun {
 
     /**
      * @param fit rows of the window to fit on
-     * @param anchor rows to fit on before them, with the trained decoder's own answers as targets; null where there are none
+     * @param anchor rows to fit on before them, with the trained decoder's own answers as targets; null where there are
+     *     none
      * @param validation rows to choose by
      * @param check rows of the baseline, null where there are none
      */
@@ -233,8 +234,8 @@ final class SearchRun {
     }
 
     /**
-     * {@code W W^T} of a candidate's decoder, d x d, from its factors ({@link SettingsFit#gram}) instead of {@code k d^2} flops. Null for a
-     * candidate without factors.
+     * {@code W W^T} of a candidate's decoder, d x d, from its factors ({@link SettingsFit#gram}) instead of {@code k
+     * d^2} flops. Null for a candidate without factors.
      */
     @Nullable
     Matrix gram(Candidate candidate) {
@@ -254,7 +255,8 @@ final class SearchRun {
     }
 
     /**
-     * The decoder of a candidate with the values that others will get, and the factors it is made of where it travels as such.
+     * The decoder of a candidate with the values that others will get, and the factors it is made of where it travels
+     * as such.
      *
      * @throws ArithmeticException if these rows do not determine it, or the type cannot hold it
      */
@@ -272,7 +274,8 @@ final class SearchRun {
     record Travelled(Decoder decoder, @Nullable DecoderFactors factors) {}
 
     /**
-     * What a candidate's decoder is made of, rounded to floats and without its bias; null for a candidate without factors.
+     * What a candidate's decoder is made of, rounded to floats and without its bias; null for a candidate without
+     * factors.
      *
      * @throws ArithmeticException if these rows do not determine it, or a float cannot hold it
      */

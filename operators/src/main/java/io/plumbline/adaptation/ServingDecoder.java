@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The decoder in service, which a proposed one is judged against.
  *
  * @param decoder the trained one, or an earlier adaptation
- * @param leading {@link DictionarySpace#of(Decoder, int)} of it at the rank the site is watched at, where somebody has computed that
- *     before: {@code k d^2} flops that a refit need not wait for. Null: not known
+ * @param leading {@link DictionarySpace#of(Decoder, int)} of it at the rank the site is watched at, where somebody has
+ *     computed that before: {@code k d^2} flops that a refit need not wait for. Null: not known
  */
 public record ServingDecoder(Decoder decoder, @Nullable Subspace leading) {
 

@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
  */
 record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
 
-    /** Features whose weights are made together: 200 KB of them at d = 768, 500 KB at 2,048, which stay in a second-level cache. */
+    /**
+     * Features whose weights are made together: 200 KB of them at d = 768, 500 KB at 2,048, which stay in a
+     * second-level cache.
+     */
     private static final int BLOCK = 32;
 
     /** Blocks that one thread makes in the same place before it takes others. */
@@ -40,7 +43,8 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
 
     /**
      * {@code W W^T}, d x d, of the paper's W. With D~ the rotated weights as on file it is
-     * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}. {@code N d^2} flops below full rank, else {@code 2 N d^2}.
+     * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}. {@code N d^2} flops below full rank, else
+     * {@code 2 N d^2}.
      *
      * @param trainedProduct {@code Zc D}
      * @param image {@code K dual}, n x d
@@ -61,9 +65,9 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
     }
 
     /**
-     * The weights as on file, k x d. In float64 block by block, and rounded before they are put down: there is one matrix of that size
-     * beside the trained one, in the size of the type it is rounded to. {@code 2 nonZeros d} flops, below full rank {@code 4 k d r}
-     * more, for the full-rank rotation {@code 2 k d^2}.
+     * The weights as on file, k x d. In float64 block by block, and rounded before they are put down: there is one
+     * matrix of that size beside the trained one, in the size of the type it is rounded to. {@code 2 nonZeros d} flops,
+     * below full rank {@code 4 k d r} more, for the full-rank rotation {@code 2 k d^2}.
      *
      * @param rounding null to keep them as they are computed
      * @throws ArithmeticException if the type they are rounded to cannot hold one

@@ -5,8 +5,9 @@ import io.plumbline.linalg.Matrix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three matrices of n x d of which the third is the first less the second, made when first asked for: two of them are kept and give
- * the other. Something linear of the centred targets, of the centred reconstructions by the trained weights, and of what these leave.
+ * Three matrices of n x d of which the third is the first less the second, made when first asked for: two of them are
+ * kept and give the other. Something linear of the centred targets, of the centred reconstructions by the trained
+ * weights, and of what these leave.
  */
 abstract class Solutions {
 
@@ -34,7 +35,9 @@ abstract class Solutions {
         return known;
     }
 
-    /** Adds {@link #trained()} times a factor, which is not made for that where it is the difference of the two others. */
+    /**
+     * Adds {@link #trained()} times a factor, which is not made for that where it is the difference of the two others.
+     */
     final void addTrained(double factor, Matrix sum) {
         if (trained == null && residual != null && targets != null) {
             add(factor, targets, sum);

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * Step 1: the rotation of the dictionary onto the window's subspace.
  *
  * <p>{@code G = U_dec^T W W^T U_OOD = S_r^2 U_dec^T U_OOD} (so {@code W W^T} is never formed), {@code G = U~ S V~^T},
- * {@code T* = V~ U~^T}, {@code W~ = U_OOD T* U_dec^T W}. {@code T*} is the rotation that moves the dictionary least. With
- * weights D as on file (k x d, {@code D = W^T}) and V the window's r eigenvectors this is {@code D~ = (D L) V^T} with
- * {@code L = U_dec T*^T}. The full-rank form adds {@code D P}, P made likewise of both complements.
+ * {@code T* = V~ U~^T}, {@code W~ = U_OOD T* U_dec^T W}. {@code T*} is the rotation that moves the dictionary least.
+ * With weights D as on file (k x d, {@code D = W^T}) and V the window's r eigenvectors this is {@code D~ = (D L) V^T}
+ * with {@code L = U_dec T*^T}. The full-rank form adds {@code D P}, P made likewise of both complements.
  *
- * <p>At r = d both are the identity, and nothing is decomposed: {@code S^2 U_dec^T V} is a positive definite matrix times an
- * orthogonal one, which is its own polar factor, so that {@code T*^T = U_dec^T V} and {@code L V^T = I}.
+ * <p>At r = d both are the identity, and nothing is decomposed: {@code S^2 U_dec^T V} is a positive definite matrix
+ * times an orthogonal one, which is its own polar factor, so that {@code T*^T = U_dec^T V} and {@code L V^T = I}.
  *
  * @param turn L, d x r; null where the whole is the identity
  * @param basis V, d x r; null likewise
@@ -59,8 +59,8 @@ record StepOne(
     }
 
     /**
-     * {@code X L V^T + share X P} for rows X as on file: of the weights themselves the rotated ones, of {@code Z D} their
-     * reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
+     * {@code X L V^T + share X P} for rows X as on file: of the weights themselves the rotated ones, of {@code Z D}
+     * their reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
      */
     Matrix rotate(Matrix rows, double share) {
         return turn == null || basis == null
@@ -82,8 +82,8 @@ record StepOne(
     }
 
     /**
-     * {@code Y^T X'} for the rotated rows X' and others Y, where V makes that narrow: {@code 4 n d r} flops in the place of
-     * {@code 2 n d^2}; null where it does not.
+     * {@code Y^T X'} for the rotated rows X' and others Y, where V makes that narrow: {@code 4 n d r} flops in the
+     * place of {@code 2 n d^2}; null where it does not.
      */
     @Nullable
     Matrix narrowProducts(Matrix others, Matrix rows) {
@@ -93,8 +93,8 @@ record StepOne(
     }
 
     /**
-     * {@link #rotate} for rows that come block after block, so many in all: one for each thread, which reuses what it returns. Blocks that
-     * are not turned are returned as they are.
+     * {@link #rotate} for rows that come block after block, so many in all: one for each thread, which reuses what it
+     * returns. Blocks that are not turned are returned as they are.
      */
     Supplier<UnaryOperator<Matrix>> turn(double share, int rowsInAll) {
         if (turn == null || basis == null) {

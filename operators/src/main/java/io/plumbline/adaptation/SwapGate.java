@@ -21,26 +21,27 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Improvement.</b> The FVU must fall by the given share, and the interval of that share over requests
  * ({@link PairedImprovement}) must exclude zero.
  *
- * <p><b>The latest requests</b>, {@value SampleSplit#LEAST_TO_JUDGE} of those judged on, must gain as much as is asked for, and at most
- * 10 points less than all, up to their own interval: where a drift has ended or given way to another within the window, the gain on
- * all of it says little of later rows.
+ * <p><b>The latest requests</b>, {@value SampleSplit#LEAST_TO_JUDGE} of those judged on, must gain as much as is asked
+ * for, and at most 10 points less than all, up to their own interval: where a drift has ended or given way to another
+ * within the window, the gain on all of it says little of later rows.
  *
- * <p><b>Gap.</b> Both gaps are measured anew, at the rank the site is watched at, against the active subspace of the held-out
- * rows; the gap that Step 1 closes by construction is not evidence. The new one may be larger by a stated share of the largest
- * possible gap, 1 % by default. Two gaps to the same subspace share its sampling error, but not all of it: where both are
- * nearly the largest possible, which is common at small ranks, they differ by sampling in the fourth digit, and a rule without
- * tolerance refuses good refits for it. An interval over requests was not taken here: it would need an eigendecomposition for
- * every request left out, and a test that passes what it cannot tell would pass most with fewest rows. Rows that do not
- * identify a subspace, or a decoder whose own is not identified, mean refusal: what cannot be checked is not published.
+ * <p><b>Gap.</b> Both gaps are measured anew, at the rank the site is watched at, against the active subspace of the
+ * held-out rows; the gap that Step 1 closes by construction is not evidence. The new one may be larger by a stated
+ * share of the largest possible gap, 1 % by default. Two gaps to the same subspace share its sampling error, but not
+ * all of it: where both are nearly the largest possible, which is common at small ranks, they differ by sampling in the
+ * fourth digit, and a rule without tolerance refuses good refits for it. An interval over requests was not taken here:
+ * it would need an eigendecomposition for every request left out, and a test that passes what it cannot tell would pass
+ * most with fewest rows. Rows that do not identify a subspace, or a decoder whose own is not identified, mean refusal:
+ * what cannot be checked is not published.
  *
- * <p><b>Features.</b> No column may turn away from its trained direction, shrink or grow beyond the limits, but for a share of
- * them that is 0 by default. All columns count, also of features that were not active in the window: they are the ones that
- * speak when traffic changes again.
+ * <p><b>Features.</b> No column may turn away from its trained direction, shrink or grow beyond the limits, but for a
+ * share of them that is 0 by default. All columns count, also of features that were not active in the window: they are
+ * the ones that speak when traffic changes again.
  *
- * <p><b>Cost in distribution.</b> On rows of the baseline the FVU may be above the trained decoder's by at most the limit.
- * This is a refusal and not only a figure, though the site returns to the trained decoder by itself: the return takes the
- * windows of the debounce, and a window can be drifted while much of its traffic is not. It is generous, as the price is paid
- * for a while only. Without such rows the test passes and says so.
+ * <p><b>Cost in distribution.</b> On rows of the baseline the FVU may be above the trained decoder's by at most the
+ * limit. This is a refusal and not only a figure, though the site returns to the trained decoder by itself: the return
+ * takes the windows of the debounce, and a window can be drifted while much of its traffic is not. It is generous, as
+ * the price is paid for a while only. Without such rows the test passes and says so.
  */
 public record SwapGate(GateLimits limits) {
 
@@ -51,8 +52,8 @@ public record SwapGate(GateLimits limits) {
     private static final double GAP_ROUNDING = 1e-9;
 
     /**
-     * The leading eigenspaces of two or three d x d matrices, and a few passes over the weights; {@code k d^2} flops for a decoder
-     * other than the trained one of which neither {@code W W^T} nor its leading directions are known.
+     * The leading eigenspaces of two or three d x d matrices, and a few passes over the weights; {@code k d^2} flops
+     * for a decoder other than the trained one of which neither {@code W W^T} nor its leading directions are known.
      *
      * @param trained what features and cost are compared with
      * @param trainedSubspace of the trained decoder, at any rank

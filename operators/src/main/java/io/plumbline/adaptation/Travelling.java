@@ -7,7 +7,8 @@ import java.util.Locale;
  * How a decoder will be published, and so what becomes of its numbers before it is judged.
  *
  * @param dtype the type its weights have once they are read
- * @param factored whether it travels as {@link DecoderFactors} where it has any and they are smaller; its weights are floats then
+ * @param factored whether it travels as {@link DecoderFactors} where it has any and they are smaller; its weights are
+ *     floats then
  */
 public record Travelling(DType dtype, boolean factored) {
 

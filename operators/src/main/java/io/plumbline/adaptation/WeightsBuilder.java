@@ -5,7 +5,10 @@ import io.plumbline.linalg.Weights;
 import io.plumbline.wire.DType;
 import org.jspecify.annotations.Nullable;
 
-/** Puts weights down block after block, rounded, in 4 bytes each where the type they are rounded to allows. Threads may put different rows. */
+/**
+ * Puts weights down block after block, rounded, in 4 bytes each where the type they are rounded to allows. Threads may
+ * put different rows.
+ */
 final class WeightsBuilder {
 
     private final int rows;

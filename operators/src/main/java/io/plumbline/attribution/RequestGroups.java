@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Rows in at most {@value #MOST} groups of whole requests, which are independent of each other, and bootstrap samples of these groups.
+ * Rows in at most {@value #MOST} groups of whole requests, which are independent of each other, and bootstrap samples
+ * of these groups.
  *
- * <p>A group holds as many requests as another or one more, whichever rows they have. The samples are the same for the same number of
- * groups.
+ * <p>A group holds as many requests as another or one more, whichever rows they have. The samples are the same for the
+ * same number of groups.
  *
  * @param ofRow the group of each row
  * @param count how many groups there are

@@ -8,34 +8,34 @@ import org.apache.commons.math3.util.CombinatoricsUtils;
 /**
  * How often a site that has not drifted raises an alarm, when the level is an order statistic of clean windows.
  *
- * <p><b>Assumption.</b> Disjoint windows and the clean windows are <em>exchangeable</em>: no order of them is likelier than
- * another. Nothing is assumed about the distribution, and windows need not be independent. Traffic that changes with the hour
- * breaks it unless the clean windows hold all hours alike.
+ * <p><b>Assumption.</b> Disjoint windows and the clean windows are <em>exchangeable</em>: no order of them is likelier
+ * than another. Nothing is assumed about the distribution, and windows need not be independent. Traffic that changes
+ * with the hour breaks it unless the clean windows hold all hours alike.
  *
  * <p><b>One window.</b> With K clean windows and the level at the c-th largest of them, a new window lies above it with
- * probability at most {@code c/(K+1)}, exactly that without ties (split conformal prediction: Vovk, Gammerman and Shafer,
- * Algorithmic Learning in a Random World, 2005; Lei et al. 2018, doi:10.1080/01621459.2017.1307116). So K windows support
- * {@code 1/(K+1)} at best.
+ * probability at most {@code c/(K+1)}, exactly that without ties (split conformal prediction: Vovk, Gammerman and
+ * Shafer, Algorithmic Learning in a Random World, 2005; Lei et al. 2018, doi:10.1080/01621459.2017.1307116). So K
+ * windows support {@code 1/(K+1)} at best.
  *
  * <p><b>Debounce, j of n.</b> A site becomes drifted only in a window that is above, with j-1 others above among
- * the n-1 before it. Windows share their clean windows, so their exceedances are not independent: i of m windows are above with
- * the beta-binomial probability {@code C(m,i) B(c+i, K+1-c+m-i) / B(c, K+1-c)} (Gumbel and von Schelling, The distribution of
- * the number of exceedances, Ann. Math. Statist. 21, 1950, 247-262), and the chance per window of becoming drifted is at most
- * {@code sum_{i=j-1}^{n-1} C(n-1,i) B(c+i+1, K+n-c-i) / B(c, K+1-c)}. Multiplying {@code (c/(K+1))^j} instead would promise
- * too much: with c = 1 and 2 of 2 half of the truth.
+ * the n-1 before it. Windows share their clean windows, so their exceedances are not independent: i of m windows are
+ * above with the beta-binomial probability {@code C(m,i) B(c+i, K+1-c+m-i) / B(c, K+1-c)} (Gumbel and von Schelling,
+ * The distribution of the number of exceedances, Ann. Math. Statist. 21, 1950, 247-262), and the chance per window of
+ * becoming drifted is at most {@code sum_{i=j-1}^{n-1} C(n-1,i) B(c+i+1, K+n-c-i) / B(c, K+1-c)}. Multiplying {@code
+ * (c/(K+1))^j} instead would promise too much: with c = 1 and 2 of 2 half of the truth.
  *
- * <p><b>Hopping windows</b> overlap: of j windows above, only {@code j' = ceil(j / ceil(size/advance))} need be disjoint. The
- * union bound over the choice of windows is used, {@code C(n-1, j'-1) prod_{i=1}^{j'} (c+j'-1)/(K+i)}: given j' windows, each is
- * among the {@code c+j'-1} largest of K+j', and all ordered choices are equally likely. It errs on the safe side, the more so the
- * larger the overlap.
+ * <p><b>Hopping windows</b> overlap: of j windows above, only {@code j' = ceil(j / ceil(size/advance))} need be
+ * disjoint. The union bound over the choice of windows is used, {@code C(n-1, j'-1) prod_{i=1}^{j'} (c+j'-1)/(K+i)}:
+ * given j' windows, each is among the {@code c+j'-1} largest of K+j', and all ordered choices are equally likely. It
+ * errs on the safe side, the more so the larger the overlap.
  *
- * <p><b>For this baseline.</b> The rates above are averages over all baselines that might have been recorded. Given the baseline,
- * the share u of windows above the c-th largest of its K clean values is what it is; over baselines it has the distribution
- * {@code Beta(c, K+1-c)}, or is smaller where values can tie. Windows being independent given their distribution, the site
- * becomes drifted with probability {@code u P(Binomial(n-1, u) >= j-1)} per window, or for hopping windows at most
- * {@code C(n-1, j'-1) u^j'}: both rise with u, so the {@value #CONFIDENCE} quantile of u bounds them with that confidence (a
- * tolerance limit: Wilks, Ann. Math. Statist. 12, 1941, 91-96). With c = 1 it takes {@code ln 0.05 / ln(1-u)} clean windows, about
- * three times as many as the average.
+ * <p><b>For this baseline.</b> The rates above are averages over all baselines that might have been recorded. Given the
+ * baseline, the share u of windows above the c-th largest of its K clean values is what it is; over baselines it has
+ * the distribution {@code Beta(c, K+1-c)}, or is smaller where values can tie. Windows being independent given their
+ * distribution, the site becomes drifted with probability {@code u P(Binomial(n-1, u) >= j-1)} per window, or for
+ * hopping windows at most {@code C(n-1, j'-1) u^j'}: both rise with u, so the {@value #CONFIDENCE} quantile of u bounds
+ * them with that confidence (a tolerance limit: Wilks, Ann. Math. Statist. 12, 1941, 91-96). With c = 1 it takes {@code
+ * ln 0.05 / ln(1-u)} clean windows, about three times as many as the average.
  *
  * <p>Several statistics are judged as one, see {@link CleanScores}, and so need no share of the promise each.
  *
@@ -74,8 +74,8 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
     }
 
     /**
-     * The chance that a clean window makes its site drifted, on average over baselines: after debounce, so the expected false
-     * alarms per advance.
+     * The chance that a clean window makes its site drifted, on average over baselines: after debounce, so the expected
+     * false alarms per advance.
      *
      * @param cleanWindows K
      * @param atOrAbove c: 1 for a level at the largest clean value, 2 for the second largest
@@ -165,7 +165,9 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         return largest(share -> Beta.regularizedBeta(share, atOrAbove, cleanWindows + 1.0 - atOrAbove) <= CONFIDENCE);
     }
 
-    /** The lowest level that keeps to the budget with {@value #CONFIDENCE} confidence, counted as in {@link #atOrAbove}. */
+    /**
+     * The lowest level that keeps to the budget with {@value #CONFIDENCE} confidence, counted as in {@link #atOrAbove}.
+     */
     int confidentlyAtOrAbove(AlarmBudget budget, int cleanWindows) {
         double allowed = allowedExceedance(budget);
         int kept = 0;

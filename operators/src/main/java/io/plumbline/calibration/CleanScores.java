@@ -8,34 +8,36 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The clean windows of one size as a threshold takes them for statistics that are judged together: calibrated as one statistic,
- * the largest normal score of a window, so that none of them costs the others a share of the promise.
+ * The clean windows of one size as a threshold takes them for statistics that are judged together: calibrated as one
+ * statistic, the largest normal score of a window, so that none of them costs the others a share of the promise.
  *
  * <p><b>Score.</b> A window's score in a statistic is its distance from the mean of the clean windows in their standard
- * deviations, {@code t = (x - mean)/deviation}. Scores have no unit, so that the largest one over the statistics says how unusual
- * a window is.
+ * deviations, {@code t = (x - mean)/deviation}. Scores have no unit, so that the largest one over the statistics says
+ * how unusual a window is.
  *
- * <p><b>Clean windows and a new one must be treated alike</b>, or the new one passes the largest clean score too often: with three
- * statistics and 15 clean windows 1.4 to 2 times as often as promised. Scored among all {@code n = K+1} windows, itself included,
- * {@code z = (x - mean_n)/deviation_n}, the new window's largest score has a rank that is uniform for every distribution (full
- * conformal prediction: Vovk, Gammerman and Shafer, Algorithmic Learning in a Random World, 2005); by these scores windows stand
- * in the same order as by leave-one-out scores. What a new window must have in statistic j for its score to be above the largest
- * score of clean window i, whatever it has in the other statistics, follows in closed form. With {@code a = (K-1)/K}:
+ * <p><b>Clean windows and a new one must be treated alike</b>, or the new one passes the largest clean score too often:
+ * with three statistics and 15 clean windows 1.4 to 2 times as often as promised. Scored among all {@code n = K+1}
+ * windows, itself included, {@code z = (x - mean_n)/deviation_n}, the new window's largest score has a rank that is
+ * uniform for every distribution (full conformal prediction: Vovk, Gammerman and Shafer, Algorithmic Learning in a
+ * Random World, 2005); by these scores windows stand in the same order as by leave-one-out scores. What a new window
+ * must have in statistic j for its score to be above the largest score of clean window i, whatever it has in the other
+ * statistics, follows in closed form. With {@code a = (K-1)/K}:
  *
  * <ul>
  *   <li>above the score in the same statistic: {@code t > t_ij};
- *   <li>above the score in another statistic k: {@code t K/(K+1) / sqrt(a + t^2/(K+1)) > sqrt(max(t_ik, 0)^2/a + 1/(K+1))}, where
- *       the right side is the largest score that window i can have in k for any value of the new window in k.
+ *   <li>above the score in another statistic k: {@code t K/(K+1) / sqrt(a + t^2/(K+1)) > sqrt(max(t_ik, 0)^2/a +
+ * 1/(K+1))}, where the right side is the largest score that window i can have in k for any value of the new window in
+ * k.
  * </ul>
  *
- * <p>The value of statistic j at which both hold is what window i <em>asks</em> of it. Hence a new window is above the c-th
- * largest of these values, in any of the statistics, with probability at most {@code c/(K+1)}: what holds for one statistic, whose
- * values asked are its clean values themselves. Each statistic so has a threshold in its own unit. The rate is exact for one
- * window; for debounced windows and for the promise with confidence the law of one statistic is taken, which simulations of
- * normal, skewed and correlated statistics keep to (CleanScoresTest).
+ * <p>The value of statistic j at which both hold is what window i <em>asks</em> of it. Hence a new window is above the
+ * c-th largest of these values, in any of the statistics, with probability at most {@code c/(K+1)}: what holds for one
+ * statistic, whose values asked are its clean values themselves. Each statistic so has a threshold in its own unit. The
+ * rate is exact for one window; for debounced windows and for the promise with confidence the law of one statistic is
+ * taken, which simulations of normal, skewed and correlated statistics keep to (CleanScoresTest).
  *
- * <p><b>Price.</b> With few clean windows their mean and deviation are uncertain, and the values asked are higher: with 8 windows
- * twice as far from the mean, with 51 a tenth.
+ * <p><b>Price.</b> With few clean windows their mean and deviation are uncertain, and the values asked are higher: with
+ * 8 windows twice as far from the mean, with 51 a tenth.
  *
  * <p>Cost: {@code O(m^2 K)} for m statistics. Immutable.
  */

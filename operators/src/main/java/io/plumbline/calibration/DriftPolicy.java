@@ -3,13 +3,13 @@ package io.plumbline.calibration;
 /**
  * Turns the statistic of one window after another into verdicts that do not flicker.
  *
- * <p><b>Debounce.</b> A site becomes drifted when {@code needed} of its last {@code memory} judged windows lie above the
- * threshold. <b>Hysteresis.</b> It becomes aligned again when as many lie at or below the clear level, which is at most the
- * threshold; in between nothing changes.
+ * <p><b>Debounce.</b> A site becomes drifted when {@code needed} of its last {@code memory} judged windows lie above
+ * the threshold. <b>Hysteresis.</b> It becomes aligned again when as many lie at or below the clear level, which is at
+ * most the threshold; in between nothing changes.
  *
- * <p><b>Undecided windows</b> neither count nor reset: they are not remembered, and the site's standing stays. Three windows
- * above the threshold with a gap in the data between them are still three in a row; a site that falls silent is the
- * business of another alert.
+ * <p><b>Undecided windows</b> neither count nor reset: they are not remembered, and the site's standing stays. Three
+ * windows above the threshold with a gap in the data between them are still three in a row; a site that falls silent is
+ * the business of another alert.
  *
  * <p>A pure function of state and value. Immutable; any number of threads.
  */

@@ -3,12 +3,12 @@ package io.plumbline.calibration;
 /**
  * How much the rows of one request are alike.
  *
- * <p>The design effect is the variance of an average over whole requests, divided by what it would be if the same rows were
- * independent: with request sums {@code s_g} of {@code n_g} rows and mean m,
- * {@code sum_g |s_g - n_g m|^2 / sum_i |y_i - m|^2}, each side with its factor for degrees of freedom, {@code G/(G-1)} and
- * {@code n/(n-1)} (the ratio estimator of cluster sampling: Kish, Survey Sampling, 1965; Cochran, Sampling Techniques, 1977,
- * chapter 9). 1 for independent rows, the rows per request for identical ones. n rows then say as much as
- * {@code n / effect} independent ones.
+ * <p>The design effect is the variance of an average over whole requests, divided by what it would be if the same rows
+ * were independent: with request sums {@code s_g} of {@code n_g} rows and mean m, {@code sum_g |s_g - n_g m|^2 / sum_i
+ * |y_i - m|^2}, each side with its factor for degrees of freedom, {@code G/(G-1)} and {@code n/(n-1)} (the ratio
+ * estimator of cluster sampling: Kish, Survey Sampling, 1965; Cochran, Sampling Techniques, 1977, chapter 9). 1 for
+ * independent rows, the rows per request for identical ones. n rows then say as much as {@code n / effect} independent
+ * ones.
  *
  * @param requests G, at least 2
  * @param momentDesignEffect of the second moment: {@code y y^T} in the place of y, in the Frobenius norm

@@ -6,8 +6,8 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Grouping} is made of, in one pass: since {@code |s - n m|^2 = |s|^2 - 2 n <s, m> + n^2 |m|^2}, the sum over
- * requests needs the mean m only at the end. <b>Size:</b> {@code 4 d(d+3)} bytes.
+ * What a {@link Grouping} is made of, in one pass: since {@code |s - n m|^2 = |s|^2 - 2 n <s, m> + n^2 |m|^2}, the sum
+ * over requests needs the mean m only at the end. <b>Size:</b> {@code 4 d(d+3)} bytes.
  */
 final class GroupingSums {
 

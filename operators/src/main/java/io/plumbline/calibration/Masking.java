@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Which rows a baseline was made without, so that windows are made without the same.
  *
  * @param rules what was left out
- * @param medianNorm median norm of the target rows that are not of a masked token, to 0.05 %; what a cap is relative to. Null
- *     in files written before it was kept
+ * @param medianNorm median norm of the target rows that are not of a masked token, to 0.05 %; what a cap is relative
+ *     to. Null in files written before it was kept
  */
 public record Masking(MaskRules rules, @Nullable Double medianNorm) {
 

@@ -50,8 +50,8 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
     }
 
     /**
-     * Rows the windows have on average: more than they were filled to by half a request or so. Files written before this was
-     * kept give the latter.
+     * Rows the windows have on average: more than they were filled to by half a request or so. Files written before
+     * this was kept give the latter.
      */
     public double meanRows() {
         return Arrays.stream(values(ROWS)).average().orElse(rowsPerWindow);

@@ -10,12 +10,13 @@ import org.apache.commons.math3.distribution.ChiSquaredDistribution;
  *
  * <p><b>Without a model:</b> the d-th largest clean value, d = 1, 4, 16, ... up to a quarter of them.
  *
- * <p><b>With a tail model:</b> from the {@value #TAIL}nd largest clean value u on, or that of an eighth of them where they are fewer;
- * none with a model where that leaves fewer than {@value #FEWEST_IN_TAIL}. Beyond u lie the values {@code u - beta ln t} that a
- * clean value above u exceeds with chance {@code t} = 1/4, 1/16, ... beta is the mean excess of the d - 1 clean values above u at
- * the upper end of its 95 % interval, {@code 2 (d-1) mean / chi²} with the 5 % point of chi² of 2 (d-1) degrees: the exponential
- * tail is the model, its scale is not taken from luck. The cuts end where a clean value beyond has a chance of one in
- * {@value #TRUSTED} levels: so a single value cannot bring an alarm, and the model is not trusted farther.
+ * <p><b>With a tail model:</b> from the {@value #TAIL}nd largest clean value u on, or that of an eighth of them where
+ * they are fewer; none with a model where that leaves fewer than {@value #FEWEST_IN_TAIL}. Beyond u lie the values
+ * {@code u - beta ln t} that a clean value above u exceeds with chance {@code t} = 1/4, 1/16, ... beta is the mean
+ * excess of the d - 1 clean values above u at the upper end of its 95 % interval, {@code 2 (d-1) mean / chi²} with the
+ * 5 % point of chi² of 2 (d-1) degrees: the exponential tail is the model, its scale is not taken from luck. The cuts
+ * end where a clean value beyond has a chance of one in {@value #TRUSTED} levels: so a single value cannot bring an
+ * alarm, and the model is not trusted farther.
  *
  * @param cuts from the farthest out
  */

@@ -8,8 +8,8 @@ import java.util.List;
  *
  * @param statistics each with a {@link SequentialDetector} of its own; they share the promise
  * @param windowsPerAlarm average run length of each of them, in windows that are taken: that of all times their number
- * @param stride event time between windows that are taken: overlapping windows are not exchangeable, so of hopping ones those
- *     that share no rows
+ * @param stride event time between windows that are taken: overlapping windows are not exchangeable, so of hopping ones
+ *     those that share no rows
  */
 public record SequentialRule(List<String> statistics, double windowsPerAlarm, Duration stride) {
 
@@ -21,7 +21,9 @@ public record SequentialRule(List<String> statistics, double windowsPerAlarm, Du
         }
     }
 
-    /** Of windows of this size and advance, with one false alarm in {@code averageRunLength} of all statistics together. */
+    /**
+     * Of windows of this size and advance, with one false alarm in {@code averageRunLength} of all statistics together.
+     */
     public static SequentialRule of(
             List<String> statistics, Duration averageRunLength, Duration size, Duration advance) {
         long overlapping = (size.toMillis() + advance.toMillis() - 1) / advance.toMillis();

@@ -94,8 +94,8 @@ public sealed interface Threshold {
     }
 
     /**
-     * A quantile of the baseline's own windows: the {@code ceil((K+1) q)}-th smallest of K clean values. A new clean window,
-     * exchangeable with them, exceeds it with probability at most {@code 1 - q}. Needs {@code K >= q / (1-q)}.
+     * A quantile of the baseline's own windows: the {@code ceil((K+1) q)}-th smallest of K clean values. A new clean
+     * window, exchangeable with them, exceeds it with probability at most {@code 1 - q}. Needs {@code K >= q / (1-q)}.
      */
     record QuantileOfCleanWindows(double quantile) implements Threshold {
         public QuantileOfCleanWindows {
@@ -135,9 +135,10 @@ public sealed interface Threshold {
 
     /**
      * The lowest clean value that keeps a promise about false alarms, by the law in {@link AlarmLaw}: with
-     * {@value AlarmLaw#CONFIDENCE} confidence for this baseline where the clean windows suffice; otherwise on average over
-     * baselines. Where they do not suffice for that either, the largest clean value, with what it keeps instead and how many
-     * windows are missing in {@link Basis#shortfall()}: too few windows weaken the promise and never silence the site.
+     * {@value AlarmLaw#CONFIDENCE} confidence for this baseline where the clean windows suffice; otherwise on average
+     * over baselines. Where they do not suffice for that either, the largest clean value, with what it keeps instead
+     * and how many windows are missing in {@link Basis#shortfall()}: too few windows weaken the promise and never
+     * silence the site.
      */
     record FalseAlarms(AlarmBudget budget, AlarmLaw law) implements Threshold {
 

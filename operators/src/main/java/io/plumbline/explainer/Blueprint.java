@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an explainer is put together from the tensors of its file: what the reader of a format makes of names and configuration, in
- * terms that all formats share.
+ * How an explainer is put together from the tensors of its file: what the reader of a format makes of names and
+ * configuration, in terms that all formats share.
  *
  * <pre>
  * pre  = n(x) (a W_enc) + c b_enc                                  n: the normalisation, if any
@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * yhat = z (s W_dec) + t b_dec, then the normalisation undone, and x W_skip^T added, where there are such
  * </pre>
  *
- * <p>With {@link Norms#RESCALE} pre-activations are multiplied by the lengths {@code n_j} of the rows of {@code s W_dec} before the
- * selection and codes divided by them after: folded, {@code a W_enc} and {@code c b_enc} times {@code n_j}, {@code s W_dec} divided by
- * it. Then the decoder is multiplied with one more factor.
+ * <p>With {@link Norms#RESCALE} pre-activations are multiplied by the lengths {@code n_j} of the rows of {@code s
+ * W_dec} before the selection and codes divided by them after: folded, {@code a W_enc} and {@code c b_enc} times {@code
+ * n_j}, {@code s W_dec} divided by it. Then the decoder is multiplied with one more factor.
  */
 final class Blueprint {
 

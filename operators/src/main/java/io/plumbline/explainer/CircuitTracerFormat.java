@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * W_dec                           [k, d]; before August 2025     told by the shape
  *                                 [d, k]
  * b_enc, b_dec                    [k], [d]
- * activation_function.threshold   [k]                            pre where pre is above it; a negative one lets negative codes through
+ * activation_function.threshold   [k]                            pre above it, also negative ones
  * W_skip                          [d_out, d_in]                  x W_skip^T is added
  * k                               []                             of TopK sets, as config.yaml has it
  * </pre>

@@ -3,8 +3,8 @@ package io.plumbline.explainer;
 import java.util.Arrays;
 
 /**
- * Which pre-activations of some rows become codes. Those of a row come in stretches, in ascending order of feature; stretches of
- * other rows may come between. One owner.
+ * Which pre-activations of some rows become codes. Those of a row come in stretches, in ascending order of feature;
+ * stretches of other rows may come between. One owner.
  */
 abstract class CodeSelection {
 
@@ -44,8 +44,8 @@ abstract class CodeSelection {
     }
 
     /**
-     * Keeps the {@code k} codes of a row of largest {@link #rank}, of equal ones those of lower index; returns the smallest rank that is
-     * kept.
+     * Keeps the {@code k} codes of a row of largest {@link #rank}, of equal ones those of lower index; returns the
+     * smallest rank that is kept.
      */
     final double keepLargest(int row, int k) {
         double[] values = value[row];

@@ -12,7 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A configuration as a dictionary's library writes it, read key by key; each value is of the kind expected or refused by name. */
+/**
+ * A configuration as a dictionary's library writes it, read key by key; each value is of the kind expected or refused
+ * by name.
+ */
 record ConfigFile(ObjectNode document) {
 
     private static final long LARGEST_BYTES = 1 << 20;

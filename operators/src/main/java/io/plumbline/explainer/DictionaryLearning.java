@@ -14,10 +14,10 @@ import java.util.Set;
  * class                     bias subtracted   encoder, decoder                           selection
  * AutoEncoder               bias              encoder.weight [k, d], decoder.weight      relu
  * AutoEncoderNew            -                 the same, decoder.bias                     relu
- * GatedAutoEncoder          decoder_bias      the same                                   gated: r_mag, gate_bias, mag_bias
+ * GatedAutoEncoder          decoder_bias      the same                                   gated: r_mag, gate, mag
  * JumpReluAutoEncoder       -                 W_enc [d, k], W_dec [k, d]                 threshold [k]
  * AutoEncoderTopK           b_dec             encoder.weight, decoder.weight             k
- * BatchTopKSAE              b_dec             the same                                   one threshold; -1, never set, is relu
+ * BatchTopKSAE              b_dec             the same                                   one threshold; -1: relu
  * MatryoshkaBatchTopKSAE    b_dec             W_enc [d, k], W_dec [k, d]                 the same
  * </pre>
  */

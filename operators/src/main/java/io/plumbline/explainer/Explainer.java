@@ -10,9 +10,10 @@ import java.util.Map;
  * A trained explainer: an encoder that turns activations into sparse codes and a decoder that turns codes into what
  * the model computed there. Autoencoders decode to their own input, transcoders to another width or place.
  *
- * <p>{@code architecture} is SAELens' word for the kind: {@code standard}, {@code topk}, {@code jumprelu}, {@code gated},
- * {@code abstopk}, {@code matching_pursuit}, {@code transcoder}, {@code skip_transcoder}, {@code jumprelu_transcoder},
- * {@code jumprelu_skip_transcoder}; and, of other formats, {@code groupmax}, {@code topk_transcoder} and the like.
+ * <p>{@code architecture} is SAELens' word for the kind: {@code standard}, {@code topk}, {@code jumprelu}, {@code
+ * gated}, {@code abstopk}, {@code matching_pursuit}, {@code transcoder}, {@code skip_transcoder}, {@code
+ * jumprelu_transcoder}, {@code jumprelu_skip_transcoder}; and, of other formats, {@code groupmax}, {@code
+ * topk_transcoder} and the like.
  *
  * <p>What the decoder writes is the target itself, or stands to it as {@code space} says.
  */
@@ -101,7 +102,8 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
      *
      * @param dtype F32 or F64, of the decoder
      * @param lineage string metadata of the weights file
-     * @throws ExplainerFormatException where its decoder cannot be replaced, or the files are no longer those that were read
+     * @throws ExplainerFormatException where its decoder cannot be replaced, or the files are no longer those that were
+     *     read
      */
     public void writeAdapted(Decoder adapted, DType dtype, Map<String, String> lineage, Path outDirectory)
             throws IOException {

@@ -14,7 +14,10 @@ interface ExplainerFormat {
     /** Whether the files look like this format; reads names, and contents only where names do not decide. */
     boolean recognises(ExplainerFiles files) throws IOException;
 
-    /** What the configuration and the headers of the files say of the sizes; reads no weights, which may not fit in memory. */
+    /**
+     * What the configuration and the headers of the files say of the sizes; reads no weights, which may not fit in
+     * memory.
+     */
     ExplainerShape shape(ExplainerFiles files, ExplainerOptions options) throws IOException;
 
     /**
@@ -25,8 +28,8 @@ interface ExplainerFormat {
     Explainer read(ExplainerFiles files, ExplainerOptions options) throws IOException;
 
     /**
-     * Writes {@code original} with another decoder as a folder. What the encoder answers changes by no more than what rounding to
-     * the folder's type forces. The folder appears whole or not at all.
+     * Writes {@code original} with another decoder as a folder. What the encoder answers changes by no more than what
+     * rounding to the folder's type forces. The folder appears whole or not at all.
      *
      * @param dtype F32 or F64, of the decoder
      * @param lineage string metadata of the weights file

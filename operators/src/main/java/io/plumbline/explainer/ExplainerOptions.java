@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * k        whole number      Qwen Scope: how many features are active, from the name of the repository (L0_50 is 50)
  * kind     sae, transcoder   Gemma Scope 1: nothing in params.npz says which it is
  * layer    whole number      sets of transcoders with a file for each layer
- * norm     positive number   Llama Scope R1-Distill and expected_average_only_in: the factor that rows are multiplied with
+ * norm     positive number   Llama Scope R1-Distill, expected_average_only_in: the factor on rows
  * </pre>
  *
  * @param values by name

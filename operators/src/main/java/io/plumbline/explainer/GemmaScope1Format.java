@@ -7,11 +7,12 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * Gemma Scope 1: {@code params.npz} with {@code W_enc [d_in, k]}, {@code W_dec [k, d_out]}, {@code b_enc}, {@code b_dec} and
- * {@code threshold}, and no configuration at all.
+ * Gemma Scope 1: {@code params.npz} with {@code W_enc [d_in, k]}, {@code W_dec [k, d_out]}, {@code b_enc}, {@code
+ * b_dec} and {@code threshold}, and no configuration at all.
  *
- * <p>Of the path one part changes the arithmetic: in a folder {@code embedding} the encoder's weights are divided by sqrt(d_in) and
- * the decoder's multiplied by it. Whether it is a transcoder is told by the repository's name, where the path has it, or an option.
+ * <p>Of the path one part changes the arithmetic: in a folder {@code embedding} the encoder's weights are divided by
+ * sqrt(d_in) and the decoder's multiplied by it. Whether it is a transcoder is told by the repository's name, where the
+ * path has it, or an option.
  */
 final class GemmaScope1Format extends PublishedFormat {
 

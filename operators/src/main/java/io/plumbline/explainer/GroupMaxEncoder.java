@@ -3,8 +3,8 @@ package io.plumbline.explainer;
 import io.plumbline.linalg.Matrix;
 
 /**
- * Keeps the largest pre-activation {@code W_enc x + b_enc} of each group of consecutive features, where it is above 0; of equal ones
- * that of the lower index. All groups are of one size.
+ * Keeps the largest pre-activation {@code W_enc x + b_enc} of each group of consecutive features, where it is above 0;
+ * of equal ones that of the lower index. All groups are of one size.
  */
 final class GroupMaxEncoder implements Encoder {
 

@@ -13,12 +13,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code W_enc x + b_enc} for blocks of rows, the part every encoder shares.
  *
- * <p>Weights are laid out once: as floats where they are a million floats and more, which is how nearly every file has them, else in float64. Blocks
- * of rows are shared out among the cores; the pre-activations of floats are looked at a few columns at a time and never stored,
- * those of float64 are held for one block. Rows are independent to the last bit.
+ * <p>Weights are laid out once: as floats where they are a million floats and more, which is how nearly every file has
+ * them, else in float64. Blocks of rows are shared out among the cores; the pre-activations of floats are looked at a
+ * few columns at a time and never stored, those of float64 are held for one block. Rows are independent to the last
+ * bit.
  *
- * <p>{@code 2 inputs * features} flops a row. <b>Accuracy.</b> {@link FloatFactor}'s or {@link RightFactor}'s. With floats a
- * pre-activation within that of the k-th largest, or of a threshold, may fall on its other side.
+ * <p>{@code 2 inputs * features} flops a row. <b>Accuracy.</b> {@link FloatFactor}'s or {@link RightFactor}'s. With
+ * floats a pre-activation within that of the k-th largest, or of a threshold, may fall on its other side.
  */
 final class LinearLayer {
 

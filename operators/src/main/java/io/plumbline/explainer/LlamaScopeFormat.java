@@ -8,11 +8,11 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Llama Scope as it was published: {@code hyperparams.json} and {@code checkpoints/final.safetensors}, read as the authors' code of
- * November 2024 did.
+ * Llama Scope as it was published: {@code hyperparams.json} and {@code checkpoints/final.safetensors}, read as the
+ * authors' code of November 2024 did.
  *
  * <pre>
- * tensor           shape    folded, with s = sqrt(d_model) / dataset_average_activation_norm, of the input and of the output
+ * tensor           shape    folded; s = sqrt(d_model) / dataset_average_activation_norm, of input and output
  * encoder.weight   [k, d]
  * encoder.bias     [k]      / s_in
  * decoder.weight   [d, k]   * s_in / s_out

@@ -5,14 +5,14 @@ import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the feature that goes best with what is left of a row, takes it off, and goes on: {@code j = argmax relu(r . w_j)},
- * {@code z_j += v}, {@code r -= v w_j} with {@code v} the inner product. It ends after so many steps, when a step adds no new
- * feature, or when the rest is short enough; as SAELens has it.
+ * Takes the feature that goes best with what is left of a row, takes it off, and goes on: {@code j = argmax relu(r .
+ * w_j)}, {@code z_j += v}, {@code r -= v w_j} with {@code v} the inner product. It ends after so many steps, when a
+ * step adds no new feature, or when the rest is short enough; as SAELens has it.
  *
- * <p>Its directions are the decoder's: another decoder is another encoder, so such an explainer is watched and not refitted.
+ * <p>Its directions are the decoder's: another decoder is another encoder, so such an explainer is watched and not
+ * refitted.
  *
  * <p>{@code 2 features inputs} flops a step.
  */

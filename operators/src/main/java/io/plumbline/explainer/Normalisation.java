@@ -21,7 +21,9 @@ public enum Normalisation {
 
     private static final double EPSILON = 1e-5;
 
-    /** Mean and the factors of both ways of one row: {@code in = (x - shift) inward}, {@code out = y outward + shift}. */
+    /**
+     * Mean and the factors of both ways of one row: {@code in = (x - shift) inward}, {@code out = y outward + shift}.
+     */
     private record Factors(double shift, double inward, double outward) {}
 
     /** The rows as the encoder of an autoencoder reads them; the given ones where nothing is done. */

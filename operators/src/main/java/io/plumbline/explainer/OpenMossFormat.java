@@ -7,7 +7,8 @@ import java.io.IOException;
 import java.util.Set;
 
 /**
- * Folders of OpenMOSS' library of today, and Llama Scope R1-Distill: {@code config.json} and {@code sae_weights.safetensors}.
+ * Folders of OpenMOSS' library of today, and Llama Scope R1-Distill: {@code config.json} and {@code
+ * sae_weights.safetensors}.
  *
  * <pre>
  * today                                          R1-Distill

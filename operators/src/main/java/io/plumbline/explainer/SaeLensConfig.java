@@ -10,19 +10,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a SAELens {@code cfg.json} says about the arithmetic, checked. SAELens' own rules hold: a key it does not know for an
- * architecture changes nothing there, and an absent one has its default. Names, datasets and training are none of our business.
+ * What a SAELens {@code cfg.json} says about the arithmetic, checked. SAELens' own rules hold: a key it does not know
+ * for an architecture changes nothing there, and an absent one has its default. Names, datasets and training are none
+ * of our business.
  *
  * <pre>
  * key                              meaning here
- * architecture                     standard (also when absent), topk, jumprelu, gated, abstopk, matching_pursuit, transcoder,
+ * architecture                     standard (or absent), topk, jumprelu, gated, abstopk, matching_pursuit, transcoder,
  *                                  skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder
  * d_in, d_sae, d_out               widths; d_out, of transcoders only, is 768 when absent
  * activation_fn_kwargs.k           with activation_fn topk, before version 6: the architecture is topk
  * k                                how many features topk and abstopk keep; absent: 100
  * rescale_acts_by_decoder_norm     topk and abstopk: pre-activations are compared times the length of the decoder's row
  * apply_b_dec_to_input             absent: true for autoencoders, false for transcoders, which cannot have it
- * normalize_activations            none, constant_norm_rescale, layer_norm, expected_average_only_in; before version 6 also
+ * normalize_activations            none, constant_norm_rescale, layer_norm, expected_average_only_in; before 6 also
  *                                  false (none) and true (expected_average_only_in)
  * reshape_activations              none or hook_z: both mean flat rows by the time they are published
  * residual_threshold, max_iterations, stop_on_duplicate_support    of matching_pursuit

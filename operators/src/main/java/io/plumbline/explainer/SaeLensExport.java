@@ -13,8 +13,8 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Writes an explainer of another format, with an adapted decoder, as a SAELens folder: everything folded, nothing subtracted or
- * rescaled. Weights are float32, or float64 where they came so.
+ * Writes an explainer of another format, with an adapted decoder, as a SAELens folder: everything folded, nothing
+ * subtracted or rescaled. Weights are float32, or float64 where they came so.
  */
 final class SaeLensExport {
 

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes an adapted decoder in the format it came in, where that is safetensors and a configuration beside it: the decoder's tensors
- * are new, the others keep their bytes.
+ * Writes an adapted decoder in the format it came in, where that is safetensors and a configuration beside it: the
+ * decoder's tensors are new, the others keep their bytes.
  *
- * <p>Where the library subtracts the decoder's bias from the input, the encoder's bias is moved by as much as the new bias moves the
- * pre-activations, in the type of the file, float32 for 16-bit ones; all tensors are then of that type.
+ * <p>Where the library subtracts the decoder's bias from the input, the encoder's bias is moved by as much as the new
+ * bias moves the pre-activations, in the type of the file, float32 for 16-bit ones; all tensors are then of that type.
  */
 final class SafetensorsInPlace {
 

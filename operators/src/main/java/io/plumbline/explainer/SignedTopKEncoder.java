@@ -4,8 +4,8 @@ import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
 
 /**
- * Keeps k pre-activations {@code W_enc x + b_enc} of a row with their signs: the largest ones, as circuit-tracer does, or the
- * largest in amount, which SAELens calls abstopk. Nothing is clamped; equal ones go to the lower feature index.
+ * Keeps k pre-activations {@code W_enc x + b_enc} of a row with their signs: the largest ones, as circuit-tracer does,
+ * or the largest in amount, which SAELens calls abstopk. Nothing is clamped; equal ones go to the lower feature index.
  */
 final class SignedTopKEncoder implements Encoder {
 

@@ -17,8 +17,9 @@ import java.util.Set;
  * W_skip           [d, d]      with skip_connection: x W_skip^T is added, x as it came
  * </pre>
  *
- * <p>Pre-activations go through relu; then {@code topk} keeps the k largest, {@code groupmax} the largest of each of k groups.
- * The number of features is {@code num_latents}, or {@code d_in} times {@code expansion_factor} where that is 0.
+ * <p>Pre-activations go through relu; then {@code topk} keeps the k largest, {@code groupmax} the largest of each of k
+ * groups. The number of features is {@code num_latents}, or {@code d_in} times {@code expansion_factor} where that is
+ * 0.
  */
 final class SparsifyFormat extends SafetensorsFormat {
 

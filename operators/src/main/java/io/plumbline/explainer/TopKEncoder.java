@@ -8,7 +8,8 @@ import io.plumbline.linalg.Matrix;
  *
  * <p>Clamping after the choice means a row has fewer than k codes when fewer than k pre-activations are positive, and
  * that a negative one never matters. So a row is read once, and what is above the k-th largest so far is set aside
- * and sorted out whenever it has become twice as much: {@code O(features + k log k log features)} for values in random order.
+ * and sorted out whenever it has become twice as much: {@code O(features + k log k log features)} for values in random
+ * order.
  */
 public final class TopKEncoder implements Encoder {
 
@@ -51,7 +52,10 @@ public final class TopKEncoder implements Encoder {
         return layer.encode(rows, Largest::new);
     }
 
-    /** Holds more than k codes of a row at a time, so that they are sorted out rarely; those below the last k-th are not taken. */
+    /**
+     * Holds more than k codes of a row at a time, so that they are sorted out rarely; those below the last k-th are not
+     * taken.
+     */
     private final class Largest extends CodeSelection {
 
         private final int most = k + Math.max(k, LEAST_SPARE);

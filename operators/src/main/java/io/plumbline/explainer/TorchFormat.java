@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dicts of tensors that {@code torch.save} wrote, told apart by the names of their tensors: dictionary_learning, OpenAI's, Goodfire's,
- * Qwen Scope, DeepSeek R1's, Connor and Rob's, Apollo's.
+ * Dicts of tensors that {@code torch.save} wrote, told apart by the names of their tensors: dictionary_learning,
+ * OpenAI's, Goodfire's, Qwen Scope, DeepSeek R1's, Connor and Rob's, Apollo's.
  *
  * <p>Only a dict of tensors is read, and nothing is executed; see {@link TorchFile}.
  */

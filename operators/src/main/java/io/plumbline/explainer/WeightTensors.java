@@ -7,7 +7,10 @@ import io.plumbline.wire.Tensor;
 import io.plumbline.wire.TensorFile;
 import java.util.List;
 
-/** Reads weights of a file's tensors: of a float type, in the shape expected, and finite, or they are refused by name and place. */
+/**
+ * Reads weights of a file's tensors: of a float type, in the shape expected, and finite, or they are refused by name
+ * and place.
+ */
 final class WeightTensors {
 
     private WeightTensors() {}

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * The directions with the most energy: the span of the {@code rank} leading eigenvectors of an uncentred second moment
  * (the paper's {@code Π_ID} and {@code Π_OOD}).
  *
- * <p>Either from all eigenpairs ({@link #topEigenspace}: 0.7 s at d = 768, 18 s at 2,048), which what is computed once can
- * afford and the whitening of a baseline needs. Or from the leading ones alone ({@link #leadingOnly}), for every window: then the
- * subspace is right up to {@link #sineBound()}, which is proven, and of the other eigenvalues proven bounds are known, from which
- * follow bounds that are as valid and a little wider.
+ * <p>Either from all eigenpairs ({@link #topEigenspace}: 0.7 s at d = 768, 18 s at 2,048), which what is computed once
+ * can afford and the whitening of a baseline needs. Or from the leading ones alone ({@link #leadingOnly}), for every
+ * window: then the subspace is right up to {@link #sineBound()}, which is proven, and of the other eigenvalues proven
+ * bounds are known, from which follow bounds that are as valid and a little wider.
  *
- * <p>Keeps the moment, {@code 8 d^2} bytes, and where all eigenpairs were computed as much again. Immutable; safe for any number of
- * threads as long as nobody writes to the arrays it hands out.
+ * <p>Keeps the moment, {@code 8 d^2} bytes, and where all eigenpairs were computed as much again. Immutable; safe for
+ * any number of threads as long as nobody writes to the arrays it hands out.
  */
 public final class ActiveSubspace {
 
@@ -71,11 +71,11 @@ public final class ActiveSubspace {
     }
 
     /**
-     * The leading eigenspace of a positive semidefinite d x d matrix by {@link TopEigenspace}; where the rank is large, the
-     * dimension small, or the eigengap too small for a proof, by a full decomposition.
+     * The leading eigenspace of a positive semidefinite d x d matrix by {@link TopEigenspace}; where the rank is large,
+     * the dimension small, or the eigengap too small for a proof, by a full decomposition.
      *
-     * <p>Depends on the arguments alone: the start should be the same for all windows of a site, and not the window before, or
-     * a window that is assessed again after a restart would differ in its last digits.
+     * <p>Depends on the arguments alone: the start should be the same for all windows of a site, and not the window
+     * before, or a window that is assessed again after a restart would differ in its last digits.
      *
      * @param start d x s, columns that may lie near the leading eigenvectors; null for none
      */
@@ -119,9 +119,9 @@ public final class ActiveSubspace {
     }
 
     /**
-     * Proven upper bound of {@code ‖sin ∠‖_F} between {@link #subspace()} and the leading eigenspace: the gap to any subspace is
-     * right within {@code √2} times that. 0 from a full decomposition, which is right to rounding; infinite where the subspace is
-     * not identified.
+     * Proven upper bound of {@code ‖sin ∠‖_F} between {@link #subspace()} and the leading eigenspace: the gap to any
+     * subspace is right within {@code √2} times that. 0 from a full decomposition, which is right to rounding; infinite
+     * where the subspace is not identified.
      */
     public double sineBound() {
         return sineBound;
@@ -179,7 +179,9 @@ public final class ActiveSubspace {
         return moment;
     }
 
-    /** {@code M V − V Θ}, d x r: what the leading vectors lack to being eigenvectors. Null from a full decomposition. */
+    /**
+     * {@code M V − V Θ}, d x r: what the leading vectors lack to being eigenvectors. Null from a full decomposition.
+     */
     @Nullable
     Matrix residual() {
         return leading == null ? null : leading.residual();

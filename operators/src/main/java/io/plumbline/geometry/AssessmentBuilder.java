@@ -6,7 +6,10 @@ import java.util.Map;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Collects the statistics of one window: each one's number, or why it does not exist. Every statistic of the moment once. */
+/**
+ * Collects the statistics of one window: each one's number, or why it does not exist. Every statistic of the moment
+ * once.
+ */
 final class AssessmentBuilder {
 
     private final Map<Statistic, Value> values = new EnumMap<>(Statistic.class);
@@ -20,7 +23,9 @@ final class AssessmentBuilder {
         return this;
     }
 
-    /** As {@link #put(Statistic, String, DoubleSupplier)}, of a bound; {@code missing} is the reason where it is null. */
+    /**
+     * As {@link #put(Statistic, String, DoubleSupplier)}, of a bound; {@code missing} is the reason where it is null.
+     */
     AssessmentBuilder put(Statistic statistic, @Nullable String reason, @Nullable GapBound bound, String missing) {
         return put(
                 statistic,

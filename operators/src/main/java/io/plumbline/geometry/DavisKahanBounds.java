@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  * @param asPrinted {@code √2/γ ‖E‖_F}, the paper's Proposition 1. <b>Not a valid bound</b>: M_ID = diag(1, 0),
  *     M_OOD = diag(.499, .5), r = 1 has Δ = 1.414 and this number is 1.001. Its proof takes the numerator of one matrix
  *     with the gap of the other
- * @param certified whether the printed number does bound here: {@code ‖E‖_op <= (1 − 1/√2) γ}. Then (Weyl) δ₁ and δ₂ below
- *     are both at least {@code γ/√2}, and the bound from both spectra is at most the printed one
+ * @param certified whether the printed number does bound here: {@code ‖E‖_op <= (1 − 1/√2) γ}. Then (Weyl) δ₁ and δ₂
+ *     below are both at least {@code γ/√2}, and the bound from both spectra is at most the printed one
  * @param valid {@code 2/γ ‖E‖_F}, always valid and sharp: {@code γ/2 Δ² <= tr((Π_ID − Π_OOD) M_ID) <=
  *     −tr((Π_ID − Π_OOD) E) <= Δ ‖E‖_F}
- * @param bothSpectra {@code √2 ‖E‖_F / √(max(δ₁,0)² + max(δ₂,0)²)}, {@code δ₁ = λ_r(M_ID) − λ_{r+1}(M_OOD)} and δ₂ with the
- *     two exchanged; null when neither is positive
- * @param waterFilling {@code √(2S*)}, S* the largest root in [0, min(r, d−r)] of {@code f_ID(S) + f_OOD(S) <= √(2S) ‖E₀‖_F}
- *     with {@code E₀ = E − (tr E/d) I}: always exists, never above the largest possible gap
+ * @param bothSpectra {@code √2 ‖E‖_F / √(max(δ₁,0)² + max(δ₂,0)²)}, {@code δ₁ = λ_r(M_ID) − λ_{r+1}(M_OOD)} and δ₂ with
+ *     the two exchanged; null when neither is positive
+ * @param waterFilling {@code √(2S*)}, S* the largest root in [0, min(r, d−r)] of {@code f_ID(S) + f_OOD(S) <= √(2S)
+ *     ‖E₀‖_F} with {@code E₀ = E − (tr E/d) I}: always exists, never above the largest possible gap
  */
 public record DavisKahanBounds(
         @Nullable GapBound asPrinted,
@@ -98,7 +98,9 @@ public record DavisKahanBounds(
         return Math.sqrt(2.0 * exchanged);
     }
 
-    /** {@code ‖E − (tr E/d) I‖_F}: a multiple of the identity moves no eigenvector, only the rest of the shift counts. */
+    /**
+     * {@code ‖E − (tr E/d) I‖_F}: a multiple of the identity moves no eigenvector, only the rest of the shift counts.
+     */
     private static double tracelessNorm(Matrix shift) {
         int d = shift.rows();
         double uniform = shift.trace() / d;

@@ -9,11 +9,11 @@ import io.plumbline.linalg.Weights;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leading directions of a dictionary where only they are wanted: the eigenspace of {@code W W^T}, d x d, proven to a sine of 1e-4 at
- * most ({@link ActiveSubspace#leadingOnly}).
+ * The leading directions of a dictionary where only they are wanted: the eigenspace of {@code W W^T}, d x d, proven to
+ * a sine of 1e-4 at most ({@link ActiveSubspace#leadingOnly}).
  *
- * <p>Its eigenvalues are squares of singular values: those below 1e-8 of the largest cannot be told from 0, and count as equal.
- * {@link ExplainerSubspace} has all of them, to rounding, and takes ten times as long.
+ * <p>Its eigenvalues are squares of singular values: those below 1e-8 of the largest cannot be told from 0, and count
+ * as equal. {@link ExplainerSubspace} has all of them, to rounding, and takes ten times as long.
  */
 public final class DictionarySpace {
 
@@ -23,8 +23,9 @@ public final class DictionarySpace {
     private DictionarySpace() {}
 
     /**
-     * The leading directions of a decoder: as {@link ExplainerSubspace} has them where squares do not tell them from the others; null
-     * where the decoder does not determine them at all. {@code k d^2} flops and {@code d^3}; in 1 .. d.
+     * The leading directions of a decoder: as {@link ExplainerSubspace} has them where squares do not tell them from
+     * the others; null where the decoder does not determine them at all. {@code k d^2} flops and {@code d^3}; in 1 ..
+     * d.
      */
     public static @Nullable Subspace of(Decoder decoder, int rank) {
         ActiveSubspace.requireRank(rank, decoder.dimension());

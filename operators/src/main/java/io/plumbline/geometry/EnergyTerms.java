@@ -5,13 +5,14 @@ import io.plumbline.linalg.Matrix;
 import java.util.Objects;
 
 /**
- * What a reference subspace loses of the energy of a window, {@code L(Π) = tr((I − Π) M)}, split into what every subspace of
- * that rank loses and what this one loses on top. All in the units of M (squared activations); {@code eta} is a share.
+ * What a reference subspace loses of the energy of a window, {@code L(Π) = tr((I − Π) M)}, split into what every
+ * subspace of that rank loses and what this one loses on top. All in the units of M (squared activations); {@code eta}
+ * is a share.
  *
- * <p>{@code explainerDependent = L(Π) − L(Π_OOD) = Σ_{i≤r} λ_i − tr(Π M)} is not computed as that difference, which cancels
- * for a well-aligned explainer, but as
- * {@code Σ_{i≤r} (λ_i − λ_r)‖(I−Π)v_i‖² + Σ_{i>r} (λ_r − λ_i)‖Π v_i‖²}, whose terms are all non-negative. It depends on the
- * eigenvalues only, so it is defined even where the window's own subspace is not.
+ * <p>{@code explainerDependent = L(Π) − L(Π_OOD) = Σ_{i≤r} λ_i − tr(Π M)} is not computed as that difference, which
+ * cancels for a well-aligned explainer, but as {@code Σ_{i≤r} (λ_i − λ_r)‖(I−Π)v_i‖² + Σ_{i>r} (λ_r − λ_i)‖Π v_i‖²},
+ * whose terms are all non-negative. It depends on the eigenvalues only, so it is defined even where the window's own
+ * subspace is not.
  *
  * @param total {@code L(Π)}
  * @param irreducible {@code L(Π_OOD) = Σ_{i>r} λ_i}
@@ -67,9 +68,9 @@ public record EnergyTerms(
     }
 
     /**
-     * The same from the leading ones: with {@code X = (I − VVᵀ) U}, U a basis of Π, it is {@code tr Xᵀ(λ_r I − M)X}. V being
-     * eigenvectors but for {@code R = M V − V Θ}, {@code 2 tr (VᵀU)ᵀRᵀX} is to be taken off, or a gap of the size of R
-     * would count in first order.
+     * The same from the leading ones: with {@code X = (I − VVᵀ) U}, U a basis of Π, it is {@code tr Xᵀ(λ_r I − M)X}. V
+     * being eigenvectors but for {@code R = M V − V Θ}, {@code 2 tr (VᵀU)ᵀRᵀX} is to be taken off, or a gap of the size
+     * of R would count in first order.
      */
     private static double takenUpWithin(Subspace reference, ActiveSubspace active) {
         Matrix beyond = active.subspace().residual(reference.basis());

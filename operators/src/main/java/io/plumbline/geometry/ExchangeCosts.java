@@ -3,10 +3,10 @@ package io.plumbline.geometry;
 /**
  * The least (or most) energy that a projector of rank r can lose when an amount S of it leaves the leading eigenspace.
  *
- * <p>Let a projector differ from the leading one by {@code Δ² = 2S}: it gives up a total weight S of the leading directions
- * and takes up as much of the others. The cheapest exchange trades eigenvalue r for r+1 first, then r−1 for r+2, and so
- * on, each pair for at most one unit: {@code f(S) = ∫₀^S (λ_{r−⌊t⌋} − λ_{r+1+⌊t⌋}) dt}, convex and piecewise linear on
- * {@code [0, min(r, d−r)]}. The dearest trades {@code λ_1} for {@code λ_d} first: concave.
+ * <p>Let a projector differ from the leading one by {@code Δ² = 2S}: it gives up a total weight S of the leading
+ * directions and takes up as much of the others. The cheapest exchange trades eigenvalue r for r+1 first, then r−1 for
+ * r+2, and so on, each pair for at most one unit: {@code f(S) = ∫₀^S (λ_{r−⌊t⌋} − λ_{r+1+⌊t⌋}) dt}, convex and
+ * piecewise linear on {@code [0, min(r, d−r)]}. The dearest trades {@code λ_1} for {@code λ_d} first: concave.
  */
 final class ExchangeCosts {
 
@@ -75,8 +75,9 @@ final class ExchangeCosts {
     }
 
     /**
-     * The largest S with {@code f(S) <= slope √S}. {@code f(S) − slope √S} is convex and 0 at 0, so it is not positive up to
-     * S and positive after; in the piece where it changes sign it is a quadratic in {@code √S}, solved in closed form.
+     * The largest S with {@code f(S) <= slope √S}. {@code f(S) − slope √S} is convex and 0 at 0, so it is not positive
+     * up to S and positive after; in the piece where it changes sign it is a quadratic in {@code √S}, solved in closed
+     * form.
      */
     double largestBelowRoot(double slope) {
         double spent = 0.0;

@@ -6,14 +6,15 @@ import io.plumbline.linalg.Svd;
 import io.plumbline.linalg.TriangularFactor;
 
 /**
- * The directions a dictionary writes in: the span of the {@code rank} leading left singular vectors of the d x k decoder
- * matrix (the paper's {@code Π_dec}).
+ * The directions a dictionary writes in: the span of the {@code rank} leading left singular vectors of the d x k
+ * decoder matrix (the paper's {@code Π_dec}).
  *
  * <p><b>Depends on the gauge.</b> Scaling a feature up in the encoder and down in the decoder leaves a ReLU explainer
  * unchanged and moves this subspace. The file's own scale is used.
  *
- * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). {@code 2 k d^2} flops and a d x d SVD; 3 s of one core at d = 768,
- * k = 24,576. Immutable; safe for any number of threads as long as nobody writes to the arrays it hands out.
+ * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). {@code 2 k d^2} flops and a
+ * d x d SVD; 3 s of one core at d = 768, k = 24,576. Immutable; safe for any number of threads as long as nobody writes
+ * to the arrays it hands out.
  */
 public final class ExplainerSubspace {
 
@@ -79,7 +80,9 @@ public final class ExplainerSubspace {
         return singularValues;
     }
 
-    /** All left singular vectors, d x d, one column each. Not copied. Those past {@link #decoderRank()} are any basis. */
+    /**
+     * All left singular vectors, d x d, one column each. Not copied. Those past {@link #decoderRank()} are any basis.
+     */
     public Matrix leftVectors() {
         return leftVectors;
     }

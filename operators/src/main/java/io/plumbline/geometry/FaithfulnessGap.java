@@ -6,9 +6,9 @@ import java.util.OptionalDouble;
  * {@code Δ = ‖Π_A − Π_B‖_F}, the distance of two subspaces of equal rank. Dimensionless, in
  * {@code [0, √(2 min(r, d−r))]}; the same for every choice of bases, and symmetric.
  *
- * <p>Computed as {@code √2·‖(I − UUᵀ)V‖_F}. The shorter {@code √(2r − 2‖UᵀV‖_F²)} is the same number on paper and loses half
- * the digits when the subspaces nearly agree, which is the normal state of a healthy site: a gap of 1e-10 keeps about
- * six digits here and has none there. {@code 8 d r^2} flops, no d x d matrix.
+ * <p>Computed as {@code √2·‖(I − UUᵀ)V‖_F}. The shorter {@code √(2r − 2‖UᵀV‖_F²)} is the same number on paper and loses
+ * half the digits when the subspaces nearly agree, which is the normal state of a healthy site: a gap of 1e-10 keeps
+ * about six digits here and has none there. {@code 8 d r^2} flops, no d x d matrix.
  *
  * @param value Δ; 0 when rank = dimension, where both subspaces are the whole space
  */
@@ -31,7 +31,10 @@ public record FaithfulnessGap(double value, int rank, int dimension) {
         return new FaithfulnessGap(value, rank, dimension);
     }
 
-    /** {@code √(2 min(r, d−r))}, the largest gap two such subspaces can have (not {@code √(2r)}: past r = d/2 they meet). */
+    /**
+     * {@code √(2 min(r, d−r))}, the largest gap two such subspaces can have (not {@code √(2r)}: past r = d/2 they
+     * meet).
+     */
     public double largest() {
         return largest(rank, dimension);
     }

@@ -6,9 +6,9 @@ import io.plumbline.linalg.Matrix;
 /**
  * Whether a symmetric matrix E is no larger than a limit in the operator norm, without its spectrum.
  *
- * <p>A few steps of the power method on {@code E²} give a lower bound, which settles most cases at {@code 4 d^2} flops a step. Otherwise
- * {@code ‖E‖ < limit} exactly where {@code limit I − E} and {@code limit I + E} are positive definite: two Cholesky factorisations. A norm
- * that is equal to the limit to rounding counts as larger.
+ * <p>A few steps of the power method on {@code E²} give a lower bound, which settles most cases at {@code 4 d^2} flops
+ * a step. Otherwise {@code ‖E‖ < limit} exactly where {@code limit I − E} and {@code limit I + E} are positive
+ * definite: two Cholesky factorisations. A norm that is equal to the limit to rounding counts as larger.
  */
 final class OperatorNorm {
 

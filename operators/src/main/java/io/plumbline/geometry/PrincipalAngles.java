@@ -7,8 +7,8 @@ import io.plumbline.linalg.TriangularFactor;
 /**
  * The r principal angles between two subspaces (Björck and Golub 1973), in radians.
  *
- * <p>Below 45 degrees the arcsine of the residual's singular values, above it the arccosine of those of {@code UᵀV}: each
- * is used where it is well conditioned, so small angles keep their digits.
+ * <p>Below 45 degrees the arcsine of the residual's singular values, above it the arccosine of those of {@code UᵀV}:
+ * each is used where it is well conditioned, so small angles keep their digits.
  */
 public final class PrincipalAngles {
 

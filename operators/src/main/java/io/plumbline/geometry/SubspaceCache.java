@@ -20,13 +20,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The singular values and directions of a trained decoder, kept in a file of its explainer's folder: they take {@code 2 k d^2} flops
- * and a d x d SVD, and never change.
+ * The singular values and directions of a trained decoder, kept in a file of its explainer's folder: they take {@code 2
+ * k d^2} flops and a d x d SVD, and never change.
  *
- * <p>The file, {@value #FILE}, is a safetensors of {@code singular_values} [d] and {@code left_vectors} [d, d] in F64, {@code 8 d (d + 1)}
- * bytes, with the SHA-256 of the decoder and of the numbers. One that is of another decoder, damaged or of another layout is said so
- * of, computed anew and replaced; it is written next to its place and moved there whole. Where the folder cannot be written to, that is
- * said, and the work is done at every start. Small decoders, below a second, leave no file.
+ * <p>The file, {@value #FILE}, is a safetensors of {@code singular_values} [d] and {@code left_vectors} [d, d] in F64,
+ * {@code 8 d (d + 1)} bytes, with the SHA-256 of the decoder and of the numbers. One that is of another decoder,
+ * damaged or of another layout is said so of, computed anew and replaced; it is written next to its place and moved
+ * there whole. Where the folder cannot be written to, that is said, and the work is done at every start. Small
+ * decoders, below a second, leave no file.
  */
 public final class SubspaceCache {
 

@@ -4,16 +4,16 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chebyshev-filtered subspace iteration for the leading eigenvectors of a positive semidefinite d x d matrix (Zhou, Saad,
- * Tiago and Chelikowsky 2006, doi:10.1016/j.jcp.2006.03.017), one vector per row of the block.
+ * Chebyshev-filtered subspace iteration for the leading eigenvectors of a positive semidefinite d x d matrix (Zhou,
+ * Saad, Tiago and Chelikowsky 2006, doi:10.1016/j.jcp.2006.03.017), one vector per row of the block.
  *
- * <p>Each {@link #step} multiplies the block by a polynomial of the matrix that is small on {@code [0, c]}, c the least Ritz value
- * of the block, and grows past it: for each degree by {@code x + sqrt(x^2 - 1)}, {@code x = 2 theta / c - 1}. Then the block is made
- * orthonormal and the matrix restricted to it is decomposed (Rayleigh-Ritz, by ojAlgo). Vectors whose residual is far below what
- * is wanted are locked: no longer multiplied, kept in the small problem.
+ * <p>Each {@link #step} multiplies the block by a polynomial of the matrix that is small on {@code [0, c]}, c the least
+ * Ritz value of the block, and grows past it: for each degree by {@code x + sqrt(x^2 - 1)}, {@code x = 2 theta / c -
+ * 1}. Then the block is made orthonormal and the matrix restricted to it is decomposed (Rayleigh-Ritz, by ojAlgo).
+ * Vectors whose residual is far below what is wanted are locked: no longer multiplied, kept in the small problem.
  *
- * <p>The degree is what the wanted residual needs, and no more than what leaves the filtered rows independent enough to be made
- * orthonormal by products.
+ * <p>The degree is what the wanted residual needs, and no more than what leaves the filtered rows independent enough to
+ * be made orthonormal by products.
  */
 final class BlockIteration {
 
@@ -22,10 +22,15 @@ final class BlockIteration {
     /** How far the rows of the block may grow apart, as a power of e: some 1e6. */
     private static final double GROWTH = 14.0;
 
-    /** A vector is locked below this share of its part of the residual that is wanted: locked for good, it must not hold it up. */
+    /**
+     * A vector is locked below this share of its part of the residual that is wanted: locked for good, it must not hold
+     * it up.
+     */
     private static final double LOCKED = 0.02;
 
-    /** So much of a random direction is mixed into each start vector, lest an eigenvector be orthogonal to all of them. */
+    /**
+     * So much of a random direction is mixed into each start vector, lest an eigenvector be orthogonal to all of them.
+     */
     static final double DISTURBANCE = 0.02;
 
     private final Matrix psd;
@@ -54,7 +59,8 @@ final class BlockIteration {
     }
 
     /**
-     * From the Krylov space of a block, where that is wanted and the matrix large enough for one; else from rows multiplied once.
+     * From the Krylov space of a block, where that is wanted and the matrix large enough for one; else from rows
+     * multiplied once.
      *
      * @param size rows of the block, more than {@code rank}
      * @param start d x s, one start vector per column, or null
@@ -261,8 +267,8 @@ final class BlockIteration {
     }
 
     /**
-     * The residual of the leading vectors at which their space is within {@code tolerance}: half of what theorem and Ritz values
-     * say, since value r + 1 is a little below its eigenvalue, and the proof needs room too.
+     * The residual of the leading vectors at which their space is within {@code tolerance}: half of what theorem and
+     * Ritz values say, since value r + 1 is a little below its eigenvalue, and the proof needs room too.
      */
     double wanted(double tolerance) {
         return wanted(values, rank, tolerance, floor);

@@ -2,7 +2,10 @@ package io.plumbline.linalg;
 
 import org.jspecify.annotations.Nullable;
 
-/** The upper triangle R that makes a block of a {@link KrylovStart} orthonormal, a row every {@value TileKernel#WIDTH} entries. */
+/**
+ * The upper triangle R that makes a block of a {@link KrylovStart} orthonormal, a row every {@value TileKernel#WIDTH}
+ * entries.
+ */
 final class BlockTriangle {
 
     private static final int BLOCK = KrylovStart.BLOCK;

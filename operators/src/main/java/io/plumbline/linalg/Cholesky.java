@@ -1,15 +1,16 @@
 package io.plumbline.linalg;
 
 /**
- * The factorisation {@code A = R^T R} of a symmetric positive definite matrix, R upper triangular, in {@link TriangularStrips}.
+ * The factorisation {@code A = R^T R} of a symmetric positive definite matrix, R upper triangular, in {@link
+ * TriangularStrips}.
  *
  * <p><b>Cost.</b> {@code n^3 / 3} flops to factor, {@code 2 n^2 m} to solve for m right-hand sides, in strips of
- * {@value TriangularStrips#WIDTH}. The second half of a solve needs the factor turned round: that is done in its place, and undone by the
- * next solve, if there is one. <b>Size.</b> {@code 4 n^2} bytes. <b>Accuracy.</b> Backward stable: the computed solution solves a system that differs from the given one by a small
- * multiple of {@code n 2^-53 ||A||}.
+ * {@value TriangularStrips#WIDTH}. The second half of a solve needs the factor turned round: that is done in its place,
+ * and undone by the next solve, if there is one. <b>Size.</b> {@code 4 n^2} bytes. <b>Accuracy.</b> Backward stable:
+ * the computed solution solves a system that differs from the given one by a small multiple of {@code n 2^-53 ||A||}.
  *
- * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread: 38 and 37 GFLOP/s at n = 1,024 and 2,048, 1.16 and 0.95
- * times OpenBLAS 0.3.21's {@code dpotrf}.
+ * <p><b>Measured</b> 2026-11-22, 2 vCPU AMD EPYC with vectors of 512 bits, JDK 17.0.15, one thread: 38 and 37 GFLOP/s
+ * at n = 1,024 and 2,048, 1.16 and 0.95 times OpenBLAS 0.3.21's {@code dpotrf}.
  *
  * <p>Not for several threads at a time, since a solve turns the factor round; it works on all {@link Cores} by itself.
  */

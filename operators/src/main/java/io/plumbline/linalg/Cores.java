@@ -4,13 +4,15 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Large products done by several cores: the parts of one piece of work are taken one after the other by the caller and by helpers
- * from the common pool. Where those are busy the caller does all of it, and waits for nobody who has not begun.
+ * Large products done by several cores: the parts of one piece of work are taken one after the other by the caller and
+ * by helpers from the common pool. Where those are busy the caller does all of it, and waits for nobody who has not
+ * begun.
  *
- * <p>What the parts are never depends on how many threads there are, and no part touches what another one writes: results are the
- * same to the last bit for any number of threads.
+ * <p>What the parts are never depends on how many threads there are, and no part touches what another one writes:
+ * results are the same to the last bit for any number of threads.
  *
- * <p>The system property {@value #PROPERTY} bounds how many cores one caller uses, itself included; without it all that are there.
+ * <p>The system property {@value #PROPERTY} bounds how many cores one caller uses, itself included; without it all that
+ * are there.
  */
 public final class Cores {
 

@@ -1,11 +1,11 @@
 package io.plumbline.linalg;
 
 /**
- * Rows of doubles, laid out as an {@link UpdateKernel} wants them, waiting to be added to a second moment: the twin of {@link
- * FloatPanel} for values that are no floats, at half its speed.
+ * Rows of doubles, laid out as an {@link UpdateKernel} wants them, waiting to be added to a second moment: the twin of
+ * {@link FloatPanel} for values that are no floats, at half its speed.
  *
- * <p><b>Accuracy.</b> Entry (i, j) of a panel of n rows errs by at most {@code (n + 1) 2^-53 Σ |x_i x_j|}; sums of integers
- * below 2^53 are exact, in any order.
+ * <p><b>Accuracy.</b> Entry (i, j) of a panel of n rows errs by at most {@code (n + 1) 2^-53 Σ |x_i x_j|}; sums of
+ * integers below 2^53 are exact, in any order.
  *
  * <p><b>Size.</b> {@code 8 d} bytes for each row of its capacity. Not thread-safe; one owner.
  */
@@ -74,8 +74,8 @@ public abstract class DoublePanel {
     }
 
     /**
-     * Adds the rows to {@code state}, which is {@code [ sum of rows (d) | packed lower triangle (d(d+1)/2) ]}, and empties
-     * the panel.
+     * Adds the rows to {@code state}, which is {@code [ sum of rows (d) | packed lower triangle (d(d+1)/2) ]}, and
+     * empties the panel.
      */
     public final void drainTo(double[] state) {
         if (rows > 0) {
@@ -98,6 +98,9 @@ public abstract class DoublePanel {
         }
     }
 
-    /** {@code packed[offset ..] += X^T X} of the first {@code count} rows: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}. */
+    /**
+     * {@code packed[offset ..] += X^T X} of the first {@code count} rows: entry (i, j), j <= i, at {@code i (i + 1) / 2
+     * + j}.
+     */
     abstract void addProducts(double[] packed, int offset, int count);
 }

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the {@link SymmetricEigensolver} of this process, once: ojAlgo's, or a native one where the system property
- * {@value UpdateKernels#PROPERTY} is {@value UpdateKernels#NATIVE}. A native one must first decompose a small matrix as ojAlgo does.
+ * {@value UpdateKernels#PROPERTY} is {@value UpdateKernels#NATIVE}. A native one must first decompose a small matrix as
+ * ojAlgo does.
  */
 final class Eigensolvers {
 

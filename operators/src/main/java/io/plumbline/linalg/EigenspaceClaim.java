@@ -1,12 +1,12 @@
 package io.plumbline.linalg;
 
 /**
- * What follows for all eigenvalues once those outside of the first {@code known} Ritz vectors are known to be below {@code level}, and
- * the proof of that: {@link TopEigenspace} says how.
+ * What follows for all eigenvalues once those outside of the first {@code known} Ritz vectors are known to be below
+ * {@code level}, and the proof of that: {@link TopEigenspace} says how.
  *
- * <p>The proof in float32 takes half the time and bounds eigenvalues less tightly, by {@link FloatDefiniteness#share} of a trace:
- * 0.6 % of the level at most at d = 768 and 2 % at 2,048. Where eigenvalues around the rank lie closer to each other than that, it takes
- * float64.
+ * <p>The proof in float32 takes half the time and bounds eigenvalues less tightly, by {@link FloatDefiniteness#share}
+ * of a trace: 0.6 % of the level at most at d = 768 and 2 % at 2,048. Where eigenvalues around the rank lie closer to
+ * each other than that, it takes float64.
  *
  * @param atMost proven upper bounds of all eigenvalues, descending
  * @param sineBound of the leading eigenspace; infinite where nothing follows

@@ -1,18 +1,19 @@
 package io.plumbline.linalg;
 
 /**
- * Whether a symmetric matrix is positive definite up to a stated rounding, by a Cholesky factorisation in float32: twice as fast as
- * {@link TriangularStrips}, in the same order, for who needs no factor.
+ * Whether a symmetric matrix is positive definite up to a stated rounding, by a Cholesky factorisation in float32:
+ * twice as fast as {@link TriangularStrips}, in the same order, for who needs no factor.
  *
  * <p><b>What a success proves.</b> Of the matrix A that was asked about, rounded to floats, the computed R has
- * {@code |R^T R - A| <= c 2^-24 |R^T| |R|} entry by entry (Higham, Accuracy and Stability, theorem 10.3). Here c is not n: products are summed
- * over the {@value #INNER} rows of a block at most before they are added to what was there, once for each block, so that no product is
- * rounded more than {@code INNER + n / INNER} times, and 16 times where its own strip is solved: once as what stands above the strip is added,
- * once for the rows of it before, and up to nine times in the tile. {@code || |R^T| |R| ||} is at most
- * {@code ||R||_F^2}, the trace of {@code R^T R}. So no eigenvalue of A is below {@code -}{@link #share} times its trace.
+ * {@code |R^T R - A| <= c 2^-24 |R^T| |R|} entry by entry (Higham, Accuracy and Stability, theorem 10.3). Here c is not
+ * n: products are summed over the {@value #INNER} rows of a block at most before they are added to what was there, once
+ * for each block, so that no product is rounded more than {@code INNER + n / INNER} times, and 16 times where its own
+ * strip is solved: once as what stands above the strip is added, once for the rows of it before, and up to nine times
+ * in the tile. {@code || |R^T| |R| ||} is at most {@code ||R||_F^2}, the trace of {@code R^T R}. So no eigenvalue of A
+ * is below {@code -}{@link #share} times its trace.
  *
- * <p><b>Cost.</b> {@code n^3 / 3} flops in float32. <b>Size.</b> {@code 2 n^2} bytes, which are the caller's. Results are the same for any
- * number of threads.
+ * <p><b>Cost.</b> {@code n^3 / 3} flops in float32. <b>Size.</b> {@code 2 n^2} bytes, which are the caller's. Results
+ * are the same for any number of threads.
  */
 final class FloatDefiniteness {
 
@@ -41,8 +42,9 @@ final class FloatDefiniteness {
     }
 
     /**
-     * What share of the trace an eigenvalue may be below 0 by although the factorisation succeeded: {@code c 2^-24}, with two more for
-     * rounding the matrix to floats, and a tenth for what is of higher order or vanishes below {@code 2^-149}.
+     * What share of the trace an eigenvalue may be below 0 by although the factorisation succeeded: {@code c 2^-24},
+     * with two more for rounding the matrix to floats, and a tenth for what is of higher order or vanishes below {@code
+     * 2^-149}.
      */
     static double share(int n) {
         return 1.1 * (INNER + (n + INNER - 1) / INNER + 18) * 0x1p-24;
@@ -51,8 +53,9 @@ final class FloatDefiniteness {
     /**
      * Whether the factorisation succeeds.
      *
-     * @param negative the negative of the matrix in strips of {@value FloatTileKernel#WIDTH} columns, each with its rows down to the
-     *     diagonal, filled up by what is negative on the diagonal; used up. Its entries should be near 1 in size
+     * @param negative the negative of the matrix in strips of {@value FloatTileKernel#WIDTH} columns, each with its
+     *     rows down to the diagonal, filled up by what is negative on the diagonal; used up. Its entries should be near
+     *     1 in size
      */
     static boolean holds(float[][] negative, FloatTileKernel kernel) {
         FloatDefiniteness factor = new FloatDefiniteness(negative, kernel);
@@ -64,7 +67,10 @@ final class FloatDefiniteness {
         return true;
     }
 
-    /** Factors the rows of strips {@code first .. last-1} and takes what they mean for the rest from it; false if a pivot is not positive. */
+    /**
+     * Factors the rows of strips {@code first .. last-1} and takes what they mean for the rest from it; false if a
+     * pivot is not positive.
+     */
     private boolean eliminateBlock(int first, int last) {
         for (int strip = first; strip < last; strip++) {
             eliminate(strips[strip], first, strip);

@@ -1,25 +1,25 @@
 package io.plumbline.linalg;
 
 /**
- * Up to {@link #capacity} rows of floats, laid out as an {@link UpdateKernel} wants them, waiting to be added to a second
- * moment.
+ * Up to {@link #capacity} rows of floats, laid out as an {@link UpdateKernel} wants them, waiting to be added to a
+ * second moment.
  *
  * <p>Writers fill it stretch by stretch: columns {@code k stretch .. (k + 1) stretch - 1} of a row lie side by side in
  * {@link #array}, from {@link #index} on. So a decoder of bytes writes straight into the kernel's layout.
  *
- * <p><b>Batches.</b> {@value #ROWS} rows are one batch. A moment that is larger than the cache is read and written once for
- * several of them, one added after the other: the moment is the same to the last bit, however many a panel holds.
+ * <p><b>Batches.</b> {@value #ROWS} rows are one batch. A moment that is larger than the cache is read and written once
+ * for several of them, one added after the other: the moment is the same to the last bit, however many a panel holds.
  *
- * <p><b>Cores.</b> Of rows of some 280 columns and more other cores add parts of the moment, as far as they are free and {@link Cores}
- * lets them: the bits are the same.
+ * <p><b>Cores.</b> Of rows of some 280 columns and more other cores add parts of the moment, as far as they are free
+ * and {@link Cores} lets them: the bits are the same.
  *
- * <p><b>Accuracy.</b> Products and their sums over the rows of one batch are float32, the sum over batches is float64. Entry
- * (i, j) of one batch errs by at most {@code 128 * 2^-24 Σ |x_i x_j|}, and by much less on average, since rounding errors
- * differ in sign. Sums of integers are exact while {@code Σ |x_i x_j| <= 2^24}, so for rows of integers up to {@value
- * #LARGEST_EXACT_INTEGER} in size.
+ * <p><b>Accuracy.</b> Products and their sums over the rows of one batch are float32, the sum over batches is float64.
+ * Entry (i, j) of one batch errs by at most {@code 128 * 2^-24 Σ |x_i x_j|}, and by much less on average, since
+ * rounding errors differ in sign. Sums of integers are exact while {@code Σ |x_i x_j| <= 2^24}, so for rows of integers
+ * up to {@value #LARGEST_EXACT_INTEGER} in size.
  *
- * <p><b>Range.</b> Values beyond {@link #LARGEST} could leave float32 when multiplied and summed: whoever fills a panel keeps
- * them out. Products below {@code 2^-149} vanish.
+ * <p><b>Range.</b> Values beyond {@link #LARGEST} could leave float32 when multiplied and summed: whoever fills a panel
+ * keeps them out. Products below {@code 2^-149} vanish.
  *
  * <p><b>Size.</b> {@code 512 d} bytes up to d = {@value #NARROW}, {@code 2,048 d} beyond. Not thread-safe; one owner.
  */
@@ -28,12 +28,18 @@ public abstract class FloatPanel {
     /** Rows of a batch: products of so many rows are summed in registers before they are added to the moment. */
     public static final int ROWS = 128;
 
-    /** Up to this width a moment, of 4 MB, is not much larger than a second-level cache, and one batch at a time as fast as several. */
+    /**
+     * Up to this width a moment, of 4 MB, is not much larger than a second-level cache, and one batch at a time as fast
+     * as several.
+     */
     static final int NARROW = 1_024;
 
     private static final int BATCHES_OF_WIDE_ROWS = 4;
 
-    /** Rows of the moment that one core adds before it takes the next: some 50 microseconds' work for a batch. Whole tiles of any kernel. */
+    /**
+     * Rows of the moment that one core adds before it takes the next: some 50 microseconds' work for a batch. Whole
+     * tiles of any kernel.
+     */
     static final int ROWS_OF_PART = 48;
 
     /** {@code 128 * 362^2 <= 2^24}. */
@@ -106,8 +112,8 @@ public abstract class FloatPanel {
     }
 
     /**
-     * Adds the rows to {@code state}, which is {@code [ sum of rows (d) | packed lower triangle (d(d+1)/2) ]}, and empties
-     * the panel.
+     * Adds the rows to {@code state}, which is {@code [ sum of rows (d) | packed lower triangle (d(d+1)/2) ]}, and
+     * empties the panel.
      */
     public final void drainTo(double[] state) {
         int count = rows;
@@ -135,8 +141,8 @@ public abstract class FloatPanel {
     abstract int parts();
 
     /**
-     * {@code packed[offset ..] += X^T X} of the first {@code count} rows, batch after batch: entry (i, j), j <= i, at {@code i (i + 1) / 2 + j}.
-     * Every entry belongs to one part, and parts may be added at the same time.
+     * {@code packed[offset ..] += X^T X} of the first {@code count} rows, batch after batch: entry (i, j), j <= i, at
+     * {@code i (i + 1) / 2 + j}. Every entry belongs to one part, and parts may be added at the same time.
      */
     abstract void addProducts(double[] packed, int offset, int count, int part);
 }

@@ -1,13 +1,15 @@
 package io.plumbline.linalg;
 
 /**
- * {@code x^(-1/2)} on {@code [b^2, 1]} as a sum of simple fractions, {@code Σ weight_j / (x + shift_j)}: what makes the inverse root of a
- * matrix of solves.
+ * {@code x^(-1/2)} on {@code [b^2, 1]} as a sum of simple fractions, {@code Σ weight_j / (x + shift_j)}: what makes the
+ * inverse root of a matrix of solves.
  *
- * <p>The trapezoidal rule for {@code 2/π ∫ dt / (t^2 + x)} in the coordinate u of {@code t = b sc(u | 1 - b^2)}, Jacobi's elliptic
- * functions (Hale, Higham, Trefethen, doi:10.1137/070700607, section 4). All weights and shifts are positive, so that nothing cancels.
+ * <p>The trapezoidal rule for {@code 2/π ∫ dt / (t^2 + x)} in the coordinate u of {@code t = b sc(u | 1 - b^2)},
+ * Jacobi's elliptic functions (Hale, Higham, Trefethen, doi:10.1137/070700607, section 4). All weights and shifts are
+ * positive, so that nothing cancels.
  *
- * <p><b>Accuracy.</b> Relative error of some 1e-12. <b>Cost.</b> {@code 3 (ln 1/b + 3)} fractions: 9 for b = 1, 27 for 1/400, 50 for 1e-6.
+ * <p><b>Accuracy.</b> Relative error of some 1e-12. <b>Cost.</b> {@code 3 (ln 1/b + 3)} fractions: 9 for b = 1, 27 for
+ * 1/400, 50 for 1e-6.
  */
 public record InverseRoot(double[] shifts, double[] weights) {
 

@@ -10,10 +10,10 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plain kernel beside vector kernels of several shapes: which is fastest once all are compiled. Turns of a millisecond alternate and
- * the best of each counts, in CPU time of the thread, so that other load on the machine matters little. It ends as soon as the
- * fastest is plainly ahead of plain loops and none has become faster for a while: after about a second of warming up, and later where other
- * load keeps the compiler waiting.
+ * The plain kernel beside vector kernels of several shapes: which is fastest once all are compiled. Turns of a
+ * millisecond alternate and the best of each counts, in CPU time of the thread, so that other load on the machine
+ * matters little. It ends as soon as the fastest is plainly ahead of plain loops and none has become faster for a
+ * while: after about a second of warming up, and later where other load keeps the compiler waiting.
  */
 final class KernelTrial {
 

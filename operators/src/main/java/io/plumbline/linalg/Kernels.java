@@ -3,8 +3,8 @@ package io.plumbline.linalg;
 /**
  * The dense products everything else is made of, by the {@link UpdateKernel} of this process.
  *
- * <p>An entry of a product is summed in an order that depends on the inner size alone, so results are deterministic for one
- * kernel; on integer-valued rows every sum below 2^53 is exact in any order.
+ * <p>An entry of a product is summed in an order that depends on the inner size alone, so results are deterministic for
+ * one kernel; on integer-valued rows every sum below 2^53 is exact in any order.
  */
 public final class Kernels {
 
@@ -35,8 +35,8 @@ public final class Kernels {
     }
 
     /**
-     * The half H of {@code A^T B} where that is symmetric, (n x p)^T (n x p): {@code A^T B = H + H^T}, what is above the diagonal and not
-     * in its strip being 0. {@code n p (p + 192)} flops.
+     * The half H of {@code A^T B} where that is symmetric, (n x p)^T (n x p): {@code A^T B = H + H^T}, what is above
+     * the diagonal and not in its strip being 0. {@code n p (p + 192)} flops.
      */
     public static Matrix halfOfSymmetricProduct(Matrix a, Matrix b) {
         requireInner(a.rows(), b.rows(), a, b);
@@ -58,8 +58,8 @@ public final class Kernels {
     }
 
     /**
-     * Adds a product {@code A B} that is symmetric, (p x n)(n x p), without what is above the diagonal and not in its strip: that comes with
-     * {@link #mirror} once all are added. {@code n p (p + 192)} flops.
+     * Adds a product {@code A B} that is symmetric, (p x n)(n x p), without what is above the diagonal and not in its
+     * strip: that comes with {@link #mirror} once all are added. {@code n p (p + 192)} flops.
      */
     public static void addSymmetricProduct(Matrix a, Matrix b, Matrix sum) {
         requireInner(a.columns(), b.rows(), a, b);
@@ -99,7 +99,10 @@ public final class Kernels {
         return product;
     }
 
-    /** Lays out B for products with as many rows in all as said, by the kernel that {@link #multiply} would take for them. */
+    /**
+     * Lays out B for products with as many rows in all as said, by the kernel that {@link #multiply} would take for
+     * them.
+     */
     public static RightFactor rightFactor(Operand b, int rowsInAll) {
         return kernelFor(2.0 * rowsInAll * b.rows() * b.columns()).rightFactor(b);
     }

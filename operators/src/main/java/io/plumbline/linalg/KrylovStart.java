@@ -5,23 +5,24 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ritz vectors from a block Krylov space of a positive semidefinite d x d matrix M, to begin a {@link BlockIteration} with; mostly
- * there is nothing left for that to do.
+ * Ritz vectors from a block Krylov space of a positive semidefinite d x d matrix M, to begin a {@link BlockIteration}
+ * with; mostly there is nothing left for that to do.
  *
- * <p>A block of {@value #BLOCK} vectors is multiplied by M again and again, each product made orthonormal to all before it (Golub
- * and Underwood 1977, doi:10.1016/B978-0-12-587260-7.50018-2). The space that they span holds every polynomial of M times the
- * first block, among them the one that a filter would have to choose. The narrower the block, the higher the polynomials and the fewer vectors
- * it takes: for eigenvalues {@code 1 / i} and a sine of 1e-4 152 at d = 768, r = 32, where 24 at a time take 264, and 248 and not 384 at 2,048, 64. The restriction of M
- * to it falls out of the orthonormalisation; {@link LeadingEigenpairs} decomposes it.
+ * <p>A block of {@value #BLOCK} vectors is multiplied by M again and again, each product made orthonormal to all before
+ * it (Golub and Underwood 1977, doi:10.1016/B978-0-12-587260-7.50018-2). The space that they span holds every
+ * polynomial of M times the first block, among them the one that a filter would have to choose. The narrower the block,
+ * the higher the polynomials and the fewer vectors it takes: for eigenvalues {@code 1 / i} and a sine of 1e-4 152 at d
+ * = 768, r = 32, where 24 at a time take 264, and 248 and not 384 at 2,048, 64. The restriction of M to it falls out of
+ * the orthonormalisation; {@link LeadingEigenpairs} decomposes it.
  *
- * <p>A product is orthogonal to all but the last two blocks, were it not for rounding: these are taken from it first, and then, once it is
- * orthonormal in itself, whatever is left of all.
+ * <p>A product is orthogonal to all but the last two blocks, were it not for rounding: these are taken from it first,
+ * and then, once it is orthonormal in itself, whatever is left of all.
  *
- * <p>The basis lies in strips ({@link TileKernel}): tall ones, a vector per column, and flat ones, which are tiles of them transposed.
- * <b>Cost.</b> {@code 2 d^2} flops a vector, {@code 2 d k^2} to make k of them orthonormal. <b>Size.</b> {@code 8 d (d + 3 k)}
- * bytes.
- * <b>Accuracy.</b> An entry of a product errs by {@code (64 + d / 64) 2^-53 Σ |a_h b_h|}, so that what a combination of k products
- * with weights of length 1 errs by, at most {@code (sqrt(k) (65 + d / 64) + k) 2^-53 ||M||_F}, stays below {@code 6 d 2^-53 ||M||_F}.
+ * <p>The basis lies in strips ({@link TileKernel}): tall ones, a vector per column, and flat ones, which are tiles of
+ * them transposed. <b>Cost.</b> {@code 2 d^2} flops a vector, {@code 2 d k^2} to make k of them orthonormal.
+ * <b>Size.</b> {@code 8 d (d + 3 k)} bytes. <b>Accuracy.</b> An entry of a product errs by {@code (64 + d / 64) 2^-53 Σ
+ * |a_h b_h|}, so that what a combination of k products with weights of length 1 errs by, at most {@code (sqrt(k) (65 +
+ * d / 64) + k) 2^-53 ||M||_F}, stays below {@code 6 d 2^-53 ||M||_F}.
  */
 final class KrylovStart {
 
@@ -44,7 +45,10 @@ final class KrylovStart {
     /** Of the dimension: a space that fills more of it takes longer than filters. */
     private static final double LARGEST_SHARE = 0.4;
 
-    /** Powers of ten that a block takes the residual down by near the end: {@code 1 / i} 0.7, flatter spectra 0.3 to 0.5. */
+    /**
+     * Powers of ten that a block takes the residual down by near the end: {@code 1 / i} 0.7, flatter spectra 0.3 to
+     * 0.5.
+     */
     private static final double USUAL_RATE = 0.7;
 
     private static final double LEAST_RATE = 0.3;
@@ -96,8 +100,8 @@ final class KrylovStart {
     record Found(Matrix vectors, Matrix images, int products) {}
 
     /**
-     * The leading {@code size} Ritz vectors, of which {@code rank} are as good as wanted where the space may grow that far; null
-     * where it holds no {@code size} vectors, or the matrix is too small for them.
+     * The leading {@code size} Ritz vectors, of which {@code rank} are as good as wanted where the space may grow that
+     * far; null where it holds no {@code size} vectors, or the matrix is too small for them.
      *
      * @param start d x s, one start vector per column, or null
      * @param tolerance of the sine of the leading eigenspace
@@ -272,8 +276,8 @@ final class KrylovStart {
     private record Orthonormal(double[] block, double overlap, double[] factor) {}
 
     /**
-     * The product of M and the newest block made orthonormal to the basis and in itself; null where nothing is left of some of
-     * its columns.
+     * The product of M and the newest block made orthonormal to the basis and in itself; null where nothing is left of
+     * some of its columns.
      */
     private @Nullable Orthonormal orthogonal(double[] image) {
         int before = Math.max(blocks - 2, 0);
@@ -294,7 +298,10 @@ final class KrylovStart {
         return made == null ? null : new Orthonormal(made.block(), made.overlap(), rough.factor());
     }
 
-    /** Takes what a block holds of the basis, from a strip on, from it, and makes it orthonormal in itself; null as above. */
+    /**
+     * Takes what a block holds of the basis, from a strip on, from it, and makes it orthonormal in itself; null as
+     * above.
+     */
     private @Nullable Orthonormal orthonormal(double[] block, int firstStrip) {
         layTall(block);
         return orthonormal(block, inside(firstStrip), firstStrip);
@@ -323,7 +330,9 @@ final class KrylovStart {
         return new Orthonormal(orthonormal, overlap, factor);
     }
 
-    /** The block to come beside each vector of the strips from a first one on, itself included: a row for each of these. */
+    /**
+     * The block to come beside each vector of the strips from a first one on, itself included: a row for each of these.
+     */
     private double[] inside(int firstStrip) {
         int count = blocks / BLOCKS_A_STRIP + 1 - firstStrip;
         double[] rows = new double[count * WIDTH * WIDTH];
@@ -357,8 +366,8 @@ final class KrylovStart {
     }
 
     /**
-     * The residual of the leading Ritz vectors: what the basis lacks of M times one of them is {@code R s}, R of the block to come and s
-     * its coordinates in the newest.
+     * The residual of the leading Ritz vectors: what the basis lacks of M times one of them is {@code R s}, R of the
+     * block to come and s its coordinates in the newest.
      */
     private double residual(Matrix vectors, double[] factor) {
         double residual = 0.0;

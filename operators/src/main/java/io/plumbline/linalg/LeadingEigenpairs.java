@@ -4,12 +4,14 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * The leading eigenpairs of a small symmetric n x n matrix, without the other vectors: Householder's reduction to a tridiagonal
- * matrix, its eigenvalues by QL steps (Golub and Van Loan, Matrix Computations, 8.3), and inverse iteration for each wanted vector.
+ * The leading eigenpairs of a small symmetric n x n matrix, without the other vectors: Householder's reduction to a
+ * tridiagonal matrix, its eigenvalues by QL steps (Golub and Van Loan, Matrix Computations, 8.3), and inverse iteration
+ * for each wanted vector.
  *
- * <p><b>Cost.</b> {@code 2 n^3 + 4 n^2 m} flops for m vectors: 2 ms at n = 160, m = 48, where a full decomposition takes 6.
- * <b>Accuracy.</b> That of values is a small multiple of {@code n 2^-53 ||A||}; vectors are orthonormal to rounding, and one whose value
- * is apart from the others by g errs by some {@code n 2^-53 ||A|| / g}. <b>Deterministic.</b>
+ * <p><b>Cost.</b> {@code 2 n^3 + 4 n^2 m} flops for m vectors: 2 ms at n = 160, m = 48, where a full decomposition
+ * takes 6. <b>Accuracy.</b> That of values is a small multiple of {@code n 2^-53 ||A||}; vectors are orthonormal to
+ * rounding, and one whose value is apart from the others by g errs by some {@code n 2^-53 ||A|| / g}.
+ * <b>Deterministic.</b>
  */
 final class LeadingEigenpairs {
 
@@ -22,8 +24,9 @@ final class LeadingEigenpairs {
     private static final int SOLVES = 2;
 
     /**
-     * So many roundings of the largest value beside a value its vector is looked for. Right at it, one of several values that are equal to
-     * rounding would outweigh the others by any number, and all their vectors would be the same one.
+     * So many roundings of the largest value beside a value its vector is looked for. Right at it, one of several
+     * values that are equal to rounding would outweigh the others by any number, and all their vectors would be the
+     * same one.
      */
     private static final double BESIDE = 16.0;
 

@@ -88,7 +88,10 @@ public record Matrix(int rows, int columns, double[] values) {
         return plus(-1.0, other);
     }
 
-    /** Adds a square matrix and its transpose to this one, of the same size, tile by tile: a column at a time would miss the cache. */
+    /**
+     * Adds a square matrix and its transpose to this one, of the same size, tile by tile: a column at a time would miss
+     * the cache.
+     */
     public void addWithTranspose(Matrix half) {
         requireSameShape(half);
         if (rows != columns) {

@@ -1,8 +1,8 @@
 package io.plumbline.linalg;
 
 /**
- * A matrix as it lies in an array: entry (i, j) at {@code offset + i rowStep + j columnStep}. So a transpose or a part needs no
- * copy.
+ * A matrix as it lies in an array: entry (i, j) at {@code offset + i rowStep + j columnStep}. So a transpose or a part
+ * needs no copy.
  */
 public record Operand(double[] values, int offset, int rows, int columns, int rowStep, int columnStep) {
 

@@ -3,8 +3,8 @@ package io.plumbline.linalg;
 import java.util.Arrays;
 
 /**
- * The update in plain loops, for every Java: what {@link RowUpdates} says of arrays that are read at one index is why each row
- * is an array of its own, and why a row of the triangle is summed in one before it is added.
+ * The update in plain loops, for every Java: what {@link RowUpdates} says of arrays that are read at one index is why
+ * each row is an array of its own, and why a row of the triangle is summed in one before it is added.
  */
 final class PlainKernel implements UpdateKernel {
 

@@ -1,14 +1,14 @@
 package io.plumbline.linalg;
 
 /**
- * The right-hand matrix B (m x p) of products {@code C += A B}, laid out once as an {@link UpdateKernel} wants it and then
- * multiplied any number of times, in float64.
+ * The right-hand matrix B (m x p) of products {@code C += A B}, laid out once as an {@link UpdateKernel} wants it and
+ * then multiplied any number of times, in float64.
  *
- * <p>Every entry is a sum over m in the same order whatever rows are multiplied together and by however many {@link Cores}: rows are
- * independent to the last bit.
+ * <p>Every entry is a sum over m in the same order whatever rows are multiplied together and by however many {@link
+ * Cores}: rows are independent to the last bit.
  *
- * <p><b>Size.</b> {@code 8 m p} bytes, {@code p} rounded up to a multiple of 24. <b>Accuracy.</b> An entry errs by at most
- * {@code (m + 1) 2^-53 Σ |a_h b_h|}. Immutable and thread-safe.
+ * <p><b>Size.</b> {@code 8 m p} bytes, {@code p} rounded up to a multiple of 24. <b>Accuracy.</b> An entry errs by at
+ * most {@code (m + 1) 2^-53 Σ |a_h b_h|}. Immutable and thread-safe.
  */
 public abstract class RightFactor {
 
@@ -42,7 +42,9 @@ public abstract class RightFactor {
         addProduct(a, c, 0, columns);
     }
 
-    /** As {@link #addProduct(Operand, double[])} into a part of a larger matrix, whose rows are {@code stride} apart. */
+    /**
+     * As {@link #addProduct(Operand, double[])} into a part of a larger matrix, whose rows are {@code stride} apart.
+     */
     final void addProduct(Operand a, double[] c, int offset, int stride) {
         if (a.columns() != rows
                 || stride < columns

@@ -12,11 +12,11 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that falls into parts, which its owner and helpers from the common pool take one after the other; as often as wanted, and
- * from the second time on without allocating anything.
+ * Work that falls into parts, which its owner and helpers from the common pool take one after the other; as often as
+ * wanted, and from the second time on without allocating anything.
  *
- * <p>Its owner waits for helpers that have begun, and for no others: a pool whose threads have seconds of something else to do holds
- * nobody up. A helper that comes late finds the work closed, or helps with what is open by then.
+ * <p>Its owner waits for helpers that have begun, and for no others: a pool whose threads have seconds of something
+ * else to do holds nobody up. A helper that comes late finds the work closed, or helps with what is open by then.
  *
  * <p>One thread at a time may call {@link #each}.
  */

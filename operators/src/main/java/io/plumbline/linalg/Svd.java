@@ -8,8 +8,8 @@ import org.ojalgo.matrix.store.R064Store;
  * The singular value decomposition {@code A = U diag(s) V^T} of a small dense matrix, singular values descending.
  *
  * <p>For A of n x m and {@code q = min(n, m)}: {@code left} is n x q, {@code right} is m x q, one singular vector per
- * column. Backward stable. Cost about {@code 20 q^2 max(n, m)} flops (ojAlgo: 6 ms at 128 x 128); for a tall matrix take
- * {@link TriangularFactor} first.
+ * column. Backward stable. Cost about {@code 20 q^2 max(n, m)} flops (ojAlgo: 6 ms at 128 x 128); for a tall matrix
+ * take {@link TriangularFactor} first.
  */
 public record Svd(Matrix left, double[] values, Matrix right) {
 

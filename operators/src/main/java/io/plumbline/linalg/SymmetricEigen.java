@@ -4,7 +4,8 @@ package io.plumbline.linalg;
  * The full eigendecomposition {@code A = V diag(w) V^T} of a symmetric matrix, eigenvalues descending.
  *
  * <p>{@code vectors} holds one eigenvector per column, in the order of {@code values}. Backward stable: the error of an
- * eigenvalue is a small multiple of {@code 2^-53 ||A||}. Cost about {@code 9 d^3} flops ({@link SymmetricEigensolver} says by what).
+ * eigenvalue is a small multiple of {@code 2^-53 ||A||}. Cost about {@code 9 d^3} flops ({@link SymmetricEigensolver}
+ * says by what).
  */
 public record SymmetricEigen(double[] values, Matrix vectors) {
 

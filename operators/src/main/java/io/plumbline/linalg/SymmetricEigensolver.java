@@ -1,8 +1,9 @@
 package io.plumbline.linalg;
 
 /**
- * Full eigendecomposition of a symmetric matrix by some library. {@link Eigensolvers} chooses one for the process; providers are
- * found by {@link java.util.ServiceLoader}, and used only where {@code -Dplumbline.kernel=native} asks for one. Thread-safe.
+ * Full eigendecomposition of a symmetric matrix by some library. {@link Eigensolvers} chooses one for the process;
+ * providers are found by {@link java.util.ServiceLoader}, and used only where {@code -Dplumbline.kernel=native} asks
+ * for one. Thread-safe.
  */
 public interface SymmetricEigensolver {
 

@@ -5,32 +5,38 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leading eigenspace of a positive semidefinite d x d matrix M without the rest of its spectrum, and what is certain of both.
+ * The leading eigenspace of a positive semidefinite d x d matrix M without the rest of its spectrum, and what is
+ * certain of both.
  *
- * <p>Found by a {@link KrylovStart} and, where that does not suffice, {@link BlockIteration}; what it found is then <b>proven</b>, since an iteration cannot know of an eigenvector that
- * it never saw, and Ritz values are lower estimates. Let W (d x q, q >= r) be Ritz vectors with values Theta, residual
- * {@code R = M W - W Theta}, and C the restriction of M to the complement of W.
+ * <p>Found by a {@link KrylovStart} and, where that does not suffice, {@link BlockIteration}; what it found is then
+ * <b>proven</b>, since an iteration cannot know of an eigenvector that it never saw, and Ritz values are lower
+ * estimates. Let W (d x q, q >= r) be Ritz vectors with values Theta, residual {@code R = M W - W Theta}, and C the
+ * restriction of M to the complement of W.
  * <ol>
  *   <li>{@code sigma I - M + W Theta W^T} is factored by Cholesky. In the basis (W, complement) it is
  *       {@code [[sigma I, -B^T], [-B, sigma I - C]]}, so a success proves {@code lambda_max(C) < sigma}.
- *   <li>For {@code x > sigma} the number of eigenvalues of M above x is that of positive eigenvalues of the Schur complement
- *       {@code Theta - x I + B^T (x I - C)^-1 B <= Theta - x I + R^T R / (x - sigma)} (Haynsworth 1968). So with any
- *       {@code x_0 > sigma}, {@code lambda_i(M) <= max(x_0, lambda_i(Theta + R^T R / (x_0 - sigma)))} for i <= q, and
- *       {@code lambda_i(M) <= sigma} after.
+ *   <li>For {@code x > sigma} the number of eigenvalues of M above x is that of positive eigenvalues of the Schur
+ * complement {@code Theta - x I + B^T (x I - C)^-1 B <= Theta - x I + R^T R / (x - sigma)} (Haynsworth 1968). So with
+ * any {@code x_0 > sigma}, {@code lambda_i(M) <= max(x_0, lambda_i(Theta + R^T R / (x_0 - sigma)))} for i <= q, and
+ * {@code lambda_i(M) <= sigma} after.
  *   <li>Davis and Kahan's sine theorem (1970, doi:10.1137/0707001): with the bound u of lambda_{r+1} from 2.,
  *       {@code ||sin angle(V, leading eigenspace)||_F <= ||M V - V Theta_r||_F / (theta_r - u)}.
  * </ol>
- * All three allow for rounding: {@code (d + 3) 2^-53} of the trace for the Cholesky factorisation (Higham, Accuracy and Stability,
- * theorem 10.5), or {@link FloatDefiniteness#share} of it where the factorisation is done in float32, and {@code 6 d 2^-53 ||M||_F} for
- * products.
+ * All three allow for rounding: {@code (d + 3) 2^-53} of the trace for the Cholesky factorisation (Higham, Accuracy and
+ * Stability, theorem 10.5), or {@link FloatDefiniteness#share} of it where the factorisation is done in float32, and
+ * {@code 6 d 2^-53 ||M||_F} for products.
  *
- * <p><b>Cost.</b> Some 3 r + 60 products of M and a vector where r is small beside d, else 8 to 15 with a block of 1.5 r, and {@code d^3 / 3} for the proof. <b>Size.</b> About {@code 12 d^2} bytes
- * while it works. <b>Deterministic</b>: depends on M and the start alone. The start says how fast it goes
- * and, within {@link #sineBound()}, the last digits. Immutable.
+ * <p><b>Cost.</b> Some 3 r + 60 products of M and a vector where r is small beside d, else 8 to 15 with a block of 1.5
+ * r, and {@code d^3 / 3} for the proof. <b>Size.</b> About {@code 12 d^2} bytes while it works. <b>Deterministic</b>:
+ * depends on M and the start alone. The start says how fast it goes and, within {@link #sineBound()}, the last digits.
+ * Immutable.
  */
 public final class TopEigenspace {
 
-    /** Products of M with a block before it is given up: at d = 768 as long as a full decomposition takes, below that several times as long. */
+    /**
+     * Products of M with a block before it is given up: at d = 768 as long as a full decomposition takes, below that
+     * several times as long.
+     */
     private static final int MOST_BLOCKS = 120;
 
     /** Columns that a product handles together ({@link VectorRightFactor}); a block of a multiple of it wastes none. */
@@ -79,10 +85,11 @@ public final class TopEigenspace {
     }
 
     /**
-     * The leading eigenspace, proven to within {@code tolerance}; empty where that takes too long, since eigenvalues r and r + 1
-     * lie too close to each other. Then a full decomposition ({@link SymmetricEigen}) must do.
+     * The leading eigenspace, proven to within {@code tolerance}; empty where that takes too long, since eigenvalues r
+     * and r + 1 lie too close to each other. Then a full decomposition ({@link SymmetricEigen}) must do.
      *
-     * <p>Where both are equal to rounding there is a result too, and its {@link #sineBound()} is infinite: any basis would do.
+     * <p>Where both are equal to rounding there is a result too, and its {@link #sineBound()} is infinite: any basis
+     * would do.
      *
      * @param psd positive semidefinite, not changed
      * @param rank in 1 .. d - 1
@@ -149,8 +156,8 @@ public final class TopEigenspace {
     }
 
     /**
-     * Ritz values, descending, at least r + 1 of them: lower bounds of the leading eigenvalues, and up to r + 1 equal to them but
-     * for the square of {@link #sineBound()}, about. Not copied.
+     * Ritz values, descending, at least r + 1 of them: lower bounds of the leading eigenvalues, and up to r + 1 equal
+     * to them but for the square of {@link #sineBound()}, about. Not copied.
      */
     public double[] values() {
         return values;
@@ -177,8 +184,8 @@ public final class TopEigenspace {
     }
 
     /**
-     * Proven upper bound of {@code ||sin angle||_F} between the space of {@link #vectors()} and the leading eigenspace; infinite
-     * where eigenvalues r and r + 1 are equal to rounding.
+     * Proven upper bound of {@code ||sin angle||_F} between the space of {@link #vectors()} and the leading eigenspace;
+     * infinite where eigenvalues r and r + 1 are equal to rounding.
      */
     public double sineBound() {
         return sineBound;

@@ -6,14 +6,15 @@ import java.util.Arrays;
  * The upper triangular R of a QR factorisation {@code X = Q R} of a tall matrix, without Q.
  *
  * <p>{@code R^T R = X^T X}, so R has the singular values and the right singular vectors of X: for the weights of a
- * decoder (one feature per row) these are the singular directions of the dictionary in the target space. The shorter way,
- * an eigendecomposition of {@code X^T X}, squares the condition number and cannot tell singular values below
+ * decoder (one feature per row) these are the singular directions of the dictionary in the target space. The shorter
+ * way, an eigendecomposition of {@code X^T X}, squares the condition number and cannot tell singular values below
  * {@code 1e-8} of the largest from zero; at 2 n d^2 flops against n d^2 this one costs little more and can.
  *
- * <p>Householder reflections, folded in block of rows after block of rows: backward stable. Those of {@value TileKernel#WIDTH} columns
- * are applied together as {@code I - V T V^T} (Schreiber and Van Loan 1989, doi:10.1137/0910005), in tiles as they lie
- * ({@link TileKernel}). A very tall matrix is cut into {@value #PARTS} parts whose triangles are folded into one, so that all cores
- * work; what the parts are depends on the shape alone, and so do the bits of R.
+ * <p>Householder reflections, folded in block of rows after block of rows: backward stable. Those of {@value
+ * TileKernel#WIDTH} columns are applied together as {@code I - V T V^T} (Schreiber and Van Loan 1989,
+ * doi:10.1137/0910005), in tiles as they lie ({@link TileKernel}). A very tall matrix is cut into {@value #PARTS} parts
+ * whose triangles are folded into one, so that all cores work; what the parts are depends on the shape alone, and so do
+ * the bits of R.
  *
  * <p><b>Size.</b> {@code 4 d^2} bytes and {@code 8 d} {@value #BLOCK} for each part, however many rows there are.
  */
@@ -160,7 +161,10 @@ public final class TriangularFactor {
         }
     }
 
-    /** Makes the reflector (1, v) of a column that takes (alpha, below) to (beta, 0), puts beta in alpha's place and returns its weight. */
+    /**
+     * Makes the reflector (1, v) of a column that takes (alpha, below) to (beta, 0), puts beta in alpha's place and
+     * returns its weight.
+     */
     private static double reflector(double[] column, int rows, double[] top, int at) {
         double largest = Math.abs(top[at]);
         for (int row = 0; row < rows; row++) {

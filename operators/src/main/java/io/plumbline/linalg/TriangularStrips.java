@@ -1,18 +1,19 @@
 package io.plumbline.linalg;
 
 /**
- * An upper triangular matrix R in strips of {@value TileKernel#WIDTH} columns, each with its rows one after the other down to the
- * diagonal: a piece of a strip is either factor of a {@code C += A^T B} as it lies, so nothing is laid out anew for a product.
+ * An upper triangular matrix R in strips of {@value TileKernel#WIDTH} columns, each with its rows one after the other
+ * down to the diagonal: a piece of a strip is either factor of a {@code C += A^T B} as it lies, so nothing is laid out
+ * anew for a product.
  *
  * <p>What is not eliminated yet is held negative, so that a product is added to it.
  *
- * <p>It is filled up to whole strips with the identity. Rows of {@value #BLOCK} strips are eliminated from all others together, so
- * that the pieces of a product stay in the caches.
+ * <p>It is filled up to whole strips with the identity. Rows of {@value #BLOCK} strips are eliminated from all others
+ * together, so that the pieces of a product stay in the caches.
  *
  * <p><b>Accuracy.</b> That of substitution, row by row: no block is inverted, only each entry of the diagonal.
  *
- * <p>Results are the same to the last bit for any number of threads: what a tile is made of, and in which order, depends on its
- * place alone.
+ * <p>Results are the same to the last bit for any number of threads: what a tile is made of, and in which order,
+ * depends on its place alone.
  */
 final class TriangularStrips {
 
@@ -68,8 +69,8 @@ final class TriangularStrips {
     }
 
     /**
-     * The factor of the n x n matrix whose negative is in strips, which become the factor's; what fills the last one is -1 on the
-     * diagonal.
+     * The factor of the n x n matrix whose negative is in strips, which become the factor's; what fills the last one is
+     * -1 on the diagonal.
      *
      * @throws ArithmeticException if a pivot is not positive
      */
@@ -194,8 +195,8 @@ final class TriangularStrips {
     }
 
     /**
-     * {@code C := -R^-T C} for strips C of {@value TileKernel#WIDTH} columns and {@link #rows()} rows. {@code n^2} flops a column,
-     * {@code (n - z)^2} where the first z rows of all of them are 0.
+     * {@code C := -R^-T C} for strips C of {@value TileKernel#WIDTH} columns and {@link #rows()} rows. {@code n^2}
+     * flops a column, {@code (n - z)^2} where the first z rows of all of them are 0.
      */
     void solve(double[][] columns) {
         int count = strips.length;
@@ -230,8 +231,8 @@ final class TriangularStrips {
     }
 
     /**
-     * Makes R to {@code P R^T P}, P what reverses the order, in its place: upper triangular too, and its {@link #solve} is
-     * {@code P R^-1 P}. Twice leaves R as it was.
+     * Makes R to {@code P R^T P}, P what reverses the order, in its place: upper triangular too, and its {@link #solve}
+     * is {@code P R^-1 P}. Twice leaves R as it was.
      */
     void turnRound() {
         int last = strips.length - 1;
@@ -252,7 +253,10 @@ final class TriangularStrips {
         }
     }
 
-    /** Tiles of {@value TileKernel#WIDTH} rows, both reflected in their other diagonal; the same one is reflected in its place. */
+    /**
+     * Tiles of {@value TileKernel#WIDTH} rows, both reflected in their other diagonal; the same one is reflected in its
+     * place.
+     */
     private static void exchange(double[] one, int at, double[] other, int of) {
         boolean same = one == other && at == of;
         for (int row = 0; row < WIDTH; row++) {

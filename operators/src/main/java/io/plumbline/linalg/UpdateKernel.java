@@ -1,12 +1,14 @@
 package io.plumbline.linalg;
 
 /**
- * The rank-n update {@code M += X^T X}, which is nearly all the work of watching a site: {@code n d (d + 1)} flops for n rows.
+ * The rank-n update {@code M += X^T X}, which is nearly all the work of watching a site: {@code n d (d + 1)} flops for
+ * n rows.
  *
  * <p>And the product {@code C += A B}, which is most of the work of encoding and refitting.
  *
- * <p>There are two: plain loops, and the vector instructions of the processor. They agree up to rounding, and to the last bit on
- * integers within the limits of {@link FloatPanel} and {@link DoublePanel}. {@link UpdateKernels} says which one runs.
+ * <p>There are two: plain loops, and the vector instructions of the processor. They agree up to rounding, and to the
+ * last bit on integers within the limits of {@link FloatPanel} and {@link DoublePanel}. {@link UpdateKernels} says
+ * which one runs.
  *
  * <p>Immutable and thread-safe; the panels are not.
  */

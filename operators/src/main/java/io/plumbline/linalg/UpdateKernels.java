@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses the {@link UpdateKernel} of this process, once, when it is first asked for.
  *
- * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to the last
- * bit, and a trial ({@link KernelTrial}) shows it to be faster; of the shapes that the machine allows for its tiles, the one that is fastest in
- * that trial. The system property {@value #PROPERTY} forces one of the two,
- * or a native library for what neither does well. Where a trial found the vector kernel no faster it is held again ten minutes later
- * ({@link StandingChoice}).
+ * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to
+ * the last bit, and a trial ({@link KernelTrial}) shows it to be faster; of the shapes that the machine allows for its
+ * tiles, the one that is fastest in that trial. The system property {@value #PROPERTY} forces one of the two, or a
+ * native library for what neither does well. Where a trial found the vector kernel no faster it is held again ten
+ * minutes later ({@link StandingChoice}).
  */
 public final class UpdateKernels {
 
@@ -28,7 +28,10 @@ public final class UpdateKernels {
     static final String PLAIN = "plain";
     static final String VECTOR = "vector";
 
-    /** Full eigendecompositions by a native library ({@link SymmetricEigensolver}), everything else by the faster of the two. */
+    /**
+     * Full eigendecompositions by a native library ({@link SymmetricEigensolver}), everything else by the faster of the
+     * two.
+     */
     static final String NATIVE = "native";
 
     static final UpdateKernel PLAIN_KERNEL = new PlainKernel();

@@ -4,8 +4,9 @@ import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link VectorFloatTiles} in float64, rows {@value TileKernel#WIDTH} entries apart. Not one with it: the vector classes have no common type with lanes of any kind, and a detour through one would put objects where registers
- * should be.
+ * {@link VectorFloatTiles} in float64, rows {@value TileKernel#WIDTH} entries apart. Not one with it: the vector
+ * classes have no common type with lanes of any kind, and a detour through one would put objects where registers should
+ * be.
  */
 final class VectorDoubleTiles {
 

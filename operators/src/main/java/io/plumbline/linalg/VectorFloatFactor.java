@@ -4,8 +4,9 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * B in strips of {@value FloatTileKernel#WIDTH} columns, which are read one after the other while the block of A stays in the second-level
- * cache. A square of the product is summed in registers over {@value #INNER} entries and then added to what was summed before.
+ * B in strips of {@value FloatTileKernel#WIDTH} columns, which are read one after the other while the block of A stays
+ * in the second-level cache. A square of the product is summed in registers over {@value #INNER} entries and then added
+ * to what was summed before.
  */
 final class VectorFloatFactor extends FloatFactor {
 

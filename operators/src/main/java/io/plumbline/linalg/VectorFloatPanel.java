@@ -8,8 +8,8 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * Rows in strips of {@value FloatTileKernel#WIDTH} columns; products in squares of strips, see {@link FloatTileKernel}.
  *
- * <p>Squares are folded into the moment by a loop of their own, which converts with the vector instruction: JDK 17 does not find it by
- * itself in a plain loop, and the fold is what is left when the products are fast.
+ * <p>Squares are folded into the moment by a loop of their own, which converts with the vector instruction: JDK 17 does
+ * not find it by itself in a plain loop, and the fold is what is left when the products are fast.
  */
 final class VectorFloatPanel extends FloatPanel {
 
@@ -22,8 +22,8 @@ final class VectorFloatPanel extends FloatPanel {
     private static final VectorSpecies<Double> DOUBLES = DoubleVector.SPECIES_PREFERRED;
 
     /**
-     * As wide as the doubles: of a vector the first half is converted. Never one half as wide, see {@link VectorTiles}; so a vector is read
-     * beyond what is asked for, and arrays are as much longer.
+     * As wide as the doubles: of a vector the first half is converted. Never one half as wide, see {@link VectorTiles};
+     * so a vector is read beyond what is asked for, and arrays are as much longer.
      */
     private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
 
@@ -35,8 +35,8 @@ final class VectorFloatPanel extends FloatPanel {
     private final FloatTileKernel kernel;
 
     /**
-     * An array for each batch. In one, those of d = 2,048 were 4 MiB: half of a region of G1 as the launcher sets it, which makes it a piece
-     * of the old generation that takes a whole one.
+     * An array for each batch. In one, those of d = 2,048 were 4 MiB: half of a region of G1 as the launcher sets it,
+     * which makes it a piece of the old generation that takes a whole one.
      */
     private final float[][] batches;
 

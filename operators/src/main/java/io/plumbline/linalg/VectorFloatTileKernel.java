@@ -4,8 +4,8 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Squares in tiles of the shape it is given, tiles of eight rows by eight by three vectors or by eight by one. Every shape gives the same bits, see
- * {@link VectorFloatTiles}.
+ * Squares in tiles of the shape it is given, tiles of eight rows by eight by three vectors or by eight by one. Every
+ * shape gives the same bits, see {@link VectorFloatTiles}.
  */
 final class VectorFloatTileKernel implements FloatTileKernel {
 

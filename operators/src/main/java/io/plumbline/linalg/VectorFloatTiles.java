@@ -4,15 +4,17 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The loops that all fast products of floats are made of: {@code C += A^T B} for a tile C of a few rows by a few vectors, whose sums stay in
- * registers over {@code count} rows of A and B. All of them have {@value FloatTileKernel#WIDTH} columns, which lie side by side, so that
- * the distance between rows is a constant: with the distance as an argument the JVM's compiler checks every index in the loop.
+ * The loops that all fast products of floats are made of: {@code C += A^T B} for a tile C of a few rows by a few
+ * vectors, whose sums stay in registers over {@code count} rows of A and B. All of them have {@value
+ * FloatTileKernel#WIDTH} columns, which lie side by side, so that the distance between rows is a constant: with the
+ * distance as an argument the JVM's compiler checks every index in the loop.
  *
- * <p>Which shape is fastest depends on the number of vector registers, so {@link VectorFloatTileKernel} takes one. <b>An entry is the same to the
- * last bit in all of them</b>, and with vectors of any length: products are added one after the other, each with one rounding.
+ * <p>Which shape is fastest depends on the number of vector registers, so {@link VectorFloatTileKernel} takes one.
+ * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
+ * after the other, each with one rounding.
  *
- * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a conversion to double
- * inside, the JVM's first compiler gives up on the method and it is interpreted for good.
+ * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a
+ * conversion to double inside, the JVM's first compiler gives up on the method and it is interpreted for good.
  */
 final class VectorFloatTiles {
 

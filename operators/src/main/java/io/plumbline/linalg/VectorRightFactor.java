@@ -5,8 +5,8 @@ import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * B in strips of {@value TileKernel#WIDTH} columns, which are read one after the other; A in strips of as many rows, some of which stay in the
- * second-level cache. A square of C is summed in registers over {@value #INNER} entries.
+ * B in strips of {@value TileKernel#WIDTH} columns, which are read one after the other; A in strips of as many rows,
+ * some of which stay in the second-level cache. A square of C is summed in registers over {@value #INNER} entries.
  */
 final class VectorRightFactor extends RightFactor {
 
@@ -28,8 +28,8 @@ final class VectorRightFactor extends RightFactor {
     private static final int ENTRIES_WORTH_SHARING = 1 << 13;
 
     /**
-     * What a thread lays A out in, and sums. Made anew for every product it would be zeroed and pass through the caches each time, which
-     * took as long as a third of a product of few columns.
+     * What a thread lays A out in, and sums. Made anew for every product it would be zeroed and pass through the caches
+     * each time, which took as long as a third of a product of few columns.
      */
     private static final ThreadLocal<Room> ROOM = ThreadLocal.withInitial(Room::new);
 

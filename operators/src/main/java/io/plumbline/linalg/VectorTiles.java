@@ -6,16 +6,19 @@ import jdk.incubator.vector.FloatVector;
 /**
  * What the vector kernels share: the shape of the tiles whose sums stay in registers.
  *
- * <p><b>Vectors of one length.</b> The vector kernels use vectors of the preferred length alone, and hand none to a method of their own. The JVM's
- * compiler learns from a profile which class a vector has, and that profile belongs to the library's method, for all callers: once
- * vectors of two lengths have been stored, it no longer knows which one a loop stores, and makes each sum in the loop an object, 50 times
- * slower, for as long as the process lives.
+ * <p><b>Vectors of one length.</b> The vector kernels use vectors of the preferred length alone, and hand none to a
+ * method of their own. The JVM's compiler learns from a profile which class a vector has, and that profile belongs to
+ * the library's method, for all callers: once vectors of two lengths have been stored, it no longer knows which one a
+ * loop stores, and makes each sum in the loop an object, 50 times slower, for as long as the process lives.
  */
 enum VectorTiles {
     /** 24 sums, for machines with 32 vector registers: those with vectors of 512 bits, and all of ARM. */
     EIGHT_BY_THREE(8, 3),
 
-    /** 12 sums, for 16 registers. With 8 by 3, or 4 by 3, of them sums are put aside and fetched again, at half the speed. */
+    /**
+     * 12 sums, for 16 registers. With 8 by 3, or 4 by 3, of them sums are put aside and fetched again, at half the
+     * speed.
+     */
     SIX_BY_TWO(6, 2);
 
     private static final int BITS = FloatVector.SPECIES_PREFERRED.vectorBitSize();

@@ -5,11 +5,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A large row-major matrix that is read and not changed: held as float32 where every value is one, which is how nearly every file
- * has the weights of a dictionary, else as float64. Whichever it is, the values are the same and so are results made of them.
+ * A large row-major matrix that is read and not changed: held as float32 where every value is one, which is how nearly
+ * every file has the weights of a dictionary, else as float64. Whichever it is, the values are the same and so are
+ * results made of them.
  *
- * <p>Two of the same values are equal, since how they are held follows from them. <b>Size.</b> 4 or 8 bytes a value. Immutable as long
- * as nobody writes to an array handed over; any number of threads.
+ * <p>Two of the same values are equal, since how they are held follows from them. <b>Size.</b> 4 or 8 bytes a value.
+ * Immutable as long as nobody writes to an array handed over; any number of threads.
  */
 public final class Weights {
 
@@ -94,7 +95,10 @@ public final class Weights {
         loops().widen(single, from, target, at, count);
     }
 
-    /** Puts {@code count} values at the buffer's position as float32 in its byte order, rounded to nearest where they are none. */
+    /**
+     * Puts {@code count} values at the buffer's position as float32 in its byte order, rounded to nearest where they
+     * are none.
+     */
     public void putFloats(int from, int count, ByteBuffer target) {
         if (floats != null) {
             target.asFloatBuffer().put(floats, from, count);

@@ -1,6 +1,8 @@
 package io.plumbline.linalg;
 
-/** Stretches of floats in float64 arithmetic. Twins agree to the last bit where nothing is summed up over the stretch. */
+/**
+ * Stretches of floats in float64 arithmetic. Twins agree to the last bit where nothing is summed up over the stretch.
+ */
 interface WideRows {
 
     /** {@code y += factor * x}, product and sum each rounded. */

@@ -7,15 +7,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How alike the requests of clean traffic are, which the requests of a window are compared with. Made once for a baseline.
+ * How alike the requests of clean traffic are, which the requests of a window are compared with. Made once for a
+ * baseline.
  *
- * <p><b>Tolerance.</b> Two rows are taken for copies when their squared distance is at most a quarter of what one row in ten has
- * to the nearest row of another request, and at most {@value #NEAREST_COPY} of the median distance of two rows. Rows that the
- * baseline itself repeats are left out of that tenth. On recorded English the tenth is about .1, and 44 of 9,273 rows are within
- * .02 of a row of another request.
+ * <p><b>Tolerance.</b> Two rows are taken for copies when their squared distance is at most a quarter of what one row
+ * in ten has to the nearest row of another request, and at most {@value #NEAREST_COPY} of the median distance of two
+ * rows. Rows that the baseline itself repeats are left out of that tenth. On recorded English the tenth is about .1,
+ * and 44 of 9,273 rows are within .02 of a row of another request.
  *
- * <p>Means of requests were not taken to compare requests by: corrected for their sampling error, the distance of one pair in
- * a hundred of different requests was as small as that of two halves of one request, at 50 rows a half, on four recordings.
+ * <p>Means of requests were not taken to compare requests by: corrected for their sampling error, the distance of one
+ * pair in a hundred of different requests was as small as that of two halves of one request, at 50 rows a half, on four
+ * recordings.
  *
  * @param tolerance squared distance of two copies of a row, in units of the median over pairs of rows
  * @param effect how much the rows of a clean request resemble each other; null without rows

@@ -5,21 +5,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sampled rows of a window without its repeats. A prompt that was sent twenty times counts once: of copies the request with
- * the most sampled rows stays, and of rows that requests have in common one.
+ * The sampled rows of a window without its repeats. A prompt that was sent twenty times counts once: of copies the
+ * request with the most sampled rows stays, and of rows that requests have in common one.
  *
- * <p>A decoder that is judged on a copy of what it was fitted on looks as good as it will never be again. Names do not tell:
- * copies have names and times of their own. So contents are compared ({@link RowContents}).
+ * <p>A decoder that is judged on a copy of what it was fitted on looks as good as it will never be again. Names do not
+ * tell: copies have names and times of their own. So contents are compared ({@link RowContents}).
  *
- * <p><b>Copies.</b> Two requests are joined when the rows they share are half of those that two copies would share at this sampling
- * rate, and one at least: of two copies of L rows sampled at rate q about {@code q^2 L} are in both samples. Joins are transitive.
+ * <p><b>Copies.</b> Two requests are joined when the rows they share are half of those that two copies would share at
+ * this sampling rate, and one at least: of two copies of L rows sampled at rate q about {@code q^2 L} are in both
+ * samples. Joins are transitive.
  *
- * <p><b>A common opening</b> (a system prompt) is no copy. Where more than a quarter of the requests are joined and they have more
- * rows of their own than copies leave ({@code (1 - q)^(n - 1)} of the rows of n copies are seen once), the contents that most of
- * them hold join nothing any more. Where that cannot be told apart they stay joined.
+ * <p><b>A common opening</b> (a system prompt) is no copy. Where more than a quarter of the requests are joined and
+ * they have more rows of their own than copies leave ({@code (1 - q)^(n - 1)} of the rows of n copies are seen once),
+ * the contents that most of them hold join nothing any more. Where that cannot be told apart they stay joined.
  *
- * <p><b>Mixed rows.</b> Where the rows of clean requests resemble each other and those of this window's requests do not, the rows
- * are not those of the requests they are named after, and no split by requests keeps what belongs together on one side.
+ * <p><b>Mixed rows.</b> Where the rows of clean requests resemble each other and those of this window's requests do
+ * not, the rows are not those of the requests they are named after, and no split by requests keeps what belongs
+ * together on one side.
  *
  * @param rows what is left, in the given order
  * @param requests how many requests are left

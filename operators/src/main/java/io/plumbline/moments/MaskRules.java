@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which rows of a site enter no sum: those of special tokens, and those far longer than the others.
  *
- * <p>A BOS or CLS token, or a token that a model uses as an attention sink, can be a hundred times as long as the rest: one
- * in a hundred then holds most of a window's energy, and the active subspace is about that token.
+ * <p>A BOS or CLS token, or a token that a model uses as an attention sink, can be a hundred times as long as the rest:
+ * one in a hundred then holds most of a window's energy, and the active subspace is about that token.
  *
  * @param tokenIds ids to leave out, ascending, each once; empty: none
  * @param normCap rows longer than this many times the baseline's median row are left out, more than 1; null: none

@@ -8,10 +8,10 @@ import java.util.TreeMap;
 /**
  * The median of the norms of any number of rows, from a histogram whose bins are 0.1 % wide.
  *
- * <p>The bin of a norm is the top bits of its float64: exponent and the first {@value #MANTISSA_BITS} bits of the mantissa. The
- * answer is the middle of the bin that holds the lower median, so it is within 0.05 % of it, and the same in whatever order the
- * rows came. <b>Size.</b> One entry per bin that occurs, 1,024 per doubling: rows within a factor of 1,000 take at most some
- * 10,000. Not thread-safe.
+ * <p>The bin of a norm is the top bits of its float64: exponent and the first {@value #MANTISSA_BITS} bits of the
+ * mantissa. The answer is the middle of the bin that holds the lower median, so it is within 0.05 % of it, and the same
+ * in whatever order the rows came. <b>Size.</b> One entry per bin that occurs, 1,024 per doubling: rows within a factor
+ * of 1,000 take at most some 10,000. Not thread-safe.
  */
 public final class MedianNorm {
 

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Which requests hold which contents, and which of them are joined as copies of each other; for {@link DistinctRequests}. */
+/**
+ * Which requests hold which contents, and which of them are joined as copies of each other; for {@link
+ * DistinctRequests}.
+ */
 final class RequestContents {
 
     /** Copies share half of what they would share at most. */
@@ -144,7 +147,9 @@ final class RequestContents {
         });
     }
 
-    /** Returns of joined requests the one with the most rows, and of equal contents the rows of the earliest request. */
+    /**
+     * Returns of joined requests the one with the most rows, and of equal contents the rows of the earliest request.
+     */
     List<SampledRow> withoutRepeats(int[] joined) {
         // A known one first: rows like those the decoder in service was fitted on are no rows to judge by.
         Comparator<Integer> first = Comparator.comparing((Integer of) -> !known.contains(names.get(of)));

@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * How much rows of one request resemble each other: the intraclass correlation of the rows, from the one-way analysis of variance
- * with the traces of the matrices, {@code rho = (F - 1) / (F - 1 + n0)}.
+ * How much rows of one request resemble each other: the intraclass correlation of the rows, from the one-way analysis
+ * of variance with the traces of the matrices, {@code rho = (F - 1) / (F - 1 + n0)}.
  *
- * <p>The spread that chance gives it comes from {@value #SHUFFLES} shuffles of the rows over the requests. Rows of more than
- * {@value #LONGEST} median lengths are shortened to that, so that first tokens of enormous length do not hide the others.
- * {@code O(N d)} flops a shuffle.
+ * <p>The spread that chance gives it comes from {@value #SHUFFLES} shuffles of the rows over the requests. Rows of more
+ * than {@value #LONGEST} median lengths are shortened to that, so that first tokens of enormous length do not hide the
+ * others. {@code O(N d)} flops a shuffle.
  *
  * @param correlation at most 1; 0 where the rows of a request are no more alike than others
  * @param chance standard deviation of the correlation where rows are dealt out at random
@@ -24,7 +24,10 @@ record RequestEffect(double correlation, double chance) {
     private static final int SHUFFLES = 20;
     private static final double LONGEST = 4.0;
 
-    /** Rows of two requests or more; without rows to compare within a request the correlation is 0 and its chance infinite. */
+    /**
+     * Rows of two requests or more; without rows to compare within a request the correlation is 0 and its chance
+     * infinite.
+     */
     static RequestEffect of(List<SampledRow> rows) {
         Map<Long, Integer> numbers = new LinkedHashMap<>();
         int[] requests = new int[rows.size()];

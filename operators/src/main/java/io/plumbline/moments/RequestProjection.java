@@ -6,14 +6,14 @@ import io.plumbline.linalg.Operand;
 import io.plumbline.linalg.RightFactor;
 
 /**
- * The few directions along which the rows of a request are added up: what is kept of it is {@code B sum x} with a basis {@code B} of p
- * rows.
+ * The few directions along which the rows of a request are added up: what is kept of it is {@code B sum x} with a basis
+ * {@code B} of p rows.
  *
- * <p><b>Cost.</b> The rows are summed first, {@code n d} additions, and only their sum is multiplied, {@code 2 p d} flops a request; sums of
- * several requests together, {@link WaitingRequests}.
- * <p><b>Accuracy.</b> Sums are in double. The basis is rounded to {@value #BITS} bits of the largest entry of each of its rows, as if it
- * were float32: then sums over integer-valued rows are exact while they stay below {@code 2^29 / d} in size, so that the same rows over
- * any number of partitions give the same bits, as with moments.
+ * <p><b>Cost.</b> The rows are summed first, {@code n d} additions, and only their sum is multiplied, {@code 2 p d}
+ * flops a request; sums of several requests together, {@link WaitingRequests}.
+ * <p><b>Accuracy.</b> Sums are in double. The basis is rounded to {@value #BITS} bits of the largest entry of each of
+ * its rows, as if it were float32: then sums over integer-valued rows are exact while they stay below {@code 2^29 / d}
+ * in size, so that the same rows over any number of partitions give the same bits, as with moments.
  * <p><b>Size.</b> {@code 8 p d} bytes. Immutable and thread-safe.
  */
 public final class RequestProjection {

@@ -14,13 +14,14 @@ import org.jspecify.annotations.Nullable;
  * A bounded uniform sample of whole requests: in ascending order of a hash of what they hold, as many as fit into
  * {@code capacity} rows.
  *
- * <p>Unlike a {@link RowSample} it keeps the rows of a request together, so that what is computed from it can be averaged over
- * requests, whose rows are not independent. It depends on the set of requests alone, not on their order or on where they were
- * read from; equal requests count once. A request longer than an eighth of the capacity gives one stretch of that many
- * consecutive rows, from a place its hash chooses: a few long requests are not to be the whole sample.
+ * <p>Unlike a {@link RowSample} it keeps the rows of a request together, so that what is computed from it can be
+ * averaged over requests, whose rows are not independent. It depends on the set of requests alone, not on their order
+ * or on where they were read from; equal requests count once. A request longer than an eighth of the capacity gives one
+ * stretch of that many consecutive rows, from a place its hash chooses: a few long requests are not to be the whole
+ * sample.
  *
- * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row (d_out for transcoders only) and about 60 more. Values are rounded to
- * float32. Not thread-safe.
+ * <p><b>Size.</b> {@code 4 (d_in + d_out)} bytes a row (d_out for transcoders only) and about 60 more. Values are
+ * rounded to float32. Not thread-safe.
  */
 public final class RequestSample {
 
@@ -66,7 +67,9 @@ public final class RequestSample {
         return this;
     }
 
-    /** The rows kept, request after request in ascending order of their hashes: a prefix of requests is a sample too. */
+    /**
+     * The rows kept, request after request in ascending order of their hashes: a prefix of requests is a sample too.
+     */
     public List<SampledRow> rows() {
         return byHash.values().stream().flatMap(List::stream).toList();
     }

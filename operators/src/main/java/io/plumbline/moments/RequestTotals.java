@@ -6,17 +6,19 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows and projected sums of requests: of the {@code capacity} requests whose mixed hashes are smallest (bottom-k sampling), each with
- * everything that came of it.
+ * Rows and projected sums of requests: of the {@code capacity} requests whose mixed hashes are smallest (bottom-k
+ * sampling), each with everything that came of it.
  *
- * <p>A request among the k smallest of a whole is so in each part that has a record of it, so none of its rows was left out anywhere:
- * merging the totals of any split gives those of the whole, up to the rounding of sums, and exactly on integer-valued rows. Which
- * requests are kept says nothing about what they hold, so the kept ones are a uniform sample of all.
+ * <p>A request among the k smallest of a whole is so in each part that has a record of it, so none of its rows was left
+ * out anywhere: merging the totals of any split gives those of the whole, up to the rounding of sums, and exactly on
+ * integer-valued rows. Which requests are kept says nothing about what they hold, so the kept ones are a uniform sample
+ * of all.
  *
  * <p>Unlike the rows of a {@link RowSample}, a record that is added twice counts twice: sums cannot tell.
  *
- * <p><b>Size.</b> {@code 8 p} bytes a request and about {@value #ENTRY_OVERHEAD} more, names of up to {@value #LONGEST_NAME} characters
- * apart. <b>Cost.</b> p additions a record; ask {@link #keeps} first and a record of a request that is not kept costs one comparison.
+ * <p><b>Size.</b> {@code 8 p} bytes a request and about {@value #ENTRY_OVERHEAD} more, names of up to {@value
+ * #LONGEST_NAME} characters apart. <b>Cost.</b> p additions a record; ask {@link #keeps} first and a record of a
+ * request that is not kept costs one comparison.
  *
  * <p>Not thread-safe; one owner.
  */
@@ -91,7 +93,10 @@ public final class RequestTotals {
         return new RequestTotals(projection, requests);
     }
 
-    /** The name of a request as it is kept: its first {@value #LONGEST_NAME} characters, no half of a surrogate pair at the end. */
+    /**
+     * The name of a request as it is kept: its first {@value #LONGEST_NAME} characters, no half of a surrogate pair at
+     * the end.
+     */
     public static String shortName(String name) {
         if (name.length() <= LONGEST_NAME) {
             return name;
@@ -113,7 +118,8 @@ public final class RequestTotals {
     /**
      * Adds one record of a request.
      *
-     * @param name of at most {@value #LONGEST_NAME} characters, {@link #shortName}; null where the record is its own request
+     * @param name of at most {@value #LONGEST_NAME} characters, {@link #shortName}; null where the record is its own
+     *     request
      * @param rows of the record, at least 1
      * @param sum of these rows, projected; copied where it must be
      */
@@ -149,8 +155,8 @@ public final class RequestTotals {
     }
 
     /**
-     * Adds someone else's totals; the other ones are not changed. Of two capacities the smaller one holds from then on: the bottom k of
-     * a union is only known up to the smaller k. So a capacity may be changed while totals are stored.
+     * Adds someone else's totals; the other ones are not changed. Of two capacities the smaller one holds from then on:
+     * the bottom k of a union is only known up to the smaller k. So a capacity may be changed while totals are stored.
      *
      * @throws IllegalArgumentException if they were taken under another projection; nothing was added
      */
@@ -169,7 +175,9 @@ public final class RequestTotals {
         return this;
     }
 
-    /** The requests kept, in ascending order of their mixed hashes: each prefix is itself a uniform sample of requests. */
+    /**
+     * The requests kept, in ascending order of their mixed hashes: each prefix is itself a uniform sample of requests.
+     */
     public List<RequestTotal> totals() {
         return byHash.values().stream().map(Entry::total).toList();
     }
@@ -208,8 +216,8 @@ public final class RequestTotals {
     }
 
     /**
-     * The totals as byte strings of at most {@code maxBytesPerPart} bytes, each of which is totals on its own; they merge to these. None
-     * where nothing was added.
+     * The totals as byte strings of at most {@code maxBytesPerPart} bytes, each of which is totals on its own; they
+     * merge to these. None where nothing was added.
      *
      * @throws IllegalArgumentException if one request does not fit in a part
      */

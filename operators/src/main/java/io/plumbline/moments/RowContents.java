@@ -9,14 +9,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which sampled rows have the same content: rows of equal bits, and rows nearer to each other than a tolerance, directly or by
- * others between them.
+ * Which sampled rows have the same content: rows of equal bits, and rows nearer to each other than a tolerance,
+ * directly or by others between them.
  *
- * <p>Rows are compared by what the encoder reads. Distances are squared Euclidean ones in units of {@link #scale}, the median
- * over pairs of rows, which a few rows of enormous length (a first token) do not move.
+ * <p>Rows are compared by what the encoder reads. Distances are squared Euclidean ones in units of {@link #scale}, the
+ * median over pairs of rows, which a few rows of enormous length (a first token) do not move.
  *
- * <p><b>Cost.</b> {@code N^2} distances in {@value #SIGNS} random signed sums, {@code 64 N^2} flops and 8 MB at a time: 1.1 GFLOP
- * for 4,096 rows. A pair that is near there is compared as it is. A distance at the tolerance is missed with probability .001.
+ * <p><b>Cost.</b> {@code N^2} distances in {@value #SIGNS} random signed sums, {@code 64 N^2} flops and 8 MB at a time:
+ * 1.1 GFLOP for 4,096 rows. A pair that is near there is compared as it is. A distance at the tolerance is missed with
+ * probability .001.
  */
 final class RowContents {
 

@@ -11,13 +11,14 @@ import java.util.function.IntToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes rows out of a batch before anything is summed. The same class does it in the monitor and on files, so that a window
- * and its baseline are of the same rows.
+ * Takes rows out of a batch before anything is summed. The same class does it in the monitor and on files, so that a
+ * window and its baseline are of the same rows.
  *
- * <p>The norm is that of the target row, {@code |y|}: what enters the second moment. Of a transcoder's row both sides go.
+ * <p>The norm is that of the target row, {@code |y|}: what enters the second moment. Of a transcoder's row both sides
+ * go.
  *
- * <p><b>Cost.</b> Nothing where nothing is masked; else {@code 2 n d} flops for the norms, and a copy of a batch that lost
- * rows. Immutable and thread-safe.
+ * <p><b>Cost.</b> Nothing where nothing is masked; else {@code 2 n d} flops for the norms, and a copy of a batch that
+ * lost rows. Immutable and thread-safe.
  */
 public final class RowMask {
 
@@ -89,8 +90,8 @@ public final class RowMask {
     }
 
     /**
-     * The same of rows that are not decoded. With a cap on norms each row is, one after the other, into one array of {@code 8 d}
-     * bytes.
+     * The same of rows that are not decoded. With a cap on norms each row is, one after the other, into one array of
+     * {@code 8 d} bytes.
      */
     public Kept<ActivationBlob> apply(ActivationBlob blob) {
         EncodedRows rows = blob.targetRows();

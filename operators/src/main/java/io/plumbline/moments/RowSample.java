@@ -13,12 +13,14 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A uniform sample of rows without replacement: the {@code capacity} rows whose hashes are smallest (bottom-k sampling).
+ * A uniform sample of rows without replacement: the {@code capacity} rows whose hashes are smallest (bottom-k
+ * sampling).
  *
- * <p>Because a row's hash says what was sent (the record's bytes, its event time, its request, the row's number in it) and
- * not where it was read, the sample depends on the rows alone: merging the samples of any split gives exactly the sample of
- * the whole, in any order, over any number of partitions, and a replay gives it again. A row that arrives twice counts
- * once. Two rows of equal hash are taken for the same one, which of n rows loses about {@code n^2 2^-65}: none.
+ * <p>Because a row's hash says what was sent (the record's bytes, its event time, its request, the row's number in it)
+ * and not where it was read, the sample depends on the rows alone: merging the samples of any split gives exactly the
+ * sample of the whole, in any order, over any number of partitions, and a replay gives it again. A row that arrives
+ * twice counts once. Two rows of equal hash are taken for the same one, which of n rows loses about {@code n^2 2^-65}:
+ * none.
  *
  * <p>A producer that sends moments sends fewer sampled rows than came, and says that no other row has a hash up to the
  * largest of these: {@link #limitTo}. What is above the smallest such limit is known in part only and leaves the
@@ -51,9 +53,9 @@ public final class RowSample {
     }
 
     /**
-     * The identity of a record: what was sent, wherever it was read. Two checksums of coprime polynomials, both of which the
-     * JDK computes with the processor's own instructions: 64 bits at several bytes a cycle, so that a record of a megabyte
-     * costs less than one row of its moment.
+     * The identity of a record: what was sent, wherever it was read. Two checksums of coprime polynomials, both of
+     * which the JDK computes with the processor's own instructions: 64 bits at several bytes a cycle, so that a record
+     * of a megabyte costs less than one row of its moment.
      *
      * @param value all bytes of the record
      * @param timestampMs its event time: equal requests at two times are two
@@ -145,9 +147,9 @@ public final class RowSample {
     }
 
     /**
-     * Adds someone else's sample; the other one is not changed. Of two capacities the smaller one holds from then on: the
-     * bottom k of a union is only known up to the smaller k. So a capacity may be changed while samples are stored. Of
-     * two limits the smaller one holds, too.
+     * Adds someone else's sample; the other one is not changed. Of two capacities the smaller one holds from then on:
+     * the bottom k of a union is only known up to the smaller k. So a capacity may be changed while samples are stored.
+     * Of two limits the smaller one holds, too.
      */
     public RowSample merge(RowSample other) {
         shrinkTo(other.capacity);
@@ -206,8 +208,8 @@ public final class RowSample {
     }
 
     /**
-     * As {@link #encode}, leaving out rows that are stored already: parts written at different times merge to the whole,
-     * since a row that has left the sample cannot enter it again.
+     * As {@link #encode}, leaving out rows that are stored already: parts written at different times merge to the
+     * whole, since a row that has left the sample cannot enter it again.
      *
      * @param stored hashes of rows to leave out, ascending
      */

@@ -7,24 +7,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Sampled rows in three parts that share no request and touch nowhere in time: to fit on, to choose between what was fitted,
- * and to judge what was chosen.
+ * Sampled rows in three parts that share no request and touch nowhere in time: to fit on, to choose between what was
+ * fitted, and to judge what was chosen.
  *
  * <p>Rows of one request resemble each other, and so do requests that came one after another: a conversation goes on, a
- * document is sent in passages. A decoder checked on sisters or neighbours of its fitting rows would look better than it is.
- * So the requests are put in the order of their event times, cut into 1 to {@value #MOST_TURNS} turns of equal length, and
- * every turn into a stretch to fit on, one to choose on and one to judge on; where two stretches meet, one request belongs to
- * neither. A judge that also chose would be biased by its choice, which is why these are two parts.
+ * document is sent in passages. A decoder checked on sisters or neighbours of its fitting rows would look better than
+ * it is. So the requests are put in the order of their event times, cut into 1 to {@value #MOST_TURNS} turns of equal
+ * length, and every turn into a stretch to fit on, one to choose on and one to judge on; where two stretches meet, one
+ * request belongs to neither. A judge that also chose would be biased by its choice, which is why these are two parts.
  *
- * <p>At least {@value #LEAST_TO_JUDGE} requests judge, however small their share: an interval over fewer says little, and less of
- * later traffic. Below {@value #LEAST_REQUESTS} requests there are two parts without guards, and the same rows choose and judge: such
- * a split is enough to fit on, and for nobody to judge by ({@link #judgeIsIndependent}).
+ * <p>At least {@value #LEAST_TO_JUDGE} requests judge, however small their share: an interval over fewer says little,
+ * and less of later traffic. Below {@value #LEAST_REQUESTS} requests there are two parts without guards, and the same
+ * rows choose and judge: such a split is enough to fit on, and for nobody to judge by ({@link #judgeIsIndependent}).
  *
  * <p>Which request goes where depends on times and names alone: the same split after a replay.
  *
  * @param fit rows to fit on
  * @param choose rows to choose on
- * @param judge rows to judge on, requests in the order of their times; those of {@code choose} where there are too few requests
+ * @param judge rows to judge on, requests in the order of their times; those of {@code choose} where there are too few
+ *     requests
  * @param refit everything that does not touch {@code judge}: what the chosen one is fitted on to be judged
  * @param all every row: what a decoder that passed is fitted on in the end
  * @param requests how many requests the rows are of
@@ -68,7 +69,8 @@ public record SampleSplit(
     /**
      * Splits by whole requests. With a single request there is nothing to judge on.
      *
-     * @param share of the requests to choose on, and as many again to judge on, in (0, 0.5); in short windows fewer choose and more judge
+     * @param share of the requests to choose on, and as many again to judge on, in (0, 0.5); in short windows fewer
+     *     choose and more judge
      */
     public static SampleSplit of(List<SampledRow> rows, double share) {
         if (!(share > 0.0 && share < 0.5)) {

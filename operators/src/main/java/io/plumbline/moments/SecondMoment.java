@@ -6,8 +6,8 @@ import io.plumbline.linalg.Matrix;
  * The count, sum and sum of products of activation rows: from them the mean, the uncentred second moment
  * {@code M = (1/N) Σ y yᵀ} and the covariance.
  *
- * <p>Immutable; every array that leaves is a copy. <b>Size.</b> {@code 4 d(d+3)} bytes. The moment of no rows exists (it
- * is the neutral element of merging) but has no mean and no matrix: those throw {@link IllegalStateException}.
+ * <p>Immutable; every array that leaves is a copy. <b>Size.</b> {@code 4 d(d+3)} bytes. The moment of no rows exists
+ * (it is the neutral element of merging) but has no mean and no matrix: those throw {@link IllegalStateException}.
  */
 public final class SecondMoment {
 

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Size.</b> {@code 4 d(d+3)} bytes: 2.4 MB at d = 768, 17 MB at 2,048; and a {@link FloatPanel} of rows
  * that wait, once {@code addFloats} was called. <b>Cost.</b> {@code d(d+1)} flops a row.
- * <p><b>Accuracy.</b> {@link #add} works in double: the sum of N products has a relative error of at most about {@code N
- * 2^-53} on the diagonal, where all terms are non-negative, and on integer-valued rows every sum below {@code 2^53} is exact,
- * in any order and any split. {@code addFloats} is twice as fast on rows that are floats: it multiplies in float and sums
- * 128 rows at a time into double, which leaves an error below 1e-8 of the moment's norm over 2 million rows, and none on
- * integers up to {@value FloatPanel#LARGEST_EXACT_INTEGER} in size ({@link FloatPanel}).
+ * <p><b>Accuracy.</b> {@link #add} works in double: the sum of N products has a relative error of at most about {@code
+ * N 2^-53} on the diagonal, where all terms are non-negative, and on integer-valued rows every sum below {@code 2^53}
+ * is exact, in any order and any split. {@code addFloats} is twice as fast on rows that are floats: it multiplies in
+ * float and sums 128 rows at a time into double, which leaves an error below 1e-8 of the moment's norm over 2 million
+ * rows, and none on integers up to {@value FloatPanel#LARGEST_EXACT_INTEGER} in size ({@link FloatPanel}).
  * <p><b>Non-finite rows</b> are refused: one NaN would poison the window for its whole life.
  * <p>Not thread-safe; the task that reads the partition is the single writer.
  */
@@ -70,9 +70,9 @@ public final class SecondMomentAccumulator {
     }
 
     /**
-     * Adds every row of {@code batch} (n x d), or none, faster than {@link #add} and less precisely, where rows are floats: read
-     * from 16- or 32-bit numbers, say. From the first row that is not, or has a value beyond {@code 2^60}, on, it is {@link
-     * #add}.
+     * Adds every row of {@code batch} (n x d), or none, faster than {@link #add} and less precisely, where rows are
+     * floats: read from 16- or 32-bit numbers, say. From the first row that is not, or has a value beyond {@code 2^60},
+     * on, it is {@link #add}.
      *
      * @throws NonFiniteRowException if a value is NaN, infinite or beyond {@code 1e70} in size
      */
@@ -93,8 +93,8 @@ public final class SecondMomentAccumulator {
     }
 
     /**
-     * {@link #addFloats(Matrix)} of rows as they lie in a record, with the same result to the last bit: 16- and 32-bit numbers go
-     * straight into the layout of the kernel, and nothing is allocated for them.
+     * {@link #addFloats(Matrix)} of rows as they lie in a record, with the same result to the last bit: 16- and 32-bit
+     * numbers go straight into the layout of the kernel, and nothing is allocated for them.
      *
      * @throws NonFiniteRowException if a value is NaN, infinite or beyond {@code 1e70} in size
      */
@@ -185,8 +185,8 @@ public final class SecondMomentAccumulator {
     }
 
     /**
-     * The rows of all {@code parts}, added in their order, in one pass through memory: as much faster than a {@link #merge} of each
-     * as the moment is larger than the cache. Parts without waiting rows are only read.
+     * The rows of all {@code parts}, added in their order, in one pass through memory: as much faster than a {@link
+     * #merge} of each as the moment is larger than the cache. Parts without waiting rows are only read.
      */
     public static SecondMoment sum(int dimension, List<SecondMomentAccumulator> parts) {
         double[] sum = new double[MomentState.length(dimension)];

@@ -7,9 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sums of the rows of a few requests that wait to be projected together.
  *
- * <p>The basis of a projection is larger than the cache that is near, and one row alone has to wait for it: {@value #REQUESTS} together
- * need it once, and then a projection takes 6 microseconds at d = 768 and p = 128, as much as the moment of one or two rows. Records of
- * one request that follow each other, a row each where tokens are streamed, are projected as one.
+ * <p>The basis of a projection is larger than the cache that is near, and one row alone has to wait for it: {@value
+ * #REQUESTS} together need it once, and then a projection takes 6 microseconds at d = 768 and p = 128, as much as the
+ * moment of one or two rows. Records of one request that follow each other, a row each where tokens are streamed, are
+ * projected as one.
  *
  * <p><b>Size.</b> {@code 128 d} bytes. Not thread-safe; one owner.
  */

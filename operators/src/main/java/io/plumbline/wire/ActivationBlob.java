@@ -4,12 +4,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The activation tensors of one record, checked against each other; no value was decoded yet. Whoever takes records of others
- * looks at rows and widths here first, and adds the rows to a moment as they lie in the record's bytes ({@link EncodedRows}).
+ * The activation tensors of one record, checked against each other; no value was decoded yet. Whoever takes records of
+ * others looks at rows and widths here first, and adds the rows to a moment as they lie in the record's bytes ({@link
+ * EncodedRows}).
  *
  * <p><b>Size.</b> Some hundred bytes beside the record's own, whatever its rows, where its header is one of the {@link
- * KnownHeaders}; otherwise the header is at most {@value #LONGEST_HEADER} bytes, and its entries take some ten times that for as
- * long as this object lives. A {@link #batch} takes up to four times the tensors' bytes (16-bit floats become doubles).
+ * KnownHeaders}; otherwise the header is at most {@value #LONGEST_HEADER} bytes, and its entries take some ten times
+ * that for as long as this object lives. A {@link #batch} takes up to four times the tensors' bytes (16-bit floats
+ * become doubles).
  *
  * <p>Immutable and thread-safe; the bytes are not copied and must not be changed.
  */

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An array as numpy and torch store them: a part of some bytes, with a step for each dimension. As a {@link Tensor} it is row-major,
- * copied where it is not stored so.
+ * An array as numpy and torch store them: a part of some bytes, with a step for each dimension. As a {@link Tensor} it
+ * is row-major, copied where it is not stored so.
  *
  * @param dtype null where it is one that weights do not have
  * @param offset in elements

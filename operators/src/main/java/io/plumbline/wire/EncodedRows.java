@@ -10,11 +10,11 @@ import java.nio.FloatBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows of floating-point numbers as they lie in a record, F64, F32, F16 or BF16. Nothing is decoded before somebody asks for
- * it, and then into the asker's own array: on their way into a moment the rows are never copied as a whole.
+ * Rows of floating-point numbers as they lie in a record, F64, F32, F16 or BF16. Nothing is decoded before somebody
+ * asks for it, and then into the asker's own array: on their way into a moment the rows are never copied as a whole.
  *
- * <p><b>Cost.</b> {@link #fitFloatPanel} reads the bytes once, eight at a time, and remembers the answer. {@link #copy} of F32
- * is a copy of bytes.
+ * <p><b>Cost.</b> {@link #fitFloatPanel} reads the bytes once, eight at a time, and remembers the answer. {@link #copy}
+ * of F32 is a copy of bytes.
  *
  * <p><b>Threads.</b> The bytes are not copied and must not be changed; then any number of threads may read.
  */
@@ -132,9 +132,10 @@ public final class EncodedRows {
     /**
      * Adds all rows, in their order, to {@code sum[at ..]}.
      *
-     * <p><b>Cost.</b> {@code n d} additions and two rows of memory. <b>Accuracy.</b> Rows that {@link #fitFloatPanel} are added up in float32
-     * by {@value #TOGETHER} at most and then in double, which is several times as fast: an error of at most {@code 2^-20} of the values'
-     * mean size, and none on integers up to {@code 2^20}. Others are added in double.
+     * <p><b>Cost.</b> {@code n d} additions and two rows of memory. <b>Accuracy.</b> Rows that {@link #fitFloatPanel}
+     * are added up in float32 by {@value #TOGETHER} at most and then in double, which is several times as fast: an
+     * error of at most {@code 2^-20} of the values' mean size, and none on integers up to {@code 2^20}. Others are
+     * added in double.
      */
     public void addRowsTo(double[] sum, int at) {
         if (!fitFloatPanel()) {
@@ -175,8 +176,8 @@ public final class EncodedRows {
     }
 
     /**
-     * Whether every value can enter a {@link FloatPanel}: it is a float, finite, and at most {@link FloatPanel#LARGEST} in
-     * size. Never so for F64.
+     * Whether every value can enter a {@link FloatPanel}: it is a float, finite, and at most {@link FloatPanel#LARGEST}
+     * in size. Never so for F64.
      */
     public boolean fitFloatPanel() {
         Boolean known = fits;
@@ -199,8 +200,9 @@ public final class EncodedRows {
     }
 
     /**
-     * Whether no magnitude is above {@code largest}, as integers, which order floats as they are. The sum of a magnitude and
-     * {@code excess} reaches the sign bit exactly if it is above, and never the next value: so eight bytes are looked at in one go.
+     * Whether no magnitude is above {@code largest}, as integers, which order floats as they are. The sum of a
+     * magnitude and {@code excess} reaches the sign bit exactly if it is above, and never the next value: so eight
+     * bytes are looked at in one go.
      */
     private boolean areAtMost(long largest, int bits) {
         long ones = bits == Integer.SIZE ? 0x0000_0001_0000_0001L : 0x0001_0001_0001_0001L;

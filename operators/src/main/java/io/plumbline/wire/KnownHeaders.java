@@ -5,11 +5,12 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Safetensors headers that were read and found sound. Records of one producer differ in little but the number of their rows, so
- * most have a header that was seen before, and need no parsing: a comparison of some hundred bytes instead of a JSON parser.
+ * Safetensors headers that were read and found sound. Records of one producer differ in little but the number of their
+ * rows, so most have a header that was seen before, and need no parsing: a comparison of some hundred bytes instead of
+ * a JSON parser.
  *
- * <p><b>Size.</b> At most {@value #SLOTS} headers of at most {@value #LONGEST} bytes, some 2 MB with what they were parsed to. A
- * header takes the place of another one of the same hash. Thread-safe.
+ * <p><b>Size.</b> At most {@value #SLOTS} headers of at most {@value #LONGEST} bytes, some 2 MB with what they were
+ * parsed to. A header takes the place of another one of the same hash. Thread-safe.
  */
 public final class KnownHeaders {
 

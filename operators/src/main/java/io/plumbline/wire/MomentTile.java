@@ -10,8 +10,8 @@ import java.util.List;
  * A stretch of the state of a second moment that can be added on its own: a receiver that adds every tile it gets holds
  * the sum of all senders, in any order, with no reassembly buffer.
  *
- * <p>The state is {@code [ sum y (d) | packed lower triangle of sum y yᵀ (d (d + 1) / 2) ]} in float64. A tile is at most
- * 512 KiB, under every default limit of a Kafka broker: 1 tile up to d = 360, 5 at 768, 33 at 2048, 129 at 4096.
+ * <p>The state is {@code [ sum y (d) | packed lower triangle of sum y yᵀ (d (d + 1) / 2) ]} in float64. A tile is at
+ * most 512 KiB, under every default limit of a Kafka broker: 1 tile up to d = 360, 5 at 768, 33 at 2048, 129 at 4096.
  *
  * <pre>
  * offset  size  field
@@ -23,8 +23,8 @@ import java.util.List;
  *     21   8 n  values, float64
  * </pre>
  *
- * All numbers are little endian. The row count travels with every tile, so that a receiver can see that it got all tiles of
- * a state before it judges the sum.
+ * All numbers are little endian. The row count travels with every tile, so that a receiver can see that it got all
+ * tiles of a state before it judges the sum.
  */
 public record MomentTile(int dimension, long rows, int index, int count, double[] values) {
 

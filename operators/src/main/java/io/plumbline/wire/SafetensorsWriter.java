@@ -115,8 +115,9 @@ public final class SafetensorsWriter {
     }
 
     /**
-     * Adds {@code content_sha256} to the metadata: SHA-256 over everything that was added, by which a reader finds every
-     * flipped bit ({@link Safetensors#requireUnchanged}). Nothing may be added afterwards. Reads all tensors once more.
+     * Adds {@code content_sha256} to the metadata: SHA-256 over everything that was added, by which a reader finds
+     * every flipped bit ({@link Safetensors#requireUnchanged}). Nothing may be added afterwards. Reads all tensors once
+     * more.
      */
     public SafetensorsWriter sealed() {
         List<Pending> byName = new ArrayList<>(tensors);

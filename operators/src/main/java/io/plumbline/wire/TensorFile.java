@@ -3,7 +3,10 @@ package io.plumbline.wire;
 import java.io.Closeable;
 import java.util.Set;
 
-/** Named tensors in a file, whatever its container: safetensors, a zip of {@code .npy} arrays, or what {@code torch.save} writes. */
+/**
+ * Named tensors in a file, whatever its container: safetensors, a zip of {@code .npy} arrays, or what {@code
+ * torch.save} writes.
+ */
 public interface TensorFile extends Closeable {
 
     /** Names in the order of the file. */

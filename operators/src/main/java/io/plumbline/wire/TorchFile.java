@@ -15,8 +15,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A dict of tensors as {@code torch.save} writes it since torch 1.6: a zip of a pickle, {@code NAME/data.pkl}, and the bytes of each
- * storage, {@code NAME/data/KEY}. Only what a dict of tensors needs is interpreted, see {@link TorchPickle}; nothing is executed.
+ * A dict of tensors as {@code torch.save} writes it since torch 1.6: a zip of a pickle, {@code NAME/data.pkl}, and the
+ * bytes of each storage, {@code NAME/data/KEY}. Only what a dict of tensors needs is interpreted, see {@link
+ * TorchPickle}; nothing is executed.
  *
  * <p>Dicts within dicts are read too: their names are joined by a dot. Not thread-safe.
  */

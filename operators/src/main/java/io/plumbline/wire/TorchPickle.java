@@ -15,12 +15,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Interprets the few pickle opcodes that a dict of tensors needs; nothing is executed. Every other opcode, and every global but those
- * of {@link #GLOBALS}, is refused by its name.
+ * Interprets the few pickle opcodes that a dict of tensors needs; nothing is executed. Every other opcode, and every
+ * global but those of {@link #GLOBALS}, is refused by its name.
  *
- * <p>Values are {@link String}, {@link Long}, {@link Double}, {@link Boolean}, {@link Nothing}, tuples and lists as {@link List}, dicts
- * as {@link Dict}, and {@link Stored} tensors. Memory is in proportion to the bytes of the pickle, of which there are at most
- * {@value #LARGEST}.
+ * <p>Values are {@link String}, {@link Long}, {@link Double}, {@link Boolean}, {@link Nothing}, tuples and lists as
+ * {@link List}, dicts as {@link Dict}, and {@link Stored} tensors. Memory is in proportion to the bytes of the pickle,
+ * of which there are at most {@value #LARGEST}.
  */
 final class TorchPickle {
 

@@ -23,10 +23,12 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The entries of a zip file, by name. Stored ones are mapped where they lie, which {@link java.util.zip.ZipFile} cannot do.
+ * The entries of a zip file, by name. Stored ones are mapped where they lie, which {@link java.util.zip.ZipFile} cannot
+ * do.
  *
- * <p><b>Hostile bytes.</b> Every offset and length is compared with the size of the file before anything is allocated by it; what is
- * deflated is allocated as it comes, never by the size that is claimed. Entries share no bytes and no names.
+ * <p><b>Hostile bytes.</b> Every offset and length is compared with the size of the file before anything is allocated
+ * by it; what is deflated is allocated as it comes, never by the size that is claimed. Entries share no bytes and no
+ * names.
  */
 final class ZipArchive implements Closeable {
 
@@ -83,7 +85,10 @@ final class ZipArchive implements Closeable {
         return Collections.unmodifiableMap(entries);
     }
 
-    /** The bytes of an entry, little-endian: mapped where they are stored, unpacked and compared with the checksum where not. */
+    /**
+     * The bytes of an entry, little-endian: mapped where they are stored, unpacked and compared with the checksum where
+     * not.
+     */
     ByteBuffer content(Entry entry) throws IOException {
         ByteBuffer packed = file.map(MapMode.READ_ONLY, entry.start(), checked(entry, entry.packed()));
         ByteBuffer content = entry.method() == STORED ? packed : inflated(entry, packed);

@@ -1,8 +1,8 @@
 /**
  * Bytes that come and go: safetensors, and the activation rows carried in it.
  *
- * <p><b>Enters:</b> untrusted bytes of records and files. <b>Leaves:</b> typed tensors, the rows of a record where they lie in its bytes,
- * batches of {@code double} rows, and files that are either whole or not there.
+ * <p><b>Enters:</b> untrusted bytes of records and files. <b>Leaves:</b> typed tensors, the rows of a record where they
+ * lie in its bytes, batches of {@code double} rows, and files that are either whole or not there.
  *
  * <p>One container for everything (records, baselines, decoders, explainers), because the field already uses it, it
  * runs no code, and it takes a few lines in any language. The reader is our own: it must hold for records from a topic,

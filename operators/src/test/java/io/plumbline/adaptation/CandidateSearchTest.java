@@ -126,7 +126,9 @@ class CandidateSearchTest {
                 "seed 12");
     }
 
-    /** It is not compared with keeping the decoder before it is made: that is the gate's part, on rows it did not see. */
+    /**
+     * It is not compared with keeping the decoder before it is made: that is the gate's part, on rows it did not see.
+     */
     @Test
     void aSingleCandidateThatIsWorseThanKeepingIsRefusedByTheGate() {
         for (int seed = 20; seed < 30; seed++) {

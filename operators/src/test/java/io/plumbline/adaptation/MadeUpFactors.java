@@ -84,8 +84,9 @@ public final class MadeUpFactors {
     }
 
     /**
-     * With a huge first row and its negative as the last. Where both get the same factor, what was rounded off while the sum was
-     * huge is missing from it, to be seen in float32: another order or a fused multiply-add rounds off something else.
+     * With a huge first row and its negative as the last. Where both get the same factor, what was rounded off while
+     * the sum was huge is missing from it, to be seen in float32: another order or a fused multiply-add rounds off
+     * something else.
      */
     private static Matrix cancelling(Matrix matrix) {
         for (int i = 0; i < matrix.columns(); i++) {

@@ -58,7 +58,10 @@ class PairedImprovementTest {
         assertEquals(0.25, sure.upper(), 1e-12);
     }
 
-    /** Lower end above the truth, upper end below it: 2.5 % each, three standard deviations and a hundredth of a model error. */
+    /**
+     * Lower end above the truth, upper end below it: 2.5 % each, three standard deviations and a hundredth of a model
+     * error.
+     */
     @ParameterizedTest
     @ValueSource(ints = {8, 16, 30})
     void theIntervalHoldsWhatIsTrueOfRequestsOfUnequalWeight(int requests) {
@@ -87,8 +90,9 @@ class PairedImprovementTest {
     }
 
     /**
-     * Requests of 30 to 120 rows whose errors share a level and whose change of error shares another, mean 0: a gate that asks for
-     * an interval above 0 lets 2.5 % of such decoders through. 4,000 trials, three standard deviations of the binomial.
+     * Requests of 30 to 120 rows whose errors share a level and whose change of error shares another, mean 0: a gate
+     * that asks for an interval above 0 lets 2.5 % of such decoders through. 4,000 trials, three standard deviations of
+     * the binomial.
      */
     @ParameterizedTest
     @ValueSource(ints = {4, 8, 30})

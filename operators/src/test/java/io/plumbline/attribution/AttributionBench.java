@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 import org.apache.commons.math3.stat.correlation.SpearmansCorrelation;
 
 /**
- * What the first half of some requests says of an explainer's features, against direct measures on the later half: what each feature's
- * error comes to there, what taking it out costs there, and what a refit of fifty columns gains there.
+ * What the first half of some requests says of an explainer's features, against direct measures on the later half: what
+ * each feature's error comes to there, what taking it out costs there, and what a refit of fifty columns gains there.
  */
 public final class AttributionBench {
 
@@ -63,7 +63,8 @@ public final class AttributionBench {
 
     /**
      * @param clean rows that the baseline keeps
-     * @param requests in the order of their time; at most {@link FailingFeatures#ROWS} rows of the first half are looked at
+     * @param requests in the order of their time; at most {@link FailingFeatures#ROWS} rows of the first half are
+     *     looked at
      */
     public AttributionBench(Explainer explainer, List<SampledRow> clean, List<ActivationBatch> requests) {
         int half = requests.size() / 2;
@@ -83,7 +84,10 @@ public final class AttributionBench {
                 .toArray();
     }
 
-    /** Rank correlation, over the features active in the window, of their systematic residual with that of the later rows. */
+    /**
+     * Rank correlation, over the features active in the window, of their systematic residual with that of the later
+     * rows.
+     */
     public double systematicResidual() {
         return correlation(costs::systematicResidual, laterResiduals());
     }
@@ -101,7 +105,9 @@ public final class AttributionBench {
         };
     }
 
-    /** Error on the later rows, as a share of the trained decoder's, after a refit of the fifty columns listed first. */
+    /**
+     * Error on the later rows, as a share of the trained decoder's, after a refit of the fifty columns listed first.
+     */
     public double refitOfListed() {
         return refit(failing.list(window.codes(), window.targets(), window.requests(), null, REFITTED).stream()
                 .mapToInt(FailingFeature::feature)

@@ -189,8 +189,8 @@ class AlarmLawTest {
     }
 
     /**
-     * Baselines whose levels let more clean windows pass than asked: of the level that keeps the rate on average a third or more,
-     * of the one with confidence one in twenty.
+     * Baselines whose levels let more clean windows pass than asked: of the level that keeps the rate on average a
+     * third or more, of the one with confidence one in twenty.
      */
     @Test
     void aPromiseWithConfidenceHoldsForNineteenBaselinesOfTwenty() {

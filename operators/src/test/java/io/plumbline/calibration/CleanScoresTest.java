@@ -61,9 +61,9 @@ class CleanScoresTest {
     }
 
     /**
-     * Three statistics: the rate on average, that of two windows at once (which debounce needs), and the share of baselines that
-     * break the confidence bound of one statistic. Levels at the largest clean score without regard to the windows it comes from
-     * break all three.
+     * Three statistics: the rate on average, that of two windows at once (which debounce needs), and the share of
+     * baselines that break the confidence bound of one statistic. Levels at the largest clean score without regard to
+     * the windows it comes from break all three.
      */
     @ParameterizedTest
     @CsvSource({"8, 1, 0, 0", "15, 1, 0, 0.6", "15, 1, 0.5, 0", "51, 1, 0.5, 0.6", "51, 3, 0, 0", "132, 6, 0, 0.6"})

@@ -20,7 +20,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Promises of {@link SequentialDetector} on streams of a known law; its formula is held against {@link SequentialOracle}. */
+/**
+ * Promises of {@link SequentialDetector} on streams of a known law; its formula is held against {@link
+ * SequentialOracle}.
+ */
 class SequentialDetectorTest {
 
     /** One false alarm in 90 days of windows of a minute. */

@@ -5,7 +5,9 @@ import io.plumbline.geometry.Statistic;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Of many windows: how often a valid bound was broken, each was vacuous, and the printed one was certified or broken. */
+/**
+ * Of many windows: how often a valid bound was broken, each was vacuous, and the printed one was certified or broken.
+ */
 public final class BoundTally {
 
     private final Map<String, Integer> vacuous = new LinkedHashMap<>();

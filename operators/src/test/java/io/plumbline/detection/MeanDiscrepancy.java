@@ -5,8 +5,8 @@ import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
 
 /**
- * Squared maximum mean discrepancy between a window and reference rows, Gaussian kernel (Gretton et al., A kernel two-sample test,
- * JMLR 13, 2012, the unbiased estimate of lemma 6; bandwidth by the median heuristic).
+ * Squared maximum mean discrepancy between a window and reference rows, Gaussian kernel (Gretton et al., A kernel
+ * two-sample test, JMLR 13, 2012, the unbiased estimate of lemma 6; bandwidth by the median heuristic).
  */
 final class MeanDiscrepancy {
 

@@ -12,17 +12,18 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * What others use for the same question, fitted on rows of clean traffic. Larger speaks for drift; levels come from clean windows, as those
- * of Plumbline's statistics do.
+ * What others use for the same question, fitted on rows of clean traffic. Larger speaks for drift; levels come from
+ * clean windows, as those of Plumbline's statistics do.
  *
  * <ul>
- *   <li>{@code hotelling}: T^2 of the window's mean (Hotelling 1931), in the leading {@value #COMPONENTS} principal components.
+ *   <li>{@code hotelling}: T^2 of the window's mean (Hotelling 1931), in the leading {@value #COMPONENTS} principal
+ * components.
  *   <li>{@code pca_error}: share of the window's spread about the clean mean outside these components.
  *   <li>{@code psi}: population stability index, ten bins of equal clean share, summed over the leading 32 components.
- *   <li>{@code classifier}: two-sample test by a classifier (Lopez-Paz and Oquab 2017): linear discriminant in these components, area under the
- *       curve on the half of requests it was not fitted on.
- *   <li>{@code online_covariance}: exponentially weighted covariance, weight 0.25 a window, of the whitened leading 32 components; Frobenius
- *       distance from the identity. Windows must come in order; {@link #restart} begins another stream.
+ *   <li>{@code classifier}: two-sample test by a classifier (Lopez-Paz and Oquab 2017): linear discriminant in these
+ * components, area under the curve on the half of requests it was not fitted on.
+ *   <li>{@code online_covariance}: exponentially weighted covariance, weight 0.25 a window, of the whitened leading 32
+ * components; Frobenius distance from the identity. Windows must come in order; {@link #restart} begins another stream.
  *   <li>{@code mmd}: see {@link MeanDiscrepancy}; 512 rows against 320.
  * </ul>
  */

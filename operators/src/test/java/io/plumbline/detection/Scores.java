@@ -42,8 +42,8 @@ public final class Scores {
     }
 
     /**
-     * Windows until the first above the level, that one counted, on average over where one begins (going round at the end);
-     * infinite where there is none.
+     * Windows until the first above the level, that one counted, on average over where one begins (going round at the
+     * end); infinite where there is none.
      */
     public static double delay(double[] scores, double level) {
         double sum = 0.0;

@@ -82,7 +82,10 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
         return new SyntheticDrift("new features", world.with(features), Set.of());
     }
 
-    /** One in 64 of the features turns by 45 degrees, each in a plane of its own; of the frequent eighth, since rare ones change nothing. */
+    /**
+     * One in 64 of the features turns by 45 degrees, each in a plane of its own; of the frequent eighth, since rare
+     * ones change nothing.
+     */
     private static SyntheticDrift rotated(SyntheticWorld world, int dimension, long seed) {
         Random random = new Random(seed);
         Feature[] features = world.features();

@@ -15,18 +15,21 @@ import java.util.stream.IntStream;
 import org.apache.commons.math3.distribution.NormalDistribution;
 
 /**
- * Activations whose features are known: the model of SynthSAEBench (Chanin and others, arXiv 2602.14687), made from its definition.
+ * Activations whose features are known: the model of SynthSAEBench (Chanin and others, arXiv 2602.14687), made from its
+ * definition.
  *
- * <p>A row is {@code b + sum_j z_j d_j} over features with random unit directions d_j. Feature j fires with a probability that follows Zipf's
- * law with exponent 0.5 from 0.4 down to 5e-4. Firings are correlated by a Gaussian copula: j fires where {@code <f_j, eps> + sqrt(1 -
- * |f_j|^2) eta_j} is above the normal quantile, with f_j of 25 normal entries times 0.1. A child fires only with its parent, and of the
- * children of one parent at most one fires: 128 trees of four children a node and depth three. Probabilities are raised beforehand by what
- * these two rules are expected to take, up to 1. Magnitudes are normal with means from 5 (frequent) to 4 (rare) and standard deviations
+ * <p>A row is {@code b + sum_j z_j d_j} over features with random unit directions d_j. Feature j fires with a
+ * probability that follows Zipf's law with exponent 0.5 from 0.4 down to 5e-4. Firings are correlated by a Gaussian
+ * copula: j fires where {@code <f_j, eps> + sqrt(1 -
+ * |f_j|^2) eta_j} is above the normal quantile, with f_j of 25 normal entries times 0.1. A child fires only with its
+ * parent, and of the children of one parent at most one fires: 128 trees of four children a node and depth three.
+ * Probabilities are raised beforehand by what these two rules are expected to take, up to 1. Magnitudes are normal with
+ * means from 5 (frequent) to 4 (rare) and standard deviations
  * |N(0.5, 0.5)|, and at least 0. Smaller worlds have as many fewer trees.
  *
- * <p><b>What is ours.</b> The rows of a request share eps, so that they are alike as the tokens of a text are; over requests, marginals and
- * correlations are those of the definition. Directions are not made more orthogonal by gradient descent, which takes the mean largest overlap
- * from .16 to .15. The random numbers are Java's.
+ * <p><b>What is ours.</b> The rows of a request share eps, so that they are alike as the tokens of a text are; over
+ * requests, marginals and correlations are those of the definition. Directions are not made more orthogonal by gradient
+ * descent, which takes the mean largest overlap from .16 to .15. The random numbers are Java's.
  *
  * <p>Immutable; a drift is another world.
  */
@@ -248,8 +251,8 @@ final class SyntheticWorld {
     }
 
     /**
-     * Adds a feature and, of its children that would fire, one, each with the same chance. Given eps, features fire independently, so those
-     * below a feature that does not fire need not be drawn.
+     * Adds a feature and, of its children that would fire, one, each with the same chance. Given eps, features fire
+     * independently, so those below a feature that does not fire need not be drawn.
      */
     private void fire(
             int feature, SplittableRandom random, double[] shared, double[] known, double[] activations, int at) {

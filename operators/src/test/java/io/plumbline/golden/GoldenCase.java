@@ -16,11 +16,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One golden case of {@code src/test/resources/golden}: inputs, and what a NumPy float64 reference made of them. The README
- * there says where they come from and what each name means.
+ * One golden case of {@code src/test/resources/golden}: inputs, and what a NumPy float64 reference made of them. The
+ * README there says where they come from and what each name means.
  *
- * <p>Orientation on file is the paper's: {@code W_dec} is d x k, one column per feature. {@link #decoderWeights()} gives
- * this project's k x d.
+ * <p>Orientation on file is the paper's: {@code W_dec} is d x k, one column per feature. {@link #decoderWeights()}
+ * gives this project's k x d.
  *
  * <p>It remembers the largest deviation, as a share of its tolerance, of everything compared through it.
  */

@@ -14,7 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tiles and factorisations of the plain and the vector kernel against their definitions, over sizes that fill no tile, strip or block. */
+/**
+ * Tiles and factorisations of the plain and the vector kernel against their definitions, over sizes that fill no tile,
+ * strip or block.
+ */
 class CholeskyTwinsTest {
 
     private static final int ROWS = TileKernel.ROWS;
@@ -106,7 +109,9 @@ class CholeskyTwinsTest {
         assertArrayEquals(expected.values(), found.values(), kernel.toString());
     }
 
-    /** Half a solve needs the factor the other way round; also where it has tiles that change places with themselves. */
+    /**
+     * Half a solve needs the factor the other way round; also where it has tiles that change places with themselves.
+     */
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("sizes")
     void solvingAgainOrInPlaceGivesTheSameBits(UpdateKernel kernel, int n) {
@@ -124,9 +129,9 @@ class CholeskyTwinsTest {
     }
 
     /**
-     * The computed solution solves {@code (A + E) x = b} with {@code |E| <= g |R^T| |R|}, g = (3 n + 4) 2^-53 and some (Higham, Accuracy
-     * and Stability, theorem 10.4, with an operation more where a reciprocal stands for a division), whose norm is at most the trace;
-     * and that for a system with a condition number of 1e12.
+     * The computed solution solves {@code (A + E) x = b} with {@code |E| <= g |R^T| |R|}, g = (3 n + 4) 2^-53 and some
+     * (Higham, Accuracy and Stability, theorem 10.4, with an operation more where a reciprocal stands for a division),
+     * whose norm is at most the trace; and that for a system with a condition number of 1e12.
      */
     @ParameterizedTest(name = "{0}, n = {1}")
     @MethodSource("sizes")

@@ -12,7 +12,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Both kernels against their definitions and against known eigenvalues, over sizes that fill no tile, strip or block. */
+/**
+ * Both kernels against their definitions and against known eigenvalues, over sizes that fill no tile, strip or block.
+ */
 class FloatDefinitenessTest {
 
     private static final int ROWS = FloatTileKernel.ROWS;

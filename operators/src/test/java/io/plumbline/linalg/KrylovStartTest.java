@@ -72,7 +72,10 @@ class KrylovStartTest {
         assertTrue(Math.sqrt(sum) <= 1.2 * wanted, Math.sqrt(sum) + " left, wanted " + wanted);
     }
 
-    /** As a window of few rows has it: all that the space can hold it does after as many vectors as rows, and then it ends. */
+    /**
+     * As a window of few rows has it: all that the space can hold it does after as many vectors as rows, and then it
+     * ends.
+     */
     @Test
     void theSpaceOfAMomentOfFewRowsEndsWithItsEigenvectors() {
         for (int rows : new int[] {40, 48, 50, 56, 60, 101}) {

@@ -45,8 +45,8 @@ class PanelTwinsTest {
     }
 
     /**
-     * A float product and each of the at most n - 1 float additions err by a factor of at most {@code 1 + 2^-24}; the sum in
-     * double before and after adds {@code 2^-53} of what is there already.
+     * A float product and each of the at most n - 1 float additions err by a factor of at most {@code 1 + 2^-24}; the
+     * sum in double before and after adds {@code 2^-53} of what is there already.
      */
     @ParameterizedTest(name = "{0}, d = {1}, {2} rows")
     @MethodSource("sizes")
@@ -79,9 +79,10 @@ class PanelTwinsTest {
     }
 
     /**
-     * Odd widths, and any number of rows over several panels. The twins round differently, each within the bound of {@link
-     * #floatsAgreeWithTheDefinitionWithinTheirRounding}: at most {@code (n + 1) 2^-24} of the sum of sizes within a panel of n rows,
-     * so twice that apart; a float sum of {@value FloatPanel#ROWS} is folded into double before the next begins.
+     * Odd widths, and any number of rows over several panels. The twins round differently, each within the bound of
+     * {@link #floatsAgreeWithTheDefinitionWithinTheirRounding}: at most {@code (n + 1) 2^-24} of the sum of sizes
+     * within a panel of n rows, so twice that apart; a float sum of {@value FloatPanel#ROWS} is folded into double
+     * before the next begins.
      */
     @ParameterizedTest(name = "d = {0}")
     @ValueSource(ints = {1, 7, 33, 100, 769})
@@ -107,8 +108,8 @@ class PanelTwinsTest {
     }
 
     /**
-     * Moments that one machine stored are added to by another with fewer registers: each entry is a chain of products, one rounding each,
-     * whatever tile it is in.
+     * Moments that one machine stored are added to by another with fewer registers: each entry is a chain of products,
+     * one rounding each, whatever tile it is in.
      */
     @ParameterizedTest(name = "d = {0}")
     @ValueSource(ints = {1, 7, 49, 100, 385})
@@ -168,7 +169,10 @@ class PanelTwinsTest {
         return panel;
     }
 
-    /** Of a moment that is larger than the cache several batches are added while an entry is at hand: with the sums of one at a time. */
+    /**
+     * Of a moment that is larger than the cache several batches are added while an entry is at hand: with the sums of
+     * one at a time.
+     */
     @ParameterizedTest
     @MethodSource("kernels")
     void severalBatchesGiveTheBitsOfOneAfterTheOther(UpdateKernel kernel) {

@@ -106,7 +106,10 @@ class SquareTwinsTest {
         assertEquals(sum, found, count * 0x1p-24 * sizes, what);
     }
 
-    /** What a sum was before loses no more than one rounding, however many products come to it: the claim of {@link FloatDefiniteness}. */
+    /**
+     * What a sum was before loses no more than one rounding, however many products come to it: the claim of {@link
+     * FloatDefiniteness}.
+     */
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("counts")
     void productsOfFloatsAreSummedBeforeTheyAreAddedToASquare(UpdateKernel kernel, int count) {

@@ -23,7 +23,10 @@ class TriangularFactorTwinsTest {
                 .flatMap(kernel -> Stream.of(SIZES).map(size -> Arguments.of(kernel, size[0], size[1])));
     }
 
-    /** {@code X + E = Q R} with {@code ||E|| <= c n d 2^-53 ||X||} for a small c (Higham, Accuracy and Stability, theorem 19.4). */
+    /**
+     * {@code X + E = Q R} with {@code ||E|| <= c n d 2^-53 ||X||} for a small c (Higham, Accuracy and Stability,
+     * theorem 19.4).
+     */
     @ParameterizedTest(name = "{0}, {1} x {2}")
     @MethodSource("sizes")
     void theTriangleHasTheProductsOfTheWhole(UpdateKernel kernel, int n, int d) {

@@ -19,7 +19,10 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the compiler of the JVM needs in order to keep vectors in registers, whatever else the process does: see {@link VectorTiles}. */
+/**
+ * What the compiler of the JVM needs in order to keep vectors in registers, whatever else the process does: see {@link
+ * VectorTiles}.
+ */
 class VectorKernelsTest {
 
     private static final String VECTORS = "jdk.incubator.vector.";

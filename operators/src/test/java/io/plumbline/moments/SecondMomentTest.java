@@ -36,7 +36,9 @@ class SecondMomentTest {
         assertThrows(IllegalArgumentException.class, () -> SecondMomentAccumulator.sum(d + 1, parts));
     }
 
-    /** Products of floats are exact in double; a sum of N terms errs by at most (N + 1) 2^-53 of the sum of their sizes. */
+    /**
+     * Products of floats are exact in double; a sum of N terms errs by at most (N + 1) 2^-53 of the sum of their sizes.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void everyEntryAgreesWithExactArithmetic(long seed) {

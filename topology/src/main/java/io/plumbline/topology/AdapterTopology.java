@@ -26,8 +26,8 @@ import org.apache.kafka.streams.Topology;
  *                     [request-parts] [swaps]     [decoder-versions] └► adaptation-reports
  * </pre>
  *
- * <p>An application of its own: a refit takes seconds, and a sub-topology of the monitor would share its threads, its poll
- * interval and its transactions. All records of a decoder are one transaction.
+ * <p>An application of its own: a refit takes seconds, and a sub-topology of the monitor would share its threads, its
+ * poll interval and its transactions. All records of a decoder are one transaction.
  */
 public final class AdapterTopology {
 

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.opentest4j.TestAbortedException;
 
 /**
- * A program of another project that tests drive. On a build server, which sets {@code CI=true}, one that is missing is a failure; on a person's machine
- * the tests that need it are left out and say what to install.
+ * A program of another project that tests drive. On a build server, which sets {@code CI=true}, one that is missing is
+ * a failure; on a person's machine the tests that need it are left out and say what to install.
  */
 public final class ExternalProgram {
     private ExternalProgram() {}
@@ -23,7 +23,10 @@ public final class ExternalProgram {
                         missing(name + " is not on the PATH: on Debian, `apt-get install " + debianPackage + "`"));
     }
 
-    /** What to throw when something a test needs is not there: a failure where {@code CI} is set, a reason to leave the test out elsewhere. */
+    /**
+     * What to throw when something a test needs is not there: a failure where {@code CI} is set, a reason to leave the
+     * test out elsewhere.
+     */
     public static RuntimeException missing(String sentence) {
         return "true".equals(System.getenv("CI"))
                 ? new IllegalStateException(sentence)

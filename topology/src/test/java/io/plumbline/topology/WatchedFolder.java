@@ -21,9 +21,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * A small site in a folder: 8 dimensions, 16 features, rank 4. The encoder reads every dimension; the decoder reproduces
- * the first four and badly the rest. Quiet rows live in the first four dimensions, drifted rows in the last four: the gap
- * then is nearly the largest possible one, and a refit repairs the reconstruction.
+ * A small site in a folder: 8 dimensions, 16 features, rank 4. The encoder reads every dimension; the decoder
+ * reproduces the first four and badly the rest. Quiet rows live in the first four dimensions, drifted rows in the last
+ * four: the gap then is nearly the largest possible one, and a refit repairs the reconstruction.
  */
 public final class WatchedFolder {
 
@@ -61,7 +61,9 @@ public final class WatchedFolder {
         return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE), 0);
     }
 
-    /** The same with {@value #SILENT} features more, never active: factors of a refit then are smaller than its weights. */
+    /**
+     * The same with {@value #SILENT} features more, never active: factors of a refit then are smaller than its weights.
+     */
     public static MonitorConfig createWide(Path folder, String bootstrapServers, String adaptation) throws IOException {
         return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE), SILENT);
     }

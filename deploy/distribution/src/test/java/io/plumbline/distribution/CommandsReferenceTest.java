@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 /**
- * Holds docs/reference/commands.md to the help of each command. With {@code -Dplumbline.write.documents=true} it writes that
- * part of the page anew.
+ * Holds docs/reference/commands.md to the help of each command. With {@code -Dplumbline.write.documents=true} it writes
+ * that part of the page anew.
  */
 class CommandsReferenceTest {
 

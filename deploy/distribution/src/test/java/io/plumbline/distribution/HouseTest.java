@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -25,8 +26,14 @@ import org.junit.jupiter.api.Test;
 class HouseTest {
 
     private static final String OURS = "io.plumbline";
+    private static final int COLUMNS = 120;
 
-    /** A package uses those before it. The service's own are below {@code topology}; its root holds the two topologies. */
+    /** A line that is a comment and nothing else. */
+    private static final Pattern COMMENT = Pattern.compile("\\s*(//|/?\\*)");
+
+    /**
+     * A package uses those before it. The service's own are below {@code topology}; its root holds the two topologies.
+     */
     private static final List<String> ORDER = List.of(
             "linalg",
             "wire",
@@ -105,6 +112,23 @@ class HouseTest {
         assertTrue(modules.size() > 20, modules.toString());
         modules.values().removeIf(holders -> holders.size() == 1);
         assertEquals(Map.of(), modules);
+    }
+
+    @Test
+    void linesOfCommentsHaveAtMost120Columns() throws IOException {
+        List<String> tooLong = new ArrayList<>();
+        try (var files = Files.walk(Repository.ROOT)) {
+            for (Path file :
+                    files.filter(one -> one.toString().endsWith(".java")).toList()) {
+                boolean generated = file.toString().contains("generated-sources");
+                for (String line : generated ? List.<String>of() : Files.readAllLines(file)) {
+                    if (COMMENT.matcher(line).lookingAt() && line.length() > COLUMNS) {
+                        tooLong.add(file.getFileName() + ": " + line.strip());
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), tooLong);
     }
 
     private static boolean hasCode(Path folder) {

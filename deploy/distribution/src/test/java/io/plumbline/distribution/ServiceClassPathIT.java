@@ -13,7 +13,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What stands on the class path of the image, of the archive's {@code lib/} and of {@code run}; after {@code package}. */
+/**
+ * What stands on the class path of the image, of the archive's {@code lib/} and of {@code run}; after {@code package}.
+ */
 class ServiceClassPathIT {
 
     private static final Path SERVICE = Repository.path("topology", "target", "lib");

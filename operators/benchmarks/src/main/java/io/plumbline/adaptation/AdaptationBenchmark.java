@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  * of all processors with the compiler and collector, and of the whole, from the
  * sampled rows to the decoder that passed or failed the gate, as the paper prints it and as {@code auto} searches.
  *
- * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many rounds, 0 to
- * measure memory instead; then, if wished, a
- * folder where the trained decoder's directions are kept between runs.
+ * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many
+ * rounds, 0 to measure memory instead; then, if wished, a folder where the trained decoder's directions are kept
+ * between runs.
  */
 public final class AdaptationBenchmark {
 

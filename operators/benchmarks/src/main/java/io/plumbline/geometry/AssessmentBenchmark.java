@@ -22,7 +22,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** A window's numbers: all that follow from its moment, and the FVU of a TopK 32 explainer with 4 d features on 256 of its rows. */
+/**
+ * A window's numbers: all that follow from its moment, and the FVU of a TopK 32 explainer with 4 d features on 256 of
+ * its rows.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Thread)
@@ -35,7 +38,10 @@ public class AssessmentBenchmark {
 
     private static final int FEATURES_PER_DIMENSION = 4;
 
-    /** Also {@code -p d=2048}, whose site takes a minute to set up by full decompositions, and 4096, some ten minutes: with {@code -to 30m}. */
+    /**
+     * Also {@code -p d=2048}, whose site takes a minute to set up by full decompositions, and 4096, some ten minutes:
+     * with {@code -to 30m}.
+     */
     @Param({"384", "768"})
     public int d;
 

@@ -12,10 +12,12 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
- * Runs the benchmarks with JMH's own options and prints the GFLOP/s of the best iteration, and how far the worst was from it.
+ * Runs the benchmarks with JMH's own options and prints the GFLOP/s of the best iteration, and how far the worst was
+ * from it.
  *
- * <p>All of them take three minutes. With {@value #QUICK} as the first argument one short iteration each, in half a minute: whether
- * they run, not how fast. One that cannot end is stopped after {@value #LONGEST_SECONDS} s, or what {@code -to} says.
+ * <p>All of them take three minutes. With {@value #QUICK} as the first argument one short iteration each, in half a
+ * minute: whether they run, not how fast. One that cannot end is stopped after {@value #LONGEST_SECONDS} s, or what
+ * {@code -to} says.
  */
 public final class Benchmarks {
 

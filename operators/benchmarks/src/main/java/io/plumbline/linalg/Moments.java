@@ -2,7 +2,10 @@ package io.plumbline.linalg;
 
 import java.util.Random;
 
-/** Second moments like those of a language model's activations: a steep spectrum with three outliers, of 2,048 Gaussian rows. */
+/**
+ * Second moments like those of a language model's activations: a steep spectrum with three outliers, of 2,048 Gaussian
+ * rows.
+ */
 public final class Moments {
 
     private static final double[] OUTLIERS = {50, 20, 5};

@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * LAPACK's {@code dsyevd} (divide and conquer; <a href="https://doi.org/10.1137/1.9780898719604">LAPACK Users' Guide</a>), from OpenBLAS
- * or else the machine's {@code liblapack}. About an eighth of ojAlgo's time at d = 2,048. Takes {@code 3 d^2} doubles outside the
- * heap while it runs: 100 MB at d = 2,048.
+ * LAPACK's {@code dsyevd} (divide and conquer; <a href="https://doi.org/10.1137/1.9780898719604">LAPACK Users'
+ * Guide</a>), from OpenBLAS or else the machine's {@code liblapack}. About an eighth of ojAlgo's time at d = 2,048.
+ * Takes {@code 3 d^2} doubles outside the heap while it runs: 100 MB at d = 2,048.
  *
  * <p>OpenBLAS is held to one thread: its others would spin between calls beside the stream threads.
  */

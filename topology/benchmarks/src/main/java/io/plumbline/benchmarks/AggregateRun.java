@@ -23,8 +23,9 @@ import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.state.Stores;
 
 /**
- * The program one would write first: {@code groupByKey().windowedBy().aggregate()} with the moment as the aggregate and a serde
- * for it; exactly once, a commit every 5 s, caches large enough for the moment, state in memory, which is its fastest form.
+ * The program one would write first: {@code groupByKey().windowedBy().aggregate()} with the moment as the aggregate and
+ * a serde for it; exactly once, a commit every 5 s, caches large enough for the moment, state in memory, which is its
+ * fastest form.
  */
 final class AggregateRun {
 

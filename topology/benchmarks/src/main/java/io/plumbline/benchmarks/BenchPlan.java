@@ -8,8 +8,8 @@ import java.util.Set;
  *
  * @param parts what is measured
  * @param rivals whether other ways of doing the same take turns with ours
- * @param largeRefit whether ingestion is watched beside a refit at 2,048 x 65,536 too, and swaps are timed at that size, which takes
- *     some 14 GB
+ * @param largeRefit whether ingestion is watched beside a refit at 2,048 x 65,536 too, and swaps are timed at that
+ *     size, which takes some 14 GB
  * @param quick small sizes and few rounds: shows that everything runs, and not how fast
  * @param widths of the rows: of the pipeline the first as often as it has shapes, the others in one
  * @param topicRows rows of a topic of the first width; topics of other widths have as many bytes

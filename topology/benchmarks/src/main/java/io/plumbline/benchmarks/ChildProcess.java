@@ -14,7 +14,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * A main class in a process of its own: it must not share heap, collector and compiler with what is measured.
  *
- * <p>It says when it is up, and ends when its standard input does: so with the process that started it, however that ends.
+ * <p>It says when it is up, and ends when its standard input does: so with the process that started it, however that
+ * ends.
  */
 final class ChildProcess implements AutoCloseable {
 

@@ -23,8 +23,8 @@ import org.ojalgo.matrix.store.MatrixStore;
 import org.ojalgo.matrix.store.R064Store;
 
 /**
- * ojAlgo, EJML, Commons Math and netlib's Java BLAS, on one thread. The first three have no update: they compute {@code X^T X}
- * from nothing, which is less work than adding it to a moment.
+ * ojAlgo, EJML, Commons Math and netlib's Java BLAS, on one thread. The first three have no update: they compute {@code
+ * X^T X} from nothing, which is less work than adding it to a moment.
  */
 final class JavaRivals implements KernelRivals {
 

@@ -6,8 +6,8 @@ import java.util.SplittableRandom;
 /**
  * A piece of linear algebra, its sizes, its numbers and the answer.
  *
- * <p>Rows and weights are integers up to 50 in size, so that every sum is exact even in float32 and all variants must agree to
- * the last bit; the matrices of the other two have an answer that is known.
+ * <p>Rows and weights are integers up to 50 in size, so that every sum is exact even in float32 and all variants must
+ * agree to the last bit; the matrices of the other two have an answer that is known.
  *
  * @param d width of a row; size of the matrix
  * @param n rows
@@ -95,8 +95,9 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
     }
 
     /**
-     * The symmetric d x d matrix of the last two. For the Cholesky factorisation {@code 2 sqrt(d) I + S} with entries of S in
-     * (-1, 1), whose eigenvalues lie within a factor of 4; for the eigenspace {@code H diag(w) H} with a reflection H.
+     * The symmetric d x d matrix of the last two. For the Cholesky factorisation {@code 2 sqrt(d) I + S} with entries
+     * of S in (-1, 1), whose eigenvalues lie within a factor of 4; for the eigenspace {@code H diag(w) H} with a
+     * reflection H.
      */
     public double[] matrix() {
         return kind == Kind.CHOLESKY ? positiveDefinite() : withKnownEigenvalues();
@@ -156,8 +157,9 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
     }
 
     /**
-     * What every variant must answer: for an update and a product 64 entries, read by {@link #entries}; for TopK the sums of the
-     * codes of 8 rows; for Cholesky the solution of {@code A x = A (1, .., 1)}; else the leading eigenvalues.
+     * What every variant must answer: for an update and a product 64 entries, read by {@link #entries}; for TopK the
+     * sums of the codes of 8 rows; for Cholesky the solution of {@code A x = A (1, .., 1)}; else the leading
+     * eigenvalues.
      */
     public double[] expected() {
         return switch (kind) {
@@ -185,8 +187,8 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
     }
 
     /**
-     * How far an answer may be off. Sums of integers: not at all. Cholesky: with a condition number below 4, {@code 4 * 8 n 2^-53}
-     * times the norm of the solution. Eigenvalues: 1e-6 of the largest, since an iteration may stop early.
+     * How far an answer may be off. Sums of integers: not at all. Cholesky: with a condition number below 4, {@code 4 *
+     * 8 n 2^-53} times the norm of the solution. Eigenvalues: 1e-6 of the largest, since an iteration may stop early.
      */
     public double tolerance() {
         return switch (kind) {

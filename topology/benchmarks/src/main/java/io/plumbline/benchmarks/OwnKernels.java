@@ -62,7 +62,10 @@ final class OwnKernels {
         });
     }
 
-    /** One moment to which two cores add, and half of the rows each with a moment each, as threads of one process sum them. */
+    /**
+     * One moment to which two cores add, and half of the rows each with a moment each, as threads of one process sum
+     * them.
+     */
     private static List<Variant> updateByTwo(KernelCase work) {
         FloatUpdate whole = new FloatUpdate(UpdateKernels.kernel(), work, 0, work.n());
         FloatUpdate first = new FloatUpdate(UpdateKernels.kernel(), work, 0, work.n() / 2);

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The monitor reading a topic, and others reading the same one: they take turns, round after round.
  *
- * <p>Everything lies in one temporary folder, which is gone when this is closed; {@link #close} may be called by another thread.
+ * <p>Everything lies in one temporary folder, which is gone when this is closed; {@link #close} may be called by
+ * another thread.
  */
 final class PipelineBench implements AutoCloseable {
 
@@ -208,8 +209,8 @@ final class PipelineBench implements AutoCloseable {
     }
 
     /**
-     * Each reader once before it counts: in the first seconds of a process the compiler takes half of the processor, and who comes
-     * first would pay for all who do the same after it.
+     * Each reader once before it counts: in the first seconds of a process the compiler takes half of the processor,
+     * and who comes first would pay for all who do the same after it.
      */
     private void warmUp(ActivationsTopic topic, Map<String, Reader> readers) throws IOException, InterruptedException {
         for (Map.Entry<String, Reader> reader : readers.entrySet()) {

@@ -26,7 +26,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * An adapter that does nothing but refit, over and over, as a process of its own beside the monitor: more than any adapter does.
+ * An adapter that does nothing but refit, over and over, as a process of its own beside the monitor: more than any
+ * adapter does.
  *
  * @param d width of the rows
  * @param features of the explainer, with random weights

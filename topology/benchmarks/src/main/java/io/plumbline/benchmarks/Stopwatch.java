@@ -27,7 +27,8 @@ final class Stopwatch {
     private final Set<String> met = new HashSet<>();
 
     /**
-     * @param warmUpNanos without getting faster before a variant counts that is met for the first time; a tenth of it later
+     * @param warmUpNanos without getting faster before a variant counts that is met for the first time; a tenth of it
+     *     later
      * @param caseNanos after which no further round is begun, once there were three
      */
     Stopwatch(long warmUpNanos, long caseNanos) {
@@ -65,8 +66,8 @@ final class Stopwatch {
     }
 
     /**
-     * Runs it until it has not become faster for a while: on a busy machine the compiler may take seconds. Returns how many
-     * repeats fill a sample.
+     * Runs it until it has not become faster for a while: on a busy machine the compiler may take seconds. Returns how
+     * many repeats fill a sample.
      */
     private static int warmUp(Variant variant, long quietNanos) {
         double fastest = Double.MAX_VALUE;

@@ -29,7 +29,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
-/** A monitor, its adapter and a subscriber of decoders in this process; drifted windows, one after the other, until each has its decoder. */
+/**
+ * A monitor, its adapter and a subscriber of decoders in this process; drifted windows, one after the other, until each
+ * has its decoder.
+ */
 final class SwapRun {
 
     private static final long PATIENCE_SECONDS = 300;

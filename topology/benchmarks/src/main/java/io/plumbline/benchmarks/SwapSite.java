@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * A site with a dictionary of random weights, TopK {@value #TOP_K}, whose rows live in as many directions as are compared: in others each
- * time its traffic drifts, so that a refit is worth making again.
+ * A site with a dictionary of random weights, TopK {@value #TOP_K}, whose rows live in as many directions as are
+ * compared: in others each time its traffic drifts, so that a refit is worth making again.
  */
 final class SwapSite {
 
@@ -129,7 +129,10 @@ final class SwapSite {
         return explainer.decoder();
     }
 
-    /** Monitor and adapter with every window a drifted one that is fitted by itself, and a gate that lets pass what reconstructs better. */
+    /**
+     * Monitor and adapter with every window a drifted one that is fitted by itself, and a gate that lets pass what
+     * reconstructs better.
+     */
     MonitorConfig config(String bootstrapServers, String run, boolean factored) {
         return MonitorConfig.parse(
                 """

@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 /**
  * One way of doing the work of a {@link KernelCase}.
  *
- * @param byTheWall whether it is timed by the clock on the wall, as it must be where several threads work; otherwise by the
- *     calling thread's processor time, which other processes do not change
+ * @param byTheWall whether it is timed by the clock on the wall, as it must be where several threads work; otherwise by
+ *     the calling thread's processor time, which other processes do not change
  * @param work does it once more, on what is there
  * @param answer does it from nothing and returns what {@link KernelCase#expected} names
  */

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * English traffic, then German, then English again, through a real broker and both applications, at the pace of the
- * windows: the first requests of a window are sent, which closes the one before; its report is awaited; where it asks for
- * an adaptation, the answer is awaited too.
+ * windows: the first requests of a window are sent, which closes the one before; its report is awaited; where it asks
+ * for an adaptation, the answer is awaited too.
  *
  * <p>Everything is stopped and removed when it is closed, whatever happened.
  */
@@ -61,7 +61,9 @@ public final class Demo implements AutoCloseable {
     private final CountDownLatch cleanedUp = new CountDownLatch(1);
     private volatile boolean stopping;
 
-    /** The thread that plays, from when it may be interrupted: a broker whose start is interrupted complains at length. */
+    /**
+     * The thread that plays, from when it may be interrupted: a broker whose start is interrupted complains at length.
+     */
     private volatile @Nullable Thread player;
 
     /**
@@ -113,7 +115,10 @@ public final class Demo implements AutoCloseable {
         return new Result(story.missing(), runtime.httpAddress());
     }
 
-    /** Returns what is sent, a window each. The last stretch comes twice: its second window closes the first and stays open. */
+    /**
+     * Returns what is sent, a window each. The last stretch comes twice: its second window closes the first and stays
+     * open.
+     */
     static List<Stretch> itinerary(ActivationFile english, ActivationFile german) {
         List<Stretch> inEnglish = Traffic.cut(ENGLISH, english, ROWS_PER_WINDOW);
         List<Stretch> stretches = new ArrayList<>(inEnglish.subList(0, ENGLISH_WINDOWS_FIRST));
@@ -255,8 +260,8 @@ public final class Demo implements AutoCloseable {
     }
 
     /**
-     * For a shutdown hook: asks the thread in {@link #run} to stop and waits until it has cleaned up. The clients are used by
-     * that thread alone and closed by it; only if it does not come to that are they closed here.
+     * For a shutdown hook: asks the thread in {@link #run} to stop and waits until it has cleaned up. The clients are
+     * used by that thread alone and closed by it; only if it does not come to that are they closed here.
      */
     public void stop() {
         if (cleanedUp.getCount() == 0) {

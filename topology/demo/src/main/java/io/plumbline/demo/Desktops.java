@@ -10,7 +10,9 @@ final class Desktops {
 
     private Desktops() {}
 
-    /** Opens a page where a person sits at a terminal of a desktop; elsewhere, and where that fails, nothing happens. */
+    /**
+     * Opens a page where a person sits at a terminal of a desktop; elsewhere, and where that fails, nothing happens.
+     */
     static void open(URI page) {
         if (!Boolean.getBoolean("plumbline.terminal")
                 || GraphicsEnvironment.isHeadless()

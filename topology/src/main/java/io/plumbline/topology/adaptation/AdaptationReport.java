@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
  * What became of a request, with its numbers. On the {@code adaptation-reports} topic: JSON with snake-case keys.
  *
  * @param windowStartMs of the window that asked; 0 for a revert
- * @param outcome {@code published}, {@code kept} (no candidate was better, or the only one could not be fitted), {@code refused} (by the gate),
- *     {@code reverted} or {@code failed}; {@code proposed} (waits for approval), {@code withdrawn} (waits no longer),
- *     {@code rolled_back}; {@code waiting} (a candidate does), {@code held} (the site is pinned), {@code limited} (too many swaps) or {@code paused} (after a
- *     rollback): asked for and not done; {@code pooled}: the rows wait for those of further windows; {@code approved}, {@code pinned},
- *     {@code unpinned} or {@code rejected}: a person's command
+ * @param outcome {@code published}, {@code kept} (no candidate was better, or the only one could not be fitted), {@code
+ *     refused} (by the gate), {@code reverted} or {@code failed}; {@code proposed} (waits for approval), {@code
+ *     withdrawn} (waits no longer), {@code rolled_back}; {@code waiting} (a candidate does), {@code held} (the site is
+ *     pinned), {@code limited} (too many swaps) or {@code paused} (after a rollback): asked for and not done; {@code
+ *     pooled}: the rows wait for those of further windows; {@code approved}, {@code pinned}, {@code unpinned} or {@code
+ *     rejected}: a person's command
  * @param version of the decoder published, or of the candidate that is proposed or withdrawn, else 0
  * @param rows rows in the window
  * @param pooledWindows drifted windows whose rows are pooled, this one among them
@@ -82,8 +83,8 @@ public record AdaptationReport(
             POOLED);
 
     /**
-     * One candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why it could not be fitted
-     * or was passed over. A single candidate is not chosen, and has the first only.
+     * One candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why it could not
+     * be fitted or was passed over. A single candidate is not chosen, and has the first only.
      */
     public record CandidateFigures(
             String candidate,

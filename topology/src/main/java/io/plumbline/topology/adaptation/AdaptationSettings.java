@@ -46,8 +46,8 @@ public record AdaptationSettings(
     }
 
     /**
-     * What is asked of a refit on twice the rows of the decoder in service: all the same but {@code minimum_improvement}. The
-     * interval above 0 remains.
+     * What is asked of a refit on twice the rows of the decoder in service: all the same but {@code
+     * minimum_improvement}. The interval above 0 remains.
      */
     GateLimits improvementLimits() {
         return new GateLimits(
@@ -60,8 +60,9 @@ public record AdaptationSettings(
     }
 
     /**
-     * The type in which the trained decoder returns: the configured one where it comes back as the same decoder, else the
-     * narrowest wider one that can say so. A rounded one would be neither the trained decoder nor one that passed the gate.
+     * The type in which the trained decoder returns: the configured one where it comes back as the same decoder, else
+     * the narrowest wider one that can say so. A rounded one would be neither the trained decoder nor one that passed
+     * the gate.
      */
     public DType revertType(Decoder trained) {
         return Stream.of(travelling.dtype(), DType.F32)

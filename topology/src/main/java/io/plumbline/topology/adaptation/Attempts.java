@@ -5,13 +5,13 @@ import java.util.Map;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
- * How often each request was begun. One that takes longer than the group or its transaction waits for is aborted and read
- * again, for ever if nobody counts.
+ * How often each request was begun. One that takes longer than the group or its transaction waits for is aborted and
+ * read again, for ever if nobody counts.
  *
- * <p>Kept in memory, since an abort takes back whatever is written: it outlives tasks, threads and transactions, and ends
- * with the process. Another process begins its own count, so a request that two adapters throw at each other is begun
- * {@link #MOST} times by each; one that ends its process is a crash loop that whoever restarts it sees. The newest {@value
- * #REMEMBERED} requests are known. Thread-safe.
+ * <p>Kept in memory, since an abort takes back whatever is written: it outlives tasks, threads and transactions, and
+ * ends with the process. Another process begins its own count, so a request that two adapters throw at each other is
+ * begun {@link #MOST} times by each; one that ends its process is a crash loop that whoever restarts it sees. The
+ * newest {@value #REMEMBERED} requests are known. Thread-safe.
  */
 final class Attempts {
 

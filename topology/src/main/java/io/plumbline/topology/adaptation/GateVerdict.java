@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param featuresBeyond how many features are beyond the limits
  * @param fvuInDistributionTrained of the trained decoder on rows of the baseline; null where it holds none
  * @param fvuInDistributionAfter of the proposed decoder on the same rows
- * @param publishedRows sampled rows of the window that the decoder to publish was fitted on; all figures are those of the judged decoder,
- *     which was not fitted on the rows to judge on; null where the gate refused
+ * @param publishedRows sampled rows of the window that the decoder to publish was fitted on; all figures are those of
+ *     the judged decoder, which was not fitted on the rows to judge on; null where the gate refused
  */
 public record GateVerdict(
         List<GateTest> tests,

@@ -9,12 +9,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The decoder in service as the one who publishes must see it: its own last word, though its transaction is not committed
- * and no reader has it yet.
+ * The decoder in service as the one who publishes must see it: its own last word, though its transaction is not
+ * committed and no reader has it yet.
  *
  * <p>What was forwarded is remembered until the subscriber has it too, so that a second copy of a decoder is held for
- * moments only; and no longer than this life of the task, since an abort takes it back. A task that comes from elsewhere
- * remembers nothing and waits for the subscriber. One task's; not thread-safe.
+ * moments only; and no longer than this life of the task, since an abort takes it back. A task that comes from
+ * elsewhere remembers nothing and waits for the subscriber. One task's; not thread-safe.
  */
 final class InService {
 

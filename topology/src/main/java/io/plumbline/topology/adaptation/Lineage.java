@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/** What a published decoder says of where it comes from. Travels in its metadata: strings, the longer ones compact JSON. */
+/**
+ * What a published decoder says of where it comes from. Travels in its metadata: strings, the longer ones compact JSON.
+ */
 final class Lineage {
 
     private static final JsonMapper JSON = JsonMapper.builder()

@@ -27,9 +27,9 @@ record PooledRows(List<SampledRow> rows, Set<Long> fitted, int windows, double r
     }
 
     /**
-     * Splits by whole requests ({@link SampleSplit}). Requests that the decoder in service was fitted on are fitted on again
-     * and neither chosen nor judged by: on rows it knows that decoder looks better than it is, and nothing would seem to
-     * improve on it. The split's number of requests is that of the others.
+     * Splits by whole requests ({@link SampleSplit}). Requests that the decoder in service was fitted on are fitted on
+     * again and neither chosen nor judged by: on rows it knows that decoder looks better than it is, and nothing would
+     * seem to improve on it. The split's number of requests is that of the others.
      *
      * @param distinct these rows without their repeats
      */

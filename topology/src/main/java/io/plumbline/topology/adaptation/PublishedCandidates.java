@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 /** What the adapter published and does not hold: candidates, and its own state as everyone reads it. Thread-safe. */
 public interface PublishedCandidates {
 
-    /** A complete candidate whose SHA-256, parent and shape were checked, as it was published: with its factors if it came as such. */
+    /**
+     * A complete candidate whose SHA-256, parent and shape were checked, as it was published: with its factors if it
+     * came as such.
+     */
     record Candidate(
             Decoder decoder,
             DType dtype,

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Fits, checks and decides for one site. Pure but for the clock; window-independent parts are computed once.
  *
- * <p>The pooled rows without their repeats are split by whole requests into stretches of time to fit, to choose and to judge on. The gate judges the
- * decoder as it will travel, rounded to the configured type.
+ * <p>The pooled rows without their repeats are split by whole requests into stretches of time to fit, to choose and to
+ * judge on. The gate judges the decoder as it will travel, rounded to the configured type.
  */
 final class Refit {
 

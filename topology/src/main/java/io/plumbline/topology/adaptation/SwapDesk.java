@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what becomes of a site's decoder: what may go into service by itself, what waits for a person, and what a person
- * may ask for. Pure but for reading a candidate back: what it remembers goes in and comes out.
+ * Decides what becomes of a site's decoder: what may go into service by itself, what waits for a person, and what a
+ * person may ask for. Pure but for reading a candidate back: what it remembers goes in and comes out.
  */
 final class SwapDesk {
 

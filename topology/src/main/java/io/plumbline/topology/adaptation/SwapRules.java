@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxSwaps adapted decoders that may go into service by themselves in any {@code swapPeriod} of event time
  * @param swapPeriod see there
  * @param candidateLifetime how long a candidate waits for approval, broker time
- * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained one
- *     before the trained one returns: j of n; null: never
+ * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained
+ *     one before the trained one returns: j of n; null: never
  * @param pause event time for which nothing is refitted after such a return
  */
 public record SwapRules(

@@ -6,8 +6,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the adapter has committed itself to for a site. In its store, and for everyone to read beside the decoders: JSON with
- * snake-case keys; keys it does not know are passed over, so that a key can be added.
+ * What the adapter has committed itself to for a site. In its store, and for everyone to read beside the decoders: JSON
+ * with snake-case keys; keys it does not know are passed over, so that a key can be added.
  *
  * @param version of the decoder published last, 0 before the first
  * @param adapted whether that one is an adapted decoder

@@ -1,17 +1,20 @@
 /**
  * Fourth stage: the rows of drifted windows become a decoder, or the reason why not.
  *
- * <p><b>Enters:</b> the sampled rows of every drifted window, or a person's command. <b>Leaves:</b> a report, and a decoder
- * that passed the gate: to go into service, or to wait for approval.
+ * <p><b>Enters:</b> the sampled rows of every drifted window, or a person's command. <b>Leaves:</b> a report, and a
+ * decoder that passed the gate: to go into service, or to wait for approval.
  *
- * <p>{@link io.plumbline.topology.adaptation.Refit} makes decoders, {@link io.plumbline.topology.adaptation.SwapDesk} decides
- * what becomes of them. The adapter alone gives versions: commands come to it over the topic of its requests, so that they
- * and its own swaps have one order and one transaction. Commands straight to the decoders topic would have made two writers.
+ * <p>{@link io.plumbline.topology.adaptation.Refit} makes decoders, {@link io.plumbline.topology.adaptation.SwapDesk}
+ * decides what becomes of them. The adapter alone gives versions: commands come to it over the topic of its requests,
+ * so that they and its own swaps have one order and one transaction. Commands straight to the decoders topic would have
+ * made two writers.
  *
- * <p><b>Rows are pooled here and not in the monitor</b> ({@link io.plumbline.topology.adaptation.RowPools}). Only the adapter knows
- * what became of a refit, and so when the next is due and which rows the decoder in service was fitted on. A window's sample
- * travels once and is stored once, as the parts it came in; a monitor that pooled would store each sample and send the whole pool
- * with every request. A monitor that asks once in a cooldown lets drifted windows of few rows go by unrepaired. The price: while a site is drifted every window sends its sample, also those that come within a cooldown.
+ * <p><b>Rows are pooled here and not in the monitor</b> ({@link io.plumbline.topology.adaptation.RowPools}). Only the
+ * adapter knows what became of a refit, and so when the next is due and which rows the decoder in service was fitted
+ * on. A window's sample travels once and is stored once, as the parts it came in; a monitor that pooled would store
+ * each sample and send the whole pool with every request. A monitor that asks once in a cooldown lets drifted windows
+ * of few rows go by unrepaired. The price: while a site is drifted every window sends its sample, also those that come
+ * within a cooldown.
  */
 @NullMarked
 package io.plumbline.topology.adaptation;

@@ -10,8 +10,8 @@ public interface ActiveDecoders {
     /**
      * A published decoder with its version.
      *
-     * @param subspace the directions it writes in, at the site's rank; null until that was computed, which takes a second or some
-     *     for a wide one, and where the decoder does not determine them
+     * @param subspace the directions it writes in, at the site's rank; null until that was computed, which takes a
+     *     second or some for a wide one, and where the decoder does not determine them
      */
     record Active(Decoder decoder, long version, @Nullable Subspace subspace) {
 
@@ -20,7 +20,9 @@ public interface ActiveDecoders {
         }
     }
 
-    /** The newest published decoder of {@code site}; null while there is none and the trained one as it came is active. */
+    /**
+     * The newest published decoder of {@code site}; null while there is none and the trained one as it came is active.
+     */
     @Nullable
     Active of(String site);
 

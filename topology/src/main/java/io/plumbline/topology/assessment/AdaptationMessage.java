@@ -5,15 +5,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What the monitor, or a person, asks of the adapter about a site, keyed by the site. The parts of a row sample come first,
- * then the request that names them.
+ * What the monitor, or a person, asks of the adapter about a site, keyed by the site. The parts of a row sample come
+ * first, then the request that names them.
  *
  * <pre>
  * offset  size  field
  *      0     1  version, 1
  *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command
  *      2     8  window end, ms: names the request; of a command when it was typed
- *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}, which names the encoder of its codes
+ *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
  *  adapt        10  8  window start, ms   18  8  rows in the window   26  4  capacity of the sample   30  4  parts
  *  revert       (nothing more)
  *  roll back    10  8  version of the decoder   18  4  windows it served   22  4  those in which it did worse
@@ -45,8 +45,8 @@ public sealed interface AdaptationMessage {
     }
 
     /**
-     * Pool the rows of this window and, where a refit is due, publish a decoder if it helps; the sample's {@code parts} parts were sent
-     * before.
+     * Pool the rows of this window and, where a refit is due, publish a decoder if it helps; the sample's {@code parts}
+     * parts were sent before.
      */
     record Adapt(long windowEndMs, long windowStartMs, long rows, int sampleCapacity, int parts)
             implements AdaptationMessage {
@@ -120,7 +120,8 @@ public sealed interface AdaptationMessage {
      *
      * @param windowEndMs when it was typed
      * @param id comes back with the answer; at most 127 bytes
-     * @param version the candidate to approve, or the decoder to pin: 0 the trained one, {@link #IN_SERVICE} whichever serves
+     * @param version the candidate to approve, or the decoder to pin: 0 the trained one, {@link #IN_SERVICE} whichever
+     *     serves
      * @param by who asks, for the record
      */
     record Command(long windowEndMs, String id, Verb verb, long version, String by) implements AdaptationMessage {

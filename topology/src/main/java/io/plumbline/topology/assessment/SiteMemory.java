@@ -21,7 +21,7 @@ import java.util.TreeMap;
  * 10      11     {@link DriftState} of the triggers
  * 21      11     of the warnings
  * 32      16     {@link SwapWatch}: version (8), windows (4), worse (4)
- * 48      1      number of sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
+ * 48      1      sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
  * </pre>
  *
  * @param drift debounce and hysteresis

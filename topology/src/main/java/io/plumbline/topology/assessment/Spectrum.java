@@ -7,14 +7,16 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How a window's energy lies in its directions, beside the baseline's: what a person looks at to see in which way a subspace turned.
+ * How a window's energy lies in its directions, beside the baseline's: what a person looks at to see in which way a
+ * subspace turned.
  *
  * <p>At most {@link #MOST} eigenvalues of each, since a report is kept for a month: some 2 KB at rank 32.
  *
- * @param window leading eigenvalues of the window's second moment, descending: one more than the rank, since no more are computed
+ * @param window leading eigenvalues of the window's second moment, descending: one more than the rank, since no more
+ *     are computed
  * @param baseline as many of the baseline's
- * @param baselineAngles principal angles between the active subspaces of baseline and window, ascending, radians; empty where one of
- *     them is not identified
+ * @param baselineAngles principal angles between the active subspaces of baseline and window, ascending, radians; empty
+ *     where one of them is not identified
  */
 public record Spectrum(List<Double> window, List<Double> baseline, List<Double> baselineAngles) {
 

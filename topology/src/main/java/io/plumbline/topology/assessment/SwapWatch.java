@@ -4,13 +4,13 @@ import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.calibration.DriftPolicy;
 
 /**
- * How a decoder has done since its swap: of the first windows in which it could be compared with the trained one, in how many
- * it did significantly worse.
+ * How a decoder has done since its swap: of the first windows in which it could be compared with the trained one, in
+ * how many it did significantly worse.
  *
- * <p>The rule is j of the first n, so that the decision falls soon after the swap or never: later on it is the verdict that
- * says whether traffic is back. With a window wrong in at most 1 % of cases ({@link PairedErrors}) the default of 2 of 5 undoes
- * a swap that does no worse in at most {@code 10 · 0.01² = 0.1 %} of cases where windows are independent, and in at most
- * {@code 5 · 0.01 / 2 = 2.5 %} however they depend on each other.
+ * <p>The rule is j of the first n, so that the decision falls soon after the swap or never: later on it is the verdict
+ * that says whether traffic is back. With a window wrong in at most 1 % of cases ({@link PairedErrors}) the default of
+ * 2 of 5 undoes a swap that does no worse in at most {@code 10 · 0.01² = 0.1 %} of cases where windows are independent,
+ * and in at most {@code 5 · 0.01 / 2 = 2.5 %} however they depend on each other.
  *
  * @param version of the decoder; 0: none
  * @param windows that were compared, at most n

@@ -7,7 +7,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Measures windows beside the stream; what {@link WindowAssessor} then needs the stream's state for takes microseconds. Thread-safe. */
+/**
+ * Measures windows beside the stream; what {@link WindowAssessor} then needs the stream's state for takes microseconds.
+ * Thread-safe.
+ */
 public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
 
     private final Map<String, SiteJudge> judges;

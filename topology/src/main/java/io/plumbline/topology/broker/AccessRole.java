@@ -17,7 +17,10 @@ public enum AccessRole {
     MONITOR("reads activations, writes reports, requests and dead letters"),
     /** {@code plumbline run --role adapter}. */
     ADAPTER("reads requests, publishes decoders"),
-    /** A program with a {@code DecoderSubscriber}, and {@code plumbline decoders list}, {@code fetch} and {@code follow}. */
+    /**
+     * A program with a {@code DecoderSubscriber}, and {@code plumbline decoders list}, {@code fetch} and {@code
+     * follow}.
+     */
     SUBSCRIBER("reads published decoders"),
     /** {@code plumbline decoders approve}, {@code pin}, {@code unpin}, {@code rollback} and {@code list}. */
     OPERATOR("decides which decoder serves"),
@@ -62,7 +65,10 @@ public enum AccessRole {
         };
     }
 
-    /** The page tells what happened before the process started, and elsewhere; an application starts without these rights. */
+    /**
+     * The page tells what happened before the process started, and elsewhere; an application starts without these
+     * rights.
+     */
     private static List<Grant> withConsole(MonitorConfig config, List<Grant> grants) {
         if (!config.http().console()) {
             return grants;

@@ -8,7 +8,9 @@ public enum Application {
     MONITOR,
     ADAPTER;
 
-    /** Its Kafka {@code application.id}, which is also its consumer group and the beginning of its transactional ids. */
+    /**
+     * Its Kafka {@code application.id}, which is also its consumer group and the beginning of its transactional ids.
+     */
     String id(MonitorConfig config) {
         return this == MONITOR ? config.monitorApplicationId() : config.adapterApplicationId();
     }

@@ -92,7 +92,9 @@ public final class BrokerRefusal {
         return String.valueOf(root.getMessage());
     }
 
-    /** As the broker's access lists name it where the configuration tells; a certificate's name only the broker knows. */
+    /**
+     * As the broker's access lists name it where the configuration tells; a certificate's name only the broker knows.
+     */
     static String principal(MonitorConfig config) {
         String jaas = config.adminProperties().getOrDefault("sasl.jaas.config", "");
         Matcher user = USER.matcher(jaas);

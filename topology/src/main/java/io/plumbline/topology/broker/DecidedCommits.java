@@ -18,10 +18,10 @@ import org.apache.kafka.streams.KafkaClientSupplier;
 /**
  * Kafka's own clients, of which a commit that timed out ends the stream thread.
  *
- * <p>Kafka Streams (4.3.1) otherwise calls the thread's tasks corrupted, commits once more, and makes the tasks anew in the
- * same thread. Where that meets the rebalance it asks for itself, the tasks are made a second time and forget that their
- * partitions are to be read again from what is committed: records that were fetched and not yet processed are never
- * processed, and their offsets are committed. A thread that ends gives up its place in the topics with its
+ * <p>Kafka Streams (4.3.1) otherwise calls the thread's tasks corrupted, commits once more, and makes the tasks anew in
+ * the same thread. Where that meets the rebalance it asks for itself, the tasks are made a second time and forget that
+ * their partitions are to be read again from what is committed: records that were fetched and not yet processed are
+ * never processed, and their offsets are committed. A thread that ends gives up its place in the topics with its
  * consumer; the one that takes over begins at the committed offsets, which the broker tells only when the transaction
  * is decided.
  */
@@ -88,7 +88,9 @@ public final class DecidedCommits implements KafkaClientSupplier {
             }
         }
 
-        /** Kafka Streams takes a {@link TimeoutException} for a task to be made anew, and any other for a lost thread. */
+        /**
+         * Kafka Streams takes a {@link TimeoutException} for a task to be made anew, and any other for a lost thread.
+         */
         private static KafkaException ends(TimeoutException undecided) {
             return new KafkaException(
                     "the broker did not say within max.block.ms whether a transaction is committed", undecided);

@@ -37,8 +37,8 @@ import org.slf4j.LoggerFactory;
  * transaction: one thread is lost. From then on the guard knows what is too large there, and tells before it is sent,
  * where leaving it out costs nothing else.
  *
- * <p>A topic that somebody else made may refuse event times that are years old, or, where it is compacted, a record without
- * a key. From then on outputs go there with the time of writing, and with the place of the record for a key.
+ * <p>A topic that somebody else made may refuse event times that are years old, or, where it is compacted, a record
+ * without a key. From then on outputs go there with the time of writing, and with the place of the record for a key.
  *
  * <p>Panes on their way to windows and change-logs are never left out: where these are refused, the application stops.
  * Thread-safe; one for each application of a process.
@@ -124,7 +124,9 @@ public final class OutputGuard {
         return from != null && bytes(headers, value) >= from;
     }
 
-    /** Bytes of value and headers: of two outputs of one topic, the larger one is not taken where the smaller is not. */
+    /**
+     * Bytes of value and headers: of two outputs of one topic, the larger one is not taken where the smaller is not.
+     */
     private static long bytes(Headers headers, byte @Nullable [] value) {
         long bytes = value == null ? 0 : value.length;
         for (Header header : headers) {

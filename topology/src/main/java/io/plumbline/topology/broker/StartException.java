@@ -1,6 +1,9 @@
 package io.plumbline.topology.broker;
 
-/** Something outside the configuration file kept the program from starting: a broker that does not answer, a topic missing. */
+/**
+ * Something outside the configuration file kept the program from starting: a broker that does not answer, a topic
+ * missing.
+ */
 public final class StartException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -91,7 +91,10 @@ public final class StreamsSettings {
                 Long.parseLong(String.valueOf(wait)) + config.getLong(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG));
     }
 
-    /** Whether the instance has a name of its own in its group ({@code group.instance.id}), under which it comes back to its tasks. */
+    /**
+     * Whether the instance has a name of its own in its group ({@code group.instance.id}), under which it comes back to
+     * its tasks.
+     */
     public static boolean isStaticMember(Properties properties) {
         return new StreamsConfig(properties)
                 .getMainConsumerConfigs("", "", 0)
@@ -99,8 +102,8 @@ public final class StreamsSettings {
     }
 
     /**
-     * Returns one sentence for each property that Kafka Streams refuses, or would ignore under its group protocol; none: both
-     * applications can be made. Asks no broker.
+     * Returns one sentence for each property that Kafka Streams refuses, or would ignore under its group protocol;
+     * none: both applications can be made. Asks no broker.
      */
     public static List<String> problems(MonitorConfig config) {
         List<String> problems = new ArrayList<>();

@@ -16,8 +16,8 @@ import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * Every topic Plumbline uses, with partitions and settings, and which application reads and writes it. Tests hold the list to
- * the two topologies, and to the topics that Kafka Streams makes by itself.
+ * Every topic Plumbline uses, with partitions and settings, and which application reads and writes it. Tests hold the
+ * list to the two topologies, and to the topics that Kafka Streams makes by itself.
  */
 final class TopicPlan {
 

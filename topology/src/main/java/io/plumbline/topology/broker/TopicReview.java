@@ -11,7 +11,9 @@ import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.config.TopicConfig;
 import org.jspecify.annotations.Nullable;
 
-/** Makes all topics ahead of time, and holds those there are against what Plumbline needs. Changes no topic that exists. */
+/**
+ * Makes all topics ahead of time, and holds those there are against what Plumbline needs. Changes no topic that exists.
+ */
 public final class TopicReview {
 
     private enum Sense {
@@ -72,8 +74,8 @@ public final class TopicReview {
      * @param partitions of the activations topic where it is missing; null: it must exist
      * @param replicationFactor null: the broker's default
      * @return what was made
-     * @throws StartException when the broker cannot be reached or refuses, or the activations topic is missing and no number
-     *     of partitions was given
+     * @throws StartException when the broker cannot be reached or refuses, or the activations topic is missing and no
+     *     number of partitions was given
      */
     public static List<String> create(
             MonitorConfig config, @Nullable Integer partitions, @Nullable Short replicationFactor) {

@@ -18,14 +18,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The topics and their settings. The activations topic belongs to the user and must exist; the others are made where they
- * are missing, those of Kafka Streams included.
+ * The topics and their settings. The activations topic belongs to the user and must exist; the others are made where
+ * they are missing, those of Kafka Streams included.
  *
- * <p>Records of our own topics carry the broker's time: event time may lie years back (a replay) or ahead (a wrong clock),
- * and a broker would delete the one and refuse the other. The event time stands in the records.
+ * <p>Records of our own topics carry the broker's time: event time may lie years back (a replay) or ahead (a wrong
+ * clock), and a broker would delete the one and refuse the other. The event time stands in the records.
  *
- * <p>Where all topics are there, nothing more is asked than what {@link AccessRole} lists: no right on the cluster, none to
- * create, and of other applications' topics not even that they can be seen.
+ * <p>Where all topics are there, nothing more is asked than what {@link AccessRole} lists: no right on the cluster,
+ * none to create, and of other applications' topics not even that they can be seen.
  */
 public final class Topics {
 
@@ -61,10 +61,11 @@ public final class Topics {
     }
 
     /**
-     * Makes missing topics, looks at those there are, and asks whether this principal has the rights the applications need.
+     * Makes missing topics, looks at those there are, and asks whether this principal has the rights the applications
+     * need.
      *
-     * @throws StartException when the broker cannot be reached, the activations topic does not exist, a topic is missing and
-     *     may not be made, or a right is missing
+     * @throws StartException when the broker cannot be reached, the activations topic does not exist, a topic is
+     *     missing and may not be made, or a right is missing
      */
     public static Prepared prepare(MonitorConfig config, Set<Application> applications) {
         boolean monitors = applications.contains(Application.MONITOR);
@@ -89,6 +90,8 @@ public final class Topics {
             if (!refused.isEmpty()) {
                 throw new StartException(String.join("; ", refused));
             }
+            // Else the first assignment of tasks can lack one, and Kafka Streams warns of it.
+            client.awaitSeen(missing.stream().map(TopicPlan.Planned::name).toList());
             requireRights(client, config, applications, existing);
             // Last: of a topic that may not be seen the number of partitions is not known either.
             requirePartitions(planned, existing);

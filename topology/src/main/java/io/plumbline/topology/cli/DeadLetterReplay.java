@@ -24,11 +24,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends refused records again: key, value, headers and event time as they were, to the partition they came from.
  *
- * <p><b>Once.</b> What is sent and what the group remembers as sent are one transaction, and a second run with the group's
- * transactional id ends the first one: a run may be killed and repeated, and overlapping selections do not send a letter twice.
+ * <p><b>Once.</b> What is sent and what the group remembers as sent are one transaction, and a second run with the
+ * group's transactional id ends the first one: a run may be killed and repeated, and overlapping selections do not send
+ * a letter twice.
  *
- * <p><b>No loop.</b> Only what lay on the topic at the start is read: a record that is refused again makes a new letter, for
- * another run.
+ * <p><b>No loop.</b> Only what lay on the topic at the start is read: a record that is refused again makes a new
+ * letter, for another run.
  */
 final class DeadLetterReplay {
 

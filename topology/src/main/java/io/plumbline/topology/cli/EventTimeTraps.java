@@ -10,7 +10,8 @@ final class EventTimeTraps {
     private EventTimeTraps() {}
 
     /**
-     * Looks before anything is sent: a broker deletes records by event time, within minutes and without a word to the sender.
+     * Looks before anything is sent: a broker deletes records by event time, within minutes and without a word to the
+     * sender.
      *
      * @param settings of the topic; what it does not tell is not refused
      * @param firstMs event time of the first record

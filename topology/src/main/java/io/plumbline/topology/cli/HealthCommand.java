@@ -12,7 +12,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline health}: asks a running process how it is; for container engines, in an image that holds no other program. */
+/**
+ * {@code plumbline health}: asks a running process how it is; for container engines, in an image that holds no other
+ * program.
+ */
 @Command(
         name = "health",
         mixinStandardHelpOptions = true,

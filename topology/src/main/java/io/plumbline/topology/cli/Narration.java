@@ -2,7 +2,10 @@ package io.plumbline.topology.cli;
 
 import java.io.PrintWriter;
 
-/** What is being done at the moment, on one line of standard error that is written over; for people only, as {@link Progress}. */
+/**
+ * What is being done at the moment, on one line of standard error that is written over; for people only, as {@link
+ * Progress}.
+ */
 public final class Narration implements AutoCloseable {
 
     private static final String CLEAR_LINE = "\r\033[K";

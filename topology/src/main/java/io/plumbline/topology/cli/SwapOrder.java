@@ -29,7 +29,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** A command to the adapter about one site: sent over the topic it reads requests from, answered on that of its reports. */
+/**
+ * A command to the adapter about one site: sent over the topic it reads requests from, answered on that of its reports.
+ */
 final class SwapOrder {
 
     private static final Duration POLL = Duration.ofMillis(250);

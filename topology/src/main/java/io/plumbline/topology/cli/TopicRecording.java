@@ -29,12 +29,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The requests of one site in a time range of the activations topic, as often as they are asked for.
  *
- * <p><b>Order.</b> Event time over all partitions, then partition and offset: the order they were sent in, wherever they lie.
- * Within a partition records come in the order of their offsets. So a recording spread over partitions is cut into the same
- * windows as one that is not, and read again it comes in the same order.
+ * <p><b>Order.</b> Event time over all partitions, then partition and offset: the order they were sent in, wherever
+ * they lie. Within a partition records come in the order of their offsets. So a recording spread over partitions is cut
+ * into the same windows as one that is not, and read again it comes in the same order.
  *
- * <p><b>Range.</b> A partition is read from its first record at or after {@code from} to its first at or after {@code to}, or
- * to what was committed when it was opened. Records in between whose time lies outside are counted and left out.
+ * <p><b>Range.</b> A partition is read from its first record at or after {@code from} to its first at or after {@code
+ * to}, or to what was committed when it was opened. Records in between whose time lies outside are counted and left
+ * out.
  *
  * <p><b>Memory.</b> {@value #AHEAD} records of every partition and what the client fetches ahead. Not thread-safe.
  */

@@ -9,8 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param bind address to listen on
  * @param port its port; 0: any free one
- * @param probePort a port of their own for {@code /healthz} and {@code /readyz}, with threads of its own; null: none; 0: any free one
- * @param hosts names a request's {@code Host} may give besides those of the loopback address; empty where nothing was said
+ * @param probePort a port of their own for {@code /healthz} and {@code /readyz}, with threads of its own; null: none;
+ *     0: any free one
+ * @param hosts names a request's {@code Host} may give besides those of the loopback address; empty where nothing was
+ *     said
  * @param webConfig file that asks for TLS and passwords; null: neither
  * @param console whether the page is served too
  */

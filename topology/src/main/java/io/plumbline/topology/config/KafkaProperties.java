@@ -12,11 +12,11 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * The Kafka properties of the file, passed through untouched, except that those which would break what Plumbline promises
- * are refused with a sentence.
+ * The Kafka properties of the file, passed through untouched, except that those which would break what Plumbline
+ * promises are refused with a sentence.
  *
- * <p>A key may carry the prefix {@code monitor.} or {@code adapter.}: it is then for that application alone and wins over
- * the same key without. Kafka's own prefixes ({@code consumer.}, {@code producer.}, ...) follow after it.
+ * <p>A key may carry the prefix {@code monitor.} or {@code adapter.}: it is then for that application alone and wins
+ * over the same key without. Kafka's own prefixes ({@code consumer.}, {@code producer.}, ...) follow after it.
  */
 final class KafkaProperties {
 

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A value may hold <code>${env:NAME}</code>, the environment variable, and <code>${file:PATH}</code>, the whole file
  * without the newline at its end (a relative path is relative to the configuration). Both are read once, when the
- * configuration is. Kafka's own providers read single keys of property files, are asked again by every client, and report an
- * unknown variable as an empty value; a file that names some under {@code config.providers} keeps them, and their
- * <code>${name:...}</code> is passed on.
+ * configuration is. Kafka's own providers read single keys of property files, are asked again by every client, and
+ * report an unknown variable as an empty value; a file that names some under {@code config.providers} keeps them, and
+ * their <code>${name:...}</code> is passed on.
  *
  * <p>Inside {@code sasl.jaas.config} quotes and backslashes of what is put in are escaped, so that a password is one
  * whatever it is made of.

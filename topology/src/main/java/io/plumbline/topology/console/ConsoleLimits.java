@@ -1,8 +1,8 @@
 package io.plumbline.topology.console;
 
 /**
- * How much the console remembers. A window takes about 600 bytes here, so all of them stay under some 60 MB; a site's newest report, with
- * its features and spectra, about 20 KB.
+ * How much the console remembers. A window takes about 600 bytes here, so all of them stay under some 60 MB; a site's
+ * newest report, with its features and spectra, about 20 KB.
  *
  * @param windows of each site
  * @param adaptations reports of the adapter for each site

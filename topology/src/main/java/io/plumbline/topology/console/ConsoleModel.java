@@ -15,12 +15,15 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 
 /**
- * What the console knows, of the sites of the configuration only: an immutable history a site, replaced whole. Thread-safe; a report costs
- * a copy of at most a thousand references.
+ * What the console knows, of the sites of the configuration only: an immutable history a site, replaced whole.
+ * Thread-safe; a report costs a copy of at most a thousand references.
  */
 final class ConsoleModel {
 
-    /** Whether what was reported before this process is known: {@code unread}, {@code reading}, {@code complete} or {@code refused}. */
+    /**
+     * Whether what was reported before this process is known: {@code unread}, {@code reading}, {@code complete} or
+     * {@code refused}.
+     */
     record Past(String state, String sentence) {}
 
     /** A window as an event. */

@@ -17,11 +17,12 @@ import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Server-sent events: each browser that follows has a thread of its own, of {@link ConsoleLimits#CLIENTS} at most; one more is answered 503.
+ * Server-sent events: each browser that follows has a thread of its own, of {@link ConsoleLimits#CLIENTS} at most; one
+ * more is answered 503.
  *
- * <p><b>A stream ends by itself after a minute</b> and the browser takes up the next where it was ({@code Last-Event-ID}), so that
- * passwords are looked at again. A browser that does not read is cut off by the server when nothing moves for ten seconds. One whose
- * place is gone is told {@code reset} and asks for everything anew.
+ * <p><b>A stream ends by itself after a minute</b> and the browser takes up the next where it was ({@code
+ * Last-Event-ID}), so that passwords are looked at again. A browser that does not read is cut off by the server when
+ * nothing moves for ten seconds. One whose place is gone is told {@code reset} and asks for everything anew.
  *
  * <p>Ids are {@code <start of the process>-<number>}: those of the process before a restart are no numbers of this one.
  */

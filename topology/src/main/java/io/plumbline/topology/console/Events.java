@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last things that happened, numbered, for whoever follows. One who publishes never waits for one who reads: a reader too slow for
- * the ring finds its place gone. Thread-safe.
+ * The last things that happened, numbered, for whoever follows. One who publishes never waits for one who reads: a
+ * reader too slow for the ring finds its place gone. Thread-safe.
  */
 final class Events {
 

@@ -26,11 +26,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows window reports and adaptation reports, committed ones, from some way back: what happened before this process started, and what
- * other instances judge. One daemon thread; no consumer group.
+ * Follows window reports and adaptation reports, committed ones, from some way back: what happened before this process
+ * started, and what other instances judge. One daemon thread; no consumer group.
  *
- * <p><b>Where this principal may not read them</b> the console shows what this process judges itself; said once in the log, and on the
- * page. A broker that is away is asked again every few seconds.
+ * <p><b>Where this principal may not read them</b> the console shows what this process judges itself; said once in the
+ * log, and on the page. A broker that is away is asked again every few seconds.
  */
 final class ReportFeed implements AutoCloseable {
 

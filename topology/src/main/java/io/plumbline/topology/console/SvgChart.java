@@ -9,7 +9,10 @@ import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Windows over event time as one SVG element: each value holds from the start of its window to its end. Colours are the page's classes. */
+/**
+ * Windows over event time as one SVG element: each value holds from the start of its window to its end. Colours are the
+ * page's classes.
+ */
 final class SvgChart {
 
     private static final int WIDTH = 960;

@@ -14,8 +14,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One window as a chart needs it. In JSON its keys are those of {@link WindowReport} where both have them, every {@link Statistic} among
- * them; a number that is undefined in the window is null.
+ * One window as a chart needs it. In JSON its keys are those of {@link WindowReport} where both have them, every {@link
+ * Statistic} among them; a number that is undefined in the window is null.
  *
  * @param statistics those that trigger or warn, each with its threshold
  * @param numbers the statistics that exist in the window; flat in JSON, see {@link #flat()}

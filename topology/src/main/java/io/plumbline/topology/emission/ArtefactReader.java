@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the decoder of an artefact whose bytes are those its manifest names: reads its weights, or makes them of its factors and the
- * trained decoder.
+ * Makes the decoder of an artefact whose bytes are those its manifest names: reads its weights, or makes them of its
+ * factors and the trained decoder.
  *
  * <p><b>Memory:</b> the decoder; for factors beside it four times their bytes, of which two stay with it.
  */

@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The safetensors blob of a decoder that travels, never in memory as a whole: one pass over the weights hashes it, another
- * cuts it into chunks. Both may run at once.
+ * The safetensors blob of a decoder that travels, never in memory as a whole: one pass over the weights hashes it,
+ * another cuts it into chunks. Both may run at once.
  *
  * <p><b>Memory:</b> one chunk and 64 KiB beside the decoder, which is held and not copied.
  */

@@ -15,12 +15,13 @@ import org.jspecify.annotations.Nullable;
  * Puts decoders together from the records of the topic, in the order of one partition. Pure but for the files in which
  * unfinished versions wait: no Kafka.
  *
- * <p>A version is handed out only when its manifest stands after all its chunks, every chunk carries its version and the
- * index of its key, length and SHA-256 fit, the parent is the expected one, the numbers are finite, what factors make has the
- * SHA-256 the publisher found, and the version is higher than the last. Anything else is a named refusal, and what was handed out before stays valid.
+ * <p>A version is handed out only when its manifest stands after all its chunks, every chunk carries its version and
+ * the index of its key, length and SHA-256 fit, the parent is the expected one, the numbers are finite, what factors
+ * make has the SHA-256 the publisher found, and the version is higher than the last. Anything else is a named refusal,
+ * and what was handed out before stays valid.
  *
- * <p><b>Memory:</b> a decoder while it is handed out, nothing before. <b>Disk:</b> the chunks of at most one version per
- * site and {@value #MOST_UNFINISHED} sites, within the {@link DecoderSubscription}'s caps.
+ * <p><b>Memory:</b> a decoder while it is handed out, nothing before. <b>Disk:</b> the chunks of at most one version
+ * per site and {@value #MOST_UNFINISHED} sites, within the {@link DecoderSubscription}'s caps.
  */
 final class DecoderAssembler implements AutoCloseable {
 

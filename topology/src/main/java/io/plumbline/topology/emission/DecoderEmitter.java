@@ -27,10 +27,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes decoders: chunks, then the manifest, in one {@code process} call and so in one transaction; and a report of
- * every answer. What was published last is kept in a change-logged store: a smaller decoder deletes the chunks it does not need.
+ * every answer. What was published last is kept in a change-logged store: a smaller decoder deletes the chunks it does
+ * not need.
  *
- * <p><b>Memory:</b> one chunk at a time beside the decoder, and what the producer buffers ({@code buffer.memory}, 32 MiB,
- * once as batches and once as the values they were made of).
+ * <p><b>Memory:</b> one chunk at a time beside the decoder, and what the producer buffers ({@code buffer.memory}, 32
+ * MiB, once as batches and once as the values they were made of).
  */
 public final class DecoderEmitter implements Processor<String, AdapterAnswer, byte[], byte[]> {
 

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The key of a record of the decoders topic: {@code site} for a manifest, {@code site#index} for a chunk.
  *
- * <p>Only a plain decimal after the last {@code #} makes a chunk's key; anything else belongs to a site that has the sign
- * in its name, which our configuration refuses and another writer may have.
+ * <p>Only a plain decimal after the last {@code #} makes a chunk's key; anything else belongs to a site that has the
+ * sign in its name, which our configuration refuses and another writer may have.
  *
  * @param chunk index of the chunk; {@link #MANIFEST} for a manifest
  */
@@ -19,14 +19,14 @@ record DecoderKey(String site, int chunk) {
     static final char SEPARATOR = '#';
 
     /**
-     * Behind a site's name: its candidates, published like a site of their own. Nobody who follows the site takes one for
-     * its decoder, since the configuration allows no such name.
+     * Behind a site's name: its candidates, published like a site of their own. Nobody who follows the site takes one
+     * for its decoder, since the configuration allows no such name.
      */
     private static final String CANDIDATE = SEPARATOR + "candidate";
 
     /**
-     * Behind a site's name: the adapter's state of it, under the key of a chunk. Readers who know nothing of it find a chunk of
-     * a site they do not follow, in a layout they do not know, and pass over it.
+     * Behind a site's name: the adapter's state of it, under the key of a chunk. Readers who know nothing of it find a
+     * chunk of a site they do not follow, in a layout they do not know, and pass over it.
      */
     private static final String SWAPS = SEPARATOR + "swaps";
 

@@ -9,8 +9,8 @@ public interface DecoderListener {
     void onDecoder(PublishedDecoder decoder);
 
     /**
-     * A newer version whose artefact is whole, in factors, for a subscription to everything: without the trained decoder it makes none,
-     * and {@link #onDecoder} is not called.
+     * A newer version whose artefact is whole, in factors, for a subscription to everything: without the trained
+     * decoder it makes none, and {@link #onDecoder} is not called.
      */
     default void onListed(DecoderManifest manifest) {}
 
@@ -21,8 +21,8 @@ public interface DecoderListener {
     default void onRefused(String site, long version, String reason) {}
 
     /**
-     * Everything that was on the topic when the subscriber started has been read, and more where compaction had begun to
-     * replace it. Called once.
+     * Everything that was on the topic when the subscriber started has been read, and more where compaction had begun
+     * to replace it. Called once.
      */
     default void onCaughtUp() {}
 

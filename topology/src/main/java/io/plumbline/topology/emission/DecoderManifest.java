@@ -10,16 +10,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a reader must know of a published decoder before it trusts it. On the topic: JSON with snake-case keys.
  *
- * <p>Schema 2 is that of factors. Who knows schema 1 alone refuses it by its number; who does not look at the number finds an artefact
- * whose SHA-256 is not {@code sha256}, and passes it over.
+ * <p>Schema 2 is that of factors. Who knows schema 1 alone refuses it by its number; who does not look at the number
+ * finds an artefact whose SHA-256 is not {@code sha256}, and passes it over.
  *
  * @param schema version of this record: 1 for weights, 2 for factors
  * @param version grows by one with every publication for the site; 1 to 2^53 - 1
  * @param kind {@code adapted}, {@code trained} for a revert, or {@code candidate}
  * @param encoding {@link #FACTORED}; null for weights
  * @param parentSha256 {@link io.plumbline.explainer.Decoder#sha256()} of the trained decoder it was made from
- * @param sha256 of weights the SHA-256 of the artefact, hexadecimal; of factors {@link io.plumbline.explainer.Decoder#sha256()} of
- *     the decoder that is made of them
+ * @param sha256 of weights the SHA-256 of the artefact, hexadecimal; of factors {@link
+ *     io.plumbline.explainer.Decoder#sha256()} of the decoder that is made of them
  * @param artefactSha256 of factors the SHA-256 of the artefact; null for weights
  * @param bytes length of the artefact
  * @param chunks number of chunk records

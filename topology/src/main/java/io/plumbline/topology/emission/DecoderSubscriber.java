@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hot swap for a program that explains: hands every new decoder of the {@code decoders} topic to a callback, complete and
- * verified, newest version last.
+ * Hot swap for a program that explains: hands every new decoder of the {@code decoders} topic to a callback, complete
+ * and verified, newest version last.
  *
  * <pre>{@code
  * Explainer explainer = Explainer.read(folder);
@@ -33,15 +33,16 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p>It reads the compacted topic from its beginning with {@code read_committed} and without a consumer group, so every
- * subscriber sees every decoder and one that starts late finds the newest complete version. "Verified" means: all chunks
- * carry the manifest's version, their SHA-256 is the manifest's, and the manifest's parent is the trained decoder the
- * caller holds. A decoder that travels as factors is made of them and of that trained decoder, which is then needed itself.
+ * subscriber sees every decoder and one that starts late finds the newest complete version. "Verified" means: all
+ * chunks carry the manifest's version, their SHA-256 is the manifest's, and the manifest's parent is the trained
+ * decoder the caller holds. A decoder that travels as factors is made of them and of that trained decoder, which is
+ * then needed itself.
  *
- * <p><b>Memory:</b> the decoder handed over, 4 bytes a weight (8 where they are no floats), beside the one in service; its chunks wait on the disk
- * ({@link DecoderSubscription}).
+ * <p><b>Memory:</b> the decoder handed over, 4 bytes a weight (8 where they are no floats), beside the one in service;
+ * its chunks wait on the disk ({@link DecoderSubscription}).
  *
- * <p>When the broker is away it says so within some 15 s, keeps what was handed out and goes on reading where it stopped.
- * One daemon thread; the callback runs on it.
+ * <p>When the broker is away it says so within some 15 s, keeps what was handed out and goes on reading where it
+ * stopped. One daemon thread; the callback runs on it.
  */
 public final class DecoderSubscriber implements AutoCloseable {
 
@@ -158,8 +159,8 @@ public final class DecoderSubscriber implements AutoCloseable {
     }
 
     /**
-     * Where the topic ends now, if that is needed. Compaction can take chunks of the version that was the newest when we
-     * started away under our eyes; a newer one is then behind the old end, and without it we have not caught up.
+     * Where the topic ends now, if that is needed. Compaction can take chunks of the version that was the newest when
+     * we started away under our eyes; a newer one is then behind the old end, and without it we have not caught up.
      */
     private Map<TopicPartition, Long> endOfWhatMatters(Map<TopicPartition, Long> end) {
         return assembler.awaitsNewer() ? consumer.endOffsets(end.keySet()) : end;

@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
  * What a {@link DecoderSubscriber} takes, and how much it may cost. Immutable.
  *
  * <p><b>Disk.</b> The chunks of a version wait for their manifest in a file without a name in {@code spoolFolder}: the
- * artefact's length for each version that is being written, and never more than {@code mostSpooled} together; above it the
- * version begun first is given up, and its manifest refused.
+ * artefact's length for each version that is being written, and never more than {@code mostSpooled} together; above it
+ * the version begun first is given up, and its manifest refused.
  *
- * <p><b>Heap.</b> 4 bytes a weight for a version that passed every check, 8 where it travels as F64 and its weights are no floats. Where the trained decoders are known, only their
- * own shapes pass; where they are not, an artefact of n bytes can hold n/2 weights.
+ * <p><b>Heap.</b> 4 bytes a weight for a version that passed every check, 8 where it travels as F64 and its weights are
+ * no floats. Where the trained decoders are known, only their own shapes pass; where they are not, an artefact of n
+ * bytes can hold n/2 weights.
  *
  * @param parents the trained decoders held, by site; other sites are ignored. Null: every site, parent unchecked
  * @param largestArtefact bytes above which a version is refused

@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The chunks of one version of one site that wait for their manifest, each at its place in a private file.
  *
- * <p>A file and not arrays: an artefact of 537 MB then costs no heap until it has been verified, and the decoder made of it
- * is the only large thing there is. The price is one pass through the page cache. The file is made for its owner only and
- * has no name from then on where the system allows it, so that nobody else opens it and a killed process leaves none behind.
+ * <p>A file and not arrays: an artefact of 537 MB then costs no heap until it has been verified, and the decoder made
+ * of it is the only large thing there is. The price is one pass through the page cache. The file is made for its owner
+ * only and has no name from then on where the system allows it, so that nobody else opens it and a killed process
+ * leaves none behind.
  */
 final class PendingVersion implements AutoCloseable {
 

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The names under which the server may be asked for.
  *
- * <p>A page of another site can have its name point to the loopback address (DNS rebinding), and a browser then lets it read what is
- * served there. The {@code Host} header tells: it holds the name that page was loaded under. On a loopback address only its own
- * names are answered and those somebody wrote down; on another address any name is, unless names were written down.
+ * <p>A page of another site can have its name point to the loopback address (DNS rebinding), and a browser then lets it
+ * read what is served there. The {@code Host} header tells: it holds the name that page was loaded under. On a loopback
+ * address only its own names are answered and those somebody wrote down; on another address any name is, unless names
+ * were written down.
  */
 final class AnsweredHosts {
 

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks the {@code Authorization} header of basic authentication.
  *
- * <p>bcrypt takes tens of milliseconds on purpose, so a password that was right is remembered by a keyed hash whose key lives
- * as long as the process: a scrape every few seconds costs microseconds. Wrong ones are never remembered, at most two are
- * looked at at a time, and a name that does not exist takes as long as one that does. All comparisons take the same time
- * wherever the difference is. Thread-safe.
+ * <p>bcrypt takes tens of milliseconds on purpose, so a password that was right is remembered by a keyed hash whose key
+ * lives as long as the process: a scrape every few seconds costs microseconds. Wrong ones are never remembered, at most
+ * two are looked at at a time, and a name that does not exist takes as long as one that does. All comparisons take the
+ * same time wherever the difference is. Thread-safe.
  */
 final class Passwords {
 

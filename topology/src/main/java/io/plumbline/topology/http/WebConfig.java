@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
  *   prometheus: $2y$10$...           # bcrypt, as htpasswd -nBC 10 "" prints it
  * </pre>
  *
- * <p>Paths are relative to the file. Keys that are not listed are refused, those that Prometheus knows and we do not as well:
- * a protection somebody wrote down and does not get is worse than none. It is read once; a new certificate needs a restart.
+ * <p>Paths are relative to the file. Keys that are not listed are refused, those that Prometheus knows and we do not as
+ * well: a protection somebody wrote down and does not get is worse than none. It is read once; a new certificate needs
+ * a restart.
  *
  * @param tls null: plain HTTP
  * @param users bcrypt hashes by name; none: no password is asked for

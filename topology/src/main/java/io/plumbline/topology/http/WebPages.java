@@ -4,7 +4,10 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** What {@link MonitorServer} serves besides its own, behind the same TLS and passwords. Called on its threads; read only: GET and HEAD. */
+/**
+ * What {@link MonitorServer} serves besides its own, behind the same TLS and passwords. Called on its threads; read
+ * only: GET and HEAD.
+ */
 public interface WebPages {
 
     /** There are none. */

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * A record that was refused: its own bytes and headers, with the reason and the place it came from added as headers.
  *
  * <p>Headers added: {@code plumbline.reason} (one of {@link Reason}), {@code plumbline.message} (a sentence),
- * {@code plumbline.topic}, {@code plumbline.partition}, {@code plumbline.offset}, {@code plumbline.timestamp} (event time in
- * ms: the letter's own may be the time it was written). They stand after all others, the reason first, so that headers
- * of the same names that a producer sent can be told from them.
+ * {@code plumbline.topic}, {@code plumbline.partition}, {@code plumbline.offset}, {@code plumbline.timestamp} (event
+ * time in ms: the letter's own may be the time it was written). They stand after all others, the reason first, so that
+ * headers of the same names that a producer sent can be told from them.
  */
 public record DeadLetter(Reason reason, String message) {
 
@@ -26,8 +26,8 @@ public record DeadLetter(Reason reason, String message) {
     private static final int LARGEST_MESSAGE = 2_000;
 
     /**
-     * Bytes the lengths of a header's key and value take on the wire, at most: each is a varint. Without them, millions of
-     * empty headers would count as a third of what they are.
+     * Bytes the lengths of a header's key and value take on the wire, at most: each is a varint. Without them, millions
+     * of empty headers would count as a third of what they are.
      */
     private static final int HEADER_LENGTHS = 10;
 

@@ -114,7 +114,9 @@ public final class IngestProcessor implements Processor<byte @Nullable [], byte 
         }
     }
 
-    /** One clock that runs ahead would close its site's windows: right rows would be late until the others caught up. */
+    /**
+     * One clock that runs ahead would close its site's windows: right rows would be late until the others caught up.
+     */
     private void requireNotAhead(String site, long timestampMs, long wallMs) throws Refused {
         long aheadMs = timestampMs - wallMs;
         if (aheadMs > limits.ahead().toMillis()) {

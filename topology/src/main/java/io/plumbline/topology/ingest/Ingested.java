@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * A checked record of rows or of a moment: known site, right widths, every value finite.
  *
  * @param request hash of the request the rows belong to; rows of one request are not independent
- * @param requestName the text that names it, {@link io.plumbline.moments.RequestTotals#shortName}; null where the record is its own
+ * @param requestName the text that names it, {@link io.plumbline.moments.RequestTotals#shortName}; null where the
+ *     record is its own
  * @param kept the rows that are not masked, as they lie in the record; null where all are
  * @param masked how many rows of the record were taken out; with those of the batch at least one
  * @param record identity of the record by what was sent, see {@link io.plumbline.moments.RowSample#recordHash}

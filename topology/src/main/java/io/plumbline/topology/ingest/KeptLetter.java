@@ -23,8 +23,8 @@ public record KeptLetter(
     public static final long UNKNOWN = Long.MIN_VALUE;
 
     /**
-     * Reads the headers {@link DeadLetter} added, which stand last: what a producer sent under the same names stands before
-     * them and is part of the record.
+     * Reads the headers {@link DeadLetter} added, which stand last: what a producer sent under the same names stands
+     * before them and is part of the record.
      *
      * @throws IllegalArgumentException when they are not there
      */

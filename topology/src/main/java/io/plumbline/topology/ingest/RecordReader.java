@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks the bytes of one activation record, rows or a moment, without decoding them.
  *
- * <p>The site is the {@code site} header, or the key where there is none; a hot site can so be spread over all partitions
- * by any key. The request is the {@code request} header, or the record itself. Thread-safe.
+ * <p>The site is the {@code site} header, or the key where there is none; a hot site can so be spread over all
+ * partitions by any key. The request is the {@code request} header, or the record itself. Thread-safe.
  */
 public final class RecordReader {
 
@@ -59,7 +59,10 @@ public final class RecordReader {
                 : first + " and %d more".formatted(sites.size() - first.size());
     }
 
-    /** The checked record, whose bytes are not copied, or {@link Refused} with the dead letter. What it says does not depend on where it was read. */
+    /**
+     * The checked record, whose bytes are not copied, or {@link Refused} with the dead letter. What it says does not
+     * depend on where it was read.
+     */
     public Ingested read(byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs)
             throws Refused {
         SiteShape shape = siteOf(key, headers);

@@ -12,11 +12,11 @@ import java.util.TreeMap;
  * Windows of the past under the names of the scrape, each value at its window's end in event time, as OpenMetrics text:
  * {@code promtool tsdb create-blocks-from openmetrics} makes blocks of it, and the dashboards show last month.
  *
- * <p>What a scrape cannot give: it knows only when it looked. Of a window reported twice (a topic replayed) the last report
- * counts. The client library writes one value of a series, not its history, so the text is written here.
+ * <p>What a scrape cannot give: it knows only when it looked. Of a window reported twice (a topic replayed) the last
+ * report counts. The client library writes one value of a series, not its history, so the text is written here.
  *
- * <p><b>Memory:</b> about 100 bytes a value, 60 values a window: 10,000 windows are 60 MB. OpenMetrics wants a metric in one
- * piece, which is why nothing is written before all is read. Not thread-safe.
+ * <p><b>Memory:</b> about 100 bytes a value, 60 values a window: 10,000 windows are 60 MB. OpenMetrics wants a metric
+ * in one piece, which is why nothing is written before all is read. Not thread-safe.
  */
 public final class MetricHistory {
 

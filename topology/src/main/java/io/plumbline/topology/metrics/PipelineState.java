@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the tasks of this instance hold open, added up by store: a task is no label, there are as many as partitions. Thread-safe. */
+/**
+ * What the tasks of this instance hold open, added up by store: a task is no label, there are as many as partitions.
+ * Thread-safe.
+ */
 final class PipelineState implements MultiCollector {
 
     private static final String PANES = "plumbline_open_panes";

@@ -14,8 +14,9 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * What became of all rows of each site this instance composes windows of.
  *
- * <p>Gauges that are set, not counters that are increased: the values are state of the stream, so a record that is read again
- * after a crash does not count twice. One account is exported whole, so that its sum holds in every scrape. Thread-safe.
+ * <p>Gauges that are set, not counters that are increased: the values are state of the stream, so a record that is read
+ * again after a crash does not count twice. One account is exported whole, so that its sum holds in every scrape.
+ * Thread-safe.
  */
 final class SiteAccounts implements MultiCollector {
 

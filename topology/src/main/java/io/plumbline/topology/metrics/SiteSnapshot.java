@@ -6,10 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that is exported about one window of one site; immutable, so that whoever reads it sees one window and no other.
+ * Everything that is exported about one window of one site; immutable, so that whoever reads it sees one window and no
+ * other.
  *
- * <p>A value that is undefined (null, NaN or infinite) is absent from the list and therefore from the scrape: a gauge that showed 0 or
- * yesterday's number instead would be believed.
+ * <p>A value that is undefined (null, NaN or infinite) is absent from the list and therefore from the scrape: a gauge
+ * that showed 0 or yesterday's number instead would be believed.
  */
 public record SiteSnapshot(String site, List<Sample> samples) {
 
@@ -73,7 +74,10 @@ public record SiteSnapshot(String site, List<Sample> samples) {
             return set(WindowMetric.WINDOW_START, startMs / 1e3).set(WindowMetric.WINDOW_END, endMs / 1e3);
         }
 
-        /** One of {@code aligned}, {@code drifted}, {@code undecided}; the other two are exported as 0, so that a change is a step. */
+        /**
+         * One of {@code aligned}, {@code drifted}, {@code undecided}; the other two are exported as 0, so that a change
+         * is a step.
+         */
         public Builder verdict(String verdict) {
             if (!VERDICTS.contains(verdict)) {
                 throw new IllegalArgumentException(

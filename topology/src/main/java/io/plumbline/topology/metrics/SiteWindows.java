@@ -17,11 +17,12 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The newest window of each site, as one collector for all families.
  *
- * <p>A scrape reads the reference to a site's snapshot once and takes every family from it, so the values of a site always belong to one
- * window. Twenty gauges that each read the newest value on their own would mix two windows whenever a scrape meets a window's end.
+ * <p>A scrape reads the reference to a site's snapshot once and takes every family from it, so the values of a site
+ * always belong to one window. Twenty gauges that each read the newest value on their own would mix two windows
+ * whenever a scrape meets a window's end.
  *
- * <p>A site leaves the scrape when it is forgotten or has had no window for {@code staleness} of wall-clock time; Prometheus then ends
- * the series. Thread-safe: stream threads write, HTTP threads read, nobody waits.
+ * <p>A site leaves the scrape when it is forgotten or has had no window for {@code staleness} of wall-clock time;
+ * Prometheus then ends the series. Thread-safe: stream threads write, HTTP threads read, nobody waits.
  */
 final class SiteWindows implements MultiCollector {
     private record Held(SiteSnapshot snapshot, long sinceMs) {}

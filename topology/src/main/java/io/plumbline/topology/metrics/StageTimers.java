@@ -10,7 +10,10 @@ import java.util.Objects;
 /** The times of the stages, and how long they kept a stream thread from taking records. Thread-safe. */
 final class StageTimers {
 
-    /** Buckets of the stage times: a tenth of a millisecond to read a record, 36 ms to assess at d = 768, 400 ms at 2,048, seconds to adapt. */
+    /**
+     * Buckets of the stage times: a tenth of a millisecond to read a record, 36 ms to assess at d = 768, 400 ms at
+     * 2,048, seconds to adapt.
+     */
     private static final Duration[] STAGE_BUCKETS = {
         Duration.ofNanos(100_000),
         Duration.ofMillis(1),
@@ -24,7 +27,10 @@ final class StageTimers {
         Duration.ofSeconds(300)
     };
 
-    /** Buckets of stalls: sending a report takes milliseconds, half a second is what a fast assessment at d = 2,048 takes. */
+    /**
+     * Buckets of stalls: sending a report takes milliseconds, half a second is what a fast assessment at d = 2,048
+     * takes.
+     */
     private static final Duration[] STALL_BUCKETS = {
         Duration.ofMillis(1),
         Duration.ofMillis(5),

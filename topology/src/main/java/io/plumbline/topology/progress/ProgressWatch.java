@@ -23,12 +23,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Asks the broker every few seconds where an application's group stands, and tells its {@link Standstills}.
  *
- * <p>Kafka Streams cannot be asked: it is {@code RUNNING} while it reads the same record for ever, and knows nothing of the
- * offsets when its thread is busy. The consumer here never joins the group and commits nothing.
+ * <p>Kafka Streams cannot be asked: it is {@code RUNNING} while it reads the same record for ever, and knows nothing of
+ * the offsets when its thread is busy. The consumer here never joins the group and commits nothing.
  *
- * <p><b>Cost</b> of a look: committed, first and last offsets of the partitions, one request to the coordinator and two to each
- * leader. A partition that has stood for long is read once from there, one batch: an aborted transaction leaves offsets
- * behind that nobody can read, and they are no standstill. One daemon thread; a broker that is away is asked again.
+ * <p><b>Cost</b> of a look: committed, first and last offsets of the partitions, one request to the coordinator and two
+ * to each leader. A partition that has stood for long is read once from there, one batch: an aborted transaction leaves
+ * offsets behind that nobody can read, and they are no standstill. One daemon thread; a broker that is away is asked
+ * again.
  */
 public final class ProgressWatch implements AutoCloseable {
 

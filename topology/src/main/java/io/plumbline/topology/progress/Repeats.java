@@ -13,9 +13,10 @@ import org.apache.kafka.streams.state.StoreBuilder;
 /**
  * How often in a row the reading of a partition had to begin again at the same offset.
  *
- * <p>A record that takes longer than the group or its transaction waits is read again by the thread that comes back, and
- * again after that, while Kafka Streams says {@code RUNNING}. What was read after the last commit is read again too, so the
- * record itself need not be the first of its turn: counted is the offset where the turns begin, which is the committed one.
+ * <p>A record that takes longer than the group or its transaction waits is read again by the thread that comes back,
+ * and again after that, while Kafka Streams says {@code RUNNING}. What was read after the last commit is read again
+ * too, so the record itself need not be the first of its turn: counted is the offset where the turns begin, which is
+ * the committed one.
  *
  * <p>It outlives tasks, threads and transactions, and ends with the process. Memory: one entry per partition ever read.
  * Thread-safe; one map operation a record.

@@ -14,12 +14,16 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * For how long the committed offsets of one application have stood still while records waited there.
  *
- * <p>It speaks of the whole group, not of this instance: when two instances throw the same record at each other, neither
- * starts from 0. What it knows begins with the process. Written by one {@link ProgressWatch}, read by any thread.
+ * <p>It speaks of the whole group, not of this instance: when two instances throw the same record at each other,
+ * neither starts from 0. What it knows begins with the process. Written by one {@link ProgressWatch}, read by any
+ * thread.
  */
 public final class Standstills {
 
-    /** Beginning again at the same offset so often is no accident: a broker or an instance that went away explains one or two. */
+    /**
+     * Beginning again at the same offset so often is no accident: a broker or an instance that went away explains one
+     * or two.
+     */
     static final int MANY_REPEATS = 3;
 
     /** @param barren nothing but control records and what was aborted lies between offset and end */

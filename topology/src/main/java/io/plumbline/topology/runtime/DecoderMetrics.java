@@ -7,7 +7,10 @@ import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.metrics.Metrics;
 
-/** Tells {@link Metrics} and {@link Console} which decoders the subscriber takes into service and which not, and where the adapter says it stands. */
+/**
+ * Tells {@link Metrics} and {@link Console} which decoders the subscriber takes into service and which not, and where
+ * the adapter says it stands.
+ */
 final class DecoderMetrics implements DecoderListener {
 
     private final Metrics metrics;

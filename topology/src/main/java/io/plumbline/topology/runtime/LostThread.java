@@ -38,16 +38,17 @@ public final class LostThread {
     }
 
     /**
-     * Whether another thread helps: the broker was away for longer than a client waits ({@code max.block.ms}, 60 s, or {@code
-     * delivery.timeout.ms}, 120 s). The thread is lost all the same, since its transaction is; what was not committed is read
-     * again.
+     * Whether another thread helps: the broker was away for longer than a client waits ({@code max.block.ms}, 60 s, or
+     * {@code delivery.timeout.ms}, 120 s). The thread is lost all the same, since its transaction is; what was not
+     * committed is read again.
      *
-     * <p>Or this process stood still for longer than {@code transaction.timeout.ms}, and the broker has ended the transaction
-     * it wants to go on with.
+     * <p>Or this process stood still for longer than {@code transaction.timeout.ms}, and the broker has ended the
+     * transaction it wants to go on with.
      *
      * <p>Records that could no longer be delivered leave a producer "in an error state" whose reason is a bare {@link
-     * KafkaException}; one whose abort timed out too answers with an {@link IllegalStateException} of its own, known by where
-     * it was thrown, since stores throw that class for what waiting does not help. Errors that stay, such as a missing right, have classes of their own.
+     * KafkaException}; one whose abort timed out too answers with an {@link IllegalStateException} of its own, known by
+     * where it was thrown, since stores throw that class for what waiting does not help. Errors that stay, such as a
+     * missing right, have classes of their own.
      */
     static boolean passes(Throwable error) {
         Throwable root = root(error);
@@ -66,7 +67,9 @@ public final class LostThread {
         return false;
     }
 
-    /** Whether the machine under the program failed: no memory, no stack. What else of it works cannot be known then. */
+    /**
+     * Whether the machine under the program failed: no memory, no stack. What else of it works cannot be known then.
+     */
     static boolean isError(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (cause instanceof Error) {

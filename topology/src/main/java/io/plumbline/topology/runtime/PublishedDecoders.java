@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The decoders in service, followed from the decoders topic by a subscriber of our own: what the monitor shows is what any
- * other reader gets. Candidates are read when they are asked for.
+ * The decoders in service, followed from the decoders topic by a subscriber of our own: what the monitor shows is what
+ * any other reader gets. Candidates are read when they are asked for.
  */
 public final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, AutoCloseable {
 

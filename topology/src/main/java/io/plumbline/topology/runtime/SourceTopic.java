@@ -19,10 +19,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Whether the activations topic is still the one that reading began with, and has no more partitions than are read.
  *
- * <p>A topic that is deleted and made again under its name is another topic. Kafka's consumer goes on in it at the offset
- * it had reached in the old one, without a word, and what lies before that is never read. So nothing is committed once the
- * topic's id has changed, and the monitor stops. The broker forgets a topic's committed offsets with the topic, so the
- * next monitor begins at the first record of the new one.
+ * <p>A topic that is deleted and made again under its name is another topic. Kafka's consumer goes on in it at the
+ * offset it had reached in the old one, without a word, and what lies before that is never read. So nothing is
+ * committed once the topic's id has changed, and the monitor stops. The broker forgets a topic's committed offsets with
+ * the topic, so the next monitor begins at the first record of the new one.
  *
  * <p>Looked at by one thread, asked by any.
  */

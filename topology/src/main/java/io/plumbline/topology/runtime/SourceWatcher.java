@@ -24,14 +24,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the broker every few seconds for first, last and committed offset of each partition of the activations topic: whether
- * it can be read, whether something lies unread, and whether something was deleted before it was read.
+ * Asks the broker every few seconds for first, last and committed offset of each partition of the activations topic:
+ * whether it can be read, whether something lies unread, and whether something was deleted before it was read.
  *
- * <p>A consumer whose place is deleted goes on at the first record there is, and says nothing; here the gap is logged and
- * counted. What was read and not committed yet when it was deleted counts as lost too, so the number is an upper bound.
+ * <p>A consumer whose place is deleted goes on at the first record there is, and says nothing; here the gap is logged
+ * and counted. What was read and not committed yet when it was deleted counts as lost too, so the number is an upper
+ * bound.
  *
- * <p><b>Cost</b> of a look: two requests to each leader and one to the coordinator, each answered within seconds or taken
- * for no answer. One daemon thread.
+ * <p><b>Cost</b> of a look: two requests to each leader and one to the coordinator, each answered within seconds or
+ * taken for no answer. One daemon thread.
  */
 final class SourceWatcher implements SourceWatch, AutoCloseable {
 

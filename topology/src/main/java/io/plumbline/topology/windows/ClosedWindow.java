@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param masked rows of the window that were taken out before its moment and its sample
  * @param requests records that contributed
  * @param momentRecords records that brought moments instead of rows
- * @param requestTotals what came of its requests; null where the site has no projection, or where not every record was added under it, as
- *     while instances with two baselines run beside each other
+ * @param requestTotals what came of its requests; null where the site has no projection, or where not every record was
+ *     added under it, as while instances with two baselines run beside each other
  * @param closedBy what let it close
  * @param account what became of every row of the site so far
- * @param complete whether all tiles and request totals of every contribution arrived; false means a defect or a foreign writer
+ * @param complete whether all tiles and request totals of every contribution arrived; false means a defect or a foreign
+ *     writer
  */
 public record ClosedWindow(
         String site,

@@ -21,16 +21,17 @@ import org.jspecify.annotations.Nullable;
  * Runs a callback when Kafka Streams is about to commit, while its writes still belong to the transaction.
  *
  * <p>Made of documented behaviour only: a store with caching keeps writes in the record cache and passes them to the
- * underlying store when the task commits, before the producer is flushed. So the underlying store here keeps nothing; its
- * {@code put} is the hook. A processor that changed its live state raises its {@link Signal}; the next commit calls back. An
- * early eviction from the cache calls back early, which is harmless.
+ * underlying store when the task commits, before the producer is flushed. So the underlying store here keeps nothing;
+ * its {@code put} is the hook. A processor that changed its live state raises its {@link Signal}; the next commit calls
+ * back. An early eviction from the cache calls back early, which is harmless.
  *
- * <p>{@code StateStore.flush} and {@code commit} do not do: since Kafka 2.6 they run after the transaction, and not at all
- * under exactly-once while the task runs. An exception in the callback fails the task, which aborts the transaction.
+ * <p>{@code StateStore.flush} and {@code commit} do not do: since Kafka 2.6 they run after the transaction, and not at
+ * all under exactly-once while the task runs. An exception in the callback fails the task, which aborts the
+ * transaction.
  *
- * <p><b>A callback belongs to one store object, not to a task's id.</b> Without a store on disk Kafka Streams locks no task: a
- * thread that its group gave up on, because it was busy for longer than {@code max.poll.interval.ms} or the machine
- * slept, may still hold a task that another thread of this process has taken over. By id it would write the
+ * <p><b>A callback belongs to one store object, not to a task's id.</b> Without a store on disk Kafka Streams locks no
+ * task: a thread that its group gave up on, because it was busy for longer than {@code max.poll.interval.ms} or the
+ * machine slept, may still hold a task that another thread of this process has taken over. By id it would write the
  * successor's panes from the wrong thread, and take the successor's callback away when it closes.
  *
  * <p>One instance per store name and topology; thread-safe.
@@ -67,7 +68,10 @@ final class CommitHook {
         }
     }
 
-    /** To be called from {@code Processor.init}: has {@code callback} run before each commit for which the signal was raised. */
+    /**
+     * To be called from {@code Processor.init}: has {@code callback} run before each commit for which the signal was
+     * raised.
+     */
     Signal beforeCommit(ProcessorContext<?, ?> context, Runnable callback) {
         KeyValueStore<Bytes, byte[]> store = context.getStateStore(name);
         CLAIMING.set(callback);

@@ -8,7 +8,9 @@ public enum LateReason {
     AFTER_GRACE,
     /** Where they were read, their pane had been closed because the site was silent for the idle timeout. */
     AFTER_IDLE,
-    /** Their pane came to the composer after a window that holds it had closed: their partition had counted as silent. */
+    /**
+     * Their pane came to the composer after a window that holds it had closed: their partition had counted as silent.
+     */
     WINDOW_CLOSED,
     /** As {@link #WINDOW_CLOSED}, from a partition that was no longer waited for ({@link WindowSettings#maxHold}). */
     HELD_TOO_LONG,

@@ -15,14 +15,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second moment, the row sample and the request totals of one site over one pane, being filled. One stream task owns it.
+ * The second moment, the row sample and the request totals of one site over one pane, being filled. One stream task
+ * owns it.
  *
  * <p>Rows are counted per tile, so that a pane put together from tiles knows whether every sender's tiles all arrived:
  * the counts of all tiles are then equal. It also remembers what a {@link PaneStore} has not stored yet: tiles that
  * changed, and sampled rows that came.
  *
- * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of sample; of
- * totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored; {@value
+ * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of
+ * sample; of totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored; {@value
  * RecordIds#BYTES} of each record id.
  */
 final class Pane {

@@ -15,14 +15,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Level 1: adds every row to its pane and sends closed panes on. One instance per source partition.
  *
- * <p>What it sends about a site is in order: all parts of a pane, then the progress that covers it. Under exactly-once the
- * parts and the progress are one transaction.
+ * <p>What it sends about a site is in order: all parts of a pane, then the progress that covers it. Under exactly-once
+ * the parts and the progress are one transaction.
  */
 final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[]> {
 
     private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
 
-    /** A partition that never carried a site counts as silent after this, also when windows close by event time alone. */
+    /**
+     * A partition that never carried a site counts as silent after this, also when windows close by event time alone.
+     */
     private static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
 
     private final WindowSettings settings;

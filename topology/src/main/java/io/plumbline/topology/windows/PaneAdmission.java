@@ -7,9 +7,9 @@ import io.plumbline.wire.MomentRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses records of a site whose open pane holds as many as allowed. What can be known where records are read is one pane
- * on one source partition, so that is what is counted; late records are not, since they enter no pane. A moment of rows
- * from more than one pane is refused, too.
+ * Refuses records of a site whose open pane holds as many as allowed. What can be known where records are read is one
+ * pane on one source partition, so that is what is counted; late records are not, since they enter no pane. A moment of
+ * rows from more than one pane is refused, too.
  *
  * <p>The count is the pane's own: it comes back with the pane after a crash, and counts what was counted.
  */

@@ -18,16 +18,16 @@ import java.util.UUID;
  *     10     4  source partition
  *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane
  *              38  8  records in its request totals                  46  …  {@link MomentTile}
- *  sample part 14  8  pane start, ms     22  8  pane length, ms      30  …  a part of a {@link io.plumbline.moments.RowSample}
- *  totals part 14  8  pane start, ms     22  8  pane length, ms      30  …  a part of {@link io.plumbline.moments.RequestTotals}
+ *  sample part 14  8  pane start, ms     22  8  pane length, ms      30  …  part of a {@code RowSample}
+ *  totals part 14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code RequestTotals}
  *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  silent: 0 or 1
  *              27  8  event time, ms     35 40  {@link RowsRead}, its components
  *  masked      14  8  pane start, ms     22  8  pane length, ms      30  8  rows by token   38  8  rows by norm
  *  moments     14  8  pane start, ms     22  8  pane length, ms      30  8  moment records
  * </pre>
  *
- * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up, the
- * application because its successor, which reads all activations anew, finds its messages on the same topic.
+ * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up,
+ * the application because its successor, which reads all activations anew, finds its messages on the same topic.
  */
 sealed interface PaneMessage {
 

@@ -12,10 +12,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The totals of the requests of one pane, and what of them a {@link PaneStore} has not stored yet.
  *
- * <p>What is stored are increments: parts written at different commits merge to the whole, as those of different partitions do.
+ * <p>What is stored are increments: parts written at different commits merge to the whole, as those of different
+ * partitions do.
  *
- * <p>Sums under two projections must not be added up. A pane keeps the one it began with: what comes under another one, while instances
- * with two baselines run beside each other, is counted and not added, and the window then has no totals.
+ * <p>Sums under two projections must not be added up. A pane keeps the one it began with: what comes under another one,
+ * while instances with two baselines run beside each other, is counted and not added, and the window then has no
+ * totals.
  */
 final class PaneRequests {
 
@@ -135,7 +137,9 @@ final class PaneRequests {
     /** What is to be stored now. */
     record Stored(boolean anew, List<byte[]> parts) {}
 
-    /** Increments, or everything anew where most of what is stored would be history; it counts as stored from now on. */
+    /**
+     * Increments, or everything anew where most of what is stored would be history; it counts as stored from now on.
+     */
     Stored store() {
         drain();
         RequestTotals all = totals;

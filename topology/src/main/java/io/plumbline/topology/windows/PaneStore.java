@@ -31,17 +31,17 @@ import org.slf4j.LoggerFactory;
  * the live objects back and must be called from {@code Processor.init}: a store object outlives a change of role, and
  * restoration writes past the live objects.
  *
- * <p><b>Memory</b> per pane: {@code 4 d (d + 3)} bytes live and once more as tiles in an in-memory inner store (not with
- * RocksDB), plus the row sample and the request totals, likewise.
+ * <p><b>Memory</b> per pane: {@code 4 d (d + 3)} bytes live and once more as tiles in an in-memory inner store (not
+ * with RocksDB), plus the row sample and the request totals, likewise.
  *
- * <p><b>Written</b> at a commit: of each pane that changed, the tiles that changed, the sampled rows that are new and what was added to
- * the totals of requests. Of a
- * sample of k rows of which m rows each were offered between commits, all n commits together write {@code k (1 + ln n)}
- * rows and not {@code k n}: the i-th adds a share of 1/i of the rows seen. Stored rows that have left the sample do no harm
- * when read back; when they are most of what is stored the sample is written anew.
+ * <p><b>Written</b> at a commit: of each pane that changed, the tiles that changed, the sampled rows that are new and
+ * what was added to the totals of requests. Of a sample of k rows of which m rows each were offered between commits,
+ * all n commits together write {@code k (1 + ln n)} rows and not {@code k n}: the i-th adds a share of 1/i of the rows
+ * seen. Stored rows that have left the sample do no harm when read back; when they are most of what is stored the
+ * sample is written anew.
  *
- * <p><b>Sites that are not configured here</b> are kept all the same: in a rolling restart instances with an older and a
- * newer configuration pass tasks to each other. What nobody claims is forgotten by {@link #forgetUnknown}.
+ * <p><b>Sites that are not configured here</b> are kept all the same: in a rolling restart instances with an older and
+ * a newer configuration pass tasks to each other. What nobody claims is forgotten by {@link #forgetUnknown}.
  *
  * <p>Not thread-safe; its stream task is the only user.
  *
@@ -108,7 +108,9 @@ final class PaneStore<S> implements StateStore {
         dirtySites.add(site);
     }
 
-    /** The pane that starts at {@code startMs}, made when absent; marked dirty because it is asked for to be changed. */
+    /**
+     * The pane that starts at {@code startMs}, made when absent; marked dirty because it is asked for to be changed.
+     */
     Pane paneToChange(String site, long startMs) {
         Integer dimension = dimensions.get(site);
         if (dimension == null) {
@@ -319,8 +321,8 @@ final class PaneStore<S> implements StateStore {
     }
 
     /**
-     * Deletes open panes of sites that are not configured and were not at the last call either. The per-site state stays:
-     * a few bytes that keep a site which comes back from reopening a window it has closed.
+     * Deletes open panes of sites that are not configured and were not at the last call either. The per-site state
+     * stays: a few bytes that keep a site which comes back from reopening a window it has closed.
      *
      * @return rows in the panes that were deleted, by site
      */

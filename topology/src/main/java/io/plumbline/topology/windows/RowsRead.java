@@ -3,8 +3,9 @@ package io.plumbline.topology.windows;
 import java.nio.ByteBuffer;
 
 /**
- * What became of all rows of one site that one source partition ever handed to level 1, so far. State of the task, not a
- * metric: written in the transaction that commits the offsets of those rows, so that no row counts twice after a crash.
+ * What became of all rows of one site that one source partition ever handed to level 1, so far. State of the task, not
+ * a metric: written in the transaction that commits the offsets of those rows, so that no row counts twice after a
+ * crash.
  *
  * @param in rows read
  * @param afterGrace of these, late by {@link LateReason#AFTER_GRACE}

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 /**
  * Time and rows of one site at one source partition.
  *
- * <p>Persistent: the largest event time seen, how far panes are closed, whether the site was declared silent, and how many
- * rows were read and were late. A restart therefore neither reopens nor re-emits a closed pane, and no row is counted twice.
- * The wall-clock time of the last record is not kept: after a restart the idle timeout starts anew.
+ * <p>Persistent: the largest event time seen, how far panes are closed, whether the site was declared silent, and how
+ * many rows were read and were late. A restart therefore neither reopens nor re-emits a closed pane, and no row is
+ * counted twice. The wall-clock time of the last record is not kept: after a restart the idle timeout starts anew.
  */
 final class SiteClock {
 
@@ -66,8 +66,8 @@ final class SiteClock {
     }
 
     /**
-     * Whether level 2 should hear of this site again although no pane closed: of late rows, and now and then of the time,
-     * from which it sees whether this partition catches up.
+     * Whether level 2 should hear of this site again although no pane closed: of late rows, and now and then of the
+     * time, from which it sees whether this partition catches up.
      */
     boolean hasNews(long wallMs, long everyMs) {
         if (untoldLateRows) {

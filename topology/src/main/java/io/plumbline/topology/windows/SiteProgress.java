@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How far the source partitions of one site have come, as seen by the composer, how far its windows are closed, and what
- * became of its rows.
+ * How far the source partitions of one site have come, as seen by the composer, how far its windows are closed, and
+ * what became of its rows.
  *
- * <p>The frontier, up to which every window may close, is the minimum over the partitions that count: those that are not
- * silent and not given up. Where none counts it is the maximum of what they closed. A partition that was never heard from
- * holds the frontier back: the accumulator of every partition reports each configured site, as silent after the idle timeout
- * if it has no rows.
+ * <p>The frontier, up to which every window may close, is the minimum over the partitions that count: those that are
+ * not silent and not given up. Where none counts it is the maximum of what they closed. A partition that was never
+ * heard from holds the frontier back: the accumulator of every partition reports each configured site, as silent after
+ * the idle timeout if it has no rows.
  *
- * <p><b>Giving up.</b> A partition holds windows back when it counts and another has closed a window's end that it has not.
- * After {@link WindowSettings#maxHold} of wall-clock time in which its distance to the farthest event time did not shrink by
- * a tenth of that, it is given up: no longer waited for, until it has closed all that the site's windows have. Only time in
- * which another partition of the site was heard counts, so a broker that is away or a composer that stands still gives
- * nobody up. That a partition was given up is persistent, the time it has held is not.
+ * <p><b>Giving up.</b> A partition holds windows back when it counts and another has closed a window's end that it has
+ * not. After {@link WindowSettings#maxHold} of wall-clock time in which its distance to the farthest event time did not
+ * shrink by a tenth of that, it is given up: no longer waited for, until it has closed all that the site's windows
+ * have. Only time in which another partition of the site was heard counts, so a broker that is away or a composer that
+ * stands still gives nobody up. That a partition was given up is persistent, the time it has held is not.
  */
 final class SiteProgress {
 
@@ -192,8 +192,9 @@ final class SiteProgress {
     }
 
     /**
-     * Start of the first window that may still close and holds the pane at {@code paneStartMs}. No window begins before panes that are
-     * gone: after a restart with longer windows of the same panes, the first would lack what the shorter ones took with them.
+     * Start of the first window that may still close and holds the pane at {@code paneStartMs}. No window begins before
+     * panes that are gone: after a restart with longer windows of the same panes, the first would lack what the shorter
+     * ones took with them.
      *
      * @param windowsUpToMs the end up to which windows are closed or being composed
      */

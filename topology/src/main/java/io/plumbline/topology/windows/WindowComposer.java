@@ -21,9 +21,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Level 2: adds the tiles of all partitions per site and pane, and forwards each window once when it closes.
  *
- * <p>Between the two lies what is done beside the stream: adding the panes together and the {@link WindowWork}. A window is begun ({@link
- * WindowsUnderWay}), and <em>finished</em> by the stream thread when the work is done. Only then, in one transaction with what is forwarded, its panes leave the store and the
- * site's mark moves. Rows that come meanwhile for a window under way are late, as they would be after it.
+ * <p>Between the two lies what is done beside the stream: adding the panes together and the {@link WindowWork}. A
+ * window is begun ({@link WindowsUnderWay}), and <em>finished</em> by the stream thread when the work is done. Only
+ * then, in one transaction with what is forwarded, its panes leave the store and the site's mark moves. Rows that come
+ * meanwhile for a window under way are late, as they would be after it.
  */
 final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Nullable [], String, V> {
 

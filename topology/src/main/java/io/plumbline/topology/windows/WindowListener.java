@@ -24,10 +24,16 @@ public interface WindowListener {
     /** A record of the moments topic was not written by this program, or with other settings; it was skipped. */
     default void onForeign() {}
 
-    /** {@code nanoseconds} were spent adding the panes of a window together; beside the stream, where there are other threads. */
+    /**
+     * {@code nanoseconds} were spent adding the panes of a window together; beside the stream, where there are other
+     * threads.
+     */
     default void onComposed(long nanoseconds) {}
 
-    /** What {@code task} holds open in the store now; {@code store} is {@link WindowStage#PANES_STORE} or {@link WindowStage#WINDOWS_STORE}. */
+    /**
+     * What {@code task} holds open in the store now; {@code store} is {@link WindowStage#PANES_STORE} or {@link
+     * WindowStage#WINDOWS_STORE}.
+     */
     default void onState(String store, String task, StateSize size) {}
 
     /** {@code nanoseconds} were spent writing what changed of a task's open panes before a commit. */
@@ -37,7 +43,8 @@ public interface WindowListener {
     default void onStateReleased(String store, String task) {}
 
     /**
-     * The stream thread took no records for {@code nanoseconds}, at a stretch, because windows were waited for or sent on.
+     * The stream thread took no records for {@code nanoseconds}, at a stretch, because windows were waited for or sent
+     * on.
      */
     default void onStall(long nanoseconds) {}
 

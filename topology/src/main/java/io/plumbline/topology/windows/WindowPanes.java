@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The panes of a window that closed, in the order of their time, not added together yet.
  *
- * <p>Nothing changes them any more: what comes for them is late, and leaving the store only forgets them. So any thread may {@link
- * #compose} them while the stream thread goes on, and windows that overlap share them.
+ * <p>Nothing changes them any more: what comes for them is late, and leaving the store only forgets them. So any thread
+ * may {@link #compose} them while the stream thread goes on, and windows that overlap share them.
  *
- * <p><b>Order.</b> Sums are taken in the order of the panes' starts: the same bits after a restart, for any number of partitions and
- * by any thread.
+ * <p><b>Order.</b> Sums are taken in the order of the panes' starts: the same bits after a restart, for any number of
+ * partitions and by any thread.
  *
  * @param sampleCapacity rows of the window's sample
  * @param totalling which request totals it has
@@ -41,7 +41,10 @@ record WindowPanes(
         return panes.stream().mapToLong(Pane::rows).sum();
     }
 
-    /** {@code 4 d (d + 3)} additions a pane, one pass through their memory; the panes' sampled rows are shared, not copied. */
+    /**
+     * {@code 4 d (d + 3)} additions a pane, one pass through their memory; the panes' sampled rows are shared, not
+     * copied.
+     */
     ClosedWindow compose() {
         RowSample sample = RowSample.ofCapacity(sampleCapacity);
         MaskedRows masked = MaskedRows.NONE;

@@ -4,15 +4,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How event time is cut into windows {@code [start, start + size)} with {@code start} a multiple of {@code advance} since
- * 1970 UTC.
+ * How event time is cut into windows {@code [start, start + size)} with {@code start} a multiple of {@code advance}
+ * since 1970 UTC.
  *
  * @param size length of a window
  * @param advance distance between window starts; equal to {@code size} for tumbling windows
- * @param grace how far event time must pass the end of a window before it closes; rows later than that are counted as late
+ * @param grace how far event time must pass the end of a window before it closes; rows later than that are counted as
+ *     late
  * @param idleClose wall-clock time without records after which a site's open panes close anyway; null: never
- * @param maxHold wall-clock time for which a partition that lags and does not catch up holds a site's windows back; null: for
- *     ever
+ * @param maxHold wall-clock time for which a partition that lags and does not catch up holds a site's windows back;
+ *     null: for ever
  */
 public record WindowSettings(
         Duration size,
@@ -68,8 +69,8 @@ public record WindowSettings(
     }
 
     /**
-     * How often a source partition whose event time moves says so at least, also when no pane closes, in milliseconds: often
-     * enough to be seen catching up.
+     * How often a source partition whose event time moves says so at least, also when no pane closes, in milliseconds:
+     * often enough to be seen catching up.
      */
     long rhythmMs() {
         return maxHold == null
@@ -83,8 +84,8 @@ public record WindowSettings(
     }
 
     /**
-     * How many panes of a site are open at one source partition at most: those that end after the newest event time less
-     * the grace.
+     * How many panes of a site are open at one source partition at most: those that end after the newest event time
+     * less the grace.
      */
     public long openPanesPerPartition() {
         return (graceMs() + paneMs() - 1) / paneMs() + 1;

@@ -10,7 +10,8 @@ import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
 
 /**
- * Builds the two processors of this stage together with their stores: a processor and the store it owns never come apart.
+ * Builds the two processors of this stage together with their stores: a processor and the store it owns never come
+ * apart.
  */
 public final class WindowStage {
 

@@ -3,8 +3,8 @@ package io.plumbline.topology.windows;
 import java.util.function.Function;
 
 /**
- * What is worked out about a window beside the stream, before it is forwarded: called on any thread, so it must touch no state of
- * the stream, and give the same for the same window.
+ * What is worked out about a window beside the stream, before it is forwarded: called on any thread, so it must touch
+ * no state of the stream, and give the same for the same window.
  *
  * @param <V> what is forwarded
  */

@@ -12,10 +12,11 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Windows of one task that closed, are being composed and worked on, and are not forwarded yet; in the order in which they closed.
+ * Windows of one task that closed, are being composed and worked on, and are not forwarded yet; in the order in which
+ * they closed.
  *
- * <p>Nothing of this is state: the panes of such a window are still in the store, and its site's mark is not moved. So whatever is
- * committed meanwhile, a successor finds the window open, closes it again and gets the same result.
+ * <p>Nothing of this is state: the panes of such a window are still in the store, and its site's mark is not moved. So
+ * whatever is committed meanwhile, a successor finds the window open, closes it again and gets the same result.
  *
  * <p>Not thread-safe; belongs to the stream thread.
  */

@@ -45,8 +45,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Windows of recorded requests made to fool the gate. Whatever is published is within ten points of what later rows say, or
- * nothing is. The recordings are those of the demonstration and 40 requests of Java source.
+ * Windows of recorded requests made to fool the gate. Whatever is published is within ten points of what later rows
+ * say, or nothing is. The recordings are those of the demonstration and 40 requests of Java source.
  */
 class AdversarialGateTest {
 

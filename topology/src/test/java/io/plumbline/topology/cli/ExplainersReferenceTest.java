@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
 
 /**
- * Holds the table of docs/reference/explainers.md to what the readers say of themselves. With {@code -Dplumbline.write.documents=true}
- * it writes that part of the page anew.
+ * Holds the table of docs/reference/explainers.md to what the readers say of themselves. With {@code
+ * -Dplumbline.write.documents=true} it writes that part of the page anew.
  */
 class ExplainersReferenceTest {
 
@@ -31,9 +31,11 @@ class ExplainersReferenceTest {
     }
 
     private static String table() {
-        StringBuilder table = new StringBuilder(
-                "\n| format | recognised by | written by | kinds read | adapted decoders are written as | options | refused |\n"
-                        + "|---|---|---|---|---|---|---|\n");
+        StringBuilder table = new StringBuilder("""
+
+                | format | recognised by | written by | kinds read | adapted decoders are written as | options | refused |
+                |---|---|---|---|---|---|---|
+                """);
         for (FormatFacts facts : Explainer.formats()) {
             table.append("| %s | %s | %s | %s | %s | %s | %s |\n"
                     .formatted(

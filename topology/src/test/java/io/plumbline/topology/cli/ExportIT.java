@@ -27,7 +27,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Windows a monitor reported on a broker, as a file for Prometheus; and what Prometheus makes of it and of a scrape. */
+/**
+ * Windows a monitor reported on a broker, as a file for Prometheus; and what Prometheus makes of it and of a scrape.
+ */
 class ExportIT {
 
     private static final long T0 = 1_700_000_000_000L;

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Eight features write where the quiet rows were, and eight, a fifth as strongly as they should, where the drifted ones are. */
+/**
+ * Eight features write where the quiet rows were, and eight, a fifth as strongly as they should, where the drifted ones
+ * are.
+ */
 class FailingFeaturesCommandTest {
 
     @TempDir

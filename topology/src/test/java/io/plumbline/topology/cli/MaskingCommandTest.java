@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Recorded English as the demonstration has it, and the same with a long first and last row put into every request, as special
- * tokens are: the commands see the same rows.
+ * Recorded English as the demonstration has it, and the same with a long first and last row put into every request, as
+ * special tokens are: the commands see the same rows.
  */
 class MaskingCommandTest {
 

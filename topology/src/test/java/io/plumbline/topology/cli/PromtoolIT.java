@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What Prometheus itself says of the rules and of queries on pages, and that the rules' tests notice an alert that never or always fires. */
+/**
+ * What Prometheus itself says of the rules and of queries on pages, and that the rules' tests notice an alert that
+ * never or always fires.
+ */
 class PromtoolIT {
 
     private static final Path DEPLOYED = Repository.path("deploy", "prometheus");

@@ -53,7 +53,10 @@ class PythonClientIT {
 
     private static final int TOKENS = 10;
 
-    /** Requests of ten tokens each, of which the first and the last are special, and so long that a window with them could not be aligned. */
+    /**
+     * Requests of ten tokens each, of which the first and the last are special, and so long that a window with them
+     * could not be aligned.
+     */
     private static final String MAKE_REQUESTS = """
             import numpy as np, sys
             g = np.random.default_rng(7)

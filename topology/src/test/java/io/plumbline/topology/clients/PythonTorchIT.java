@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The whole way in Python: a transformer is captured, its site drifts, and the decoder that Plumbline publishes enters a
- * live SAE of sae_lens. Left out where the Python has no torch, transformers or sae_lens, which take minutes to install.
+ * The whole way in Python: a transformer is captured, its site drifts, and the decoder that Plumbline publishes enters
+ * a live SAE of sae_lens. Left out where the Python has no torch, transformers or sae_lens, which take minutes to
+ * install.
  */
 class PythonTorchIT {
 

@@ -22,7 +22,9 @@ import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
-/** A headless Chromium with a profile of its own; nothing is downloaded and nothing is shared with a person's browser. */
+/**
+ * A headless Chromium with a profile of its own; nothing is downloaded and nothing is shared with a person's browser.
+ */
 public final class Browser implements AutoCloseable {
 
     private static final List<String> FLAGS = List.of(

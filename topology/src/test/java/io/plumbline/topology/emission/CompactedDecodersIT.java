@@ -32,9 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A compacted topic whose cleaner really runs: segments of 1 MiB, the least a broker takes, cleaned as soon as anything is
- * dirty. Three sites publish versions of one to four chunks, each a transaction, while one subscriber after the other starts
- * from the beginning of whatever the cleaner has left. The versions of one site are factors and weights in turn.
+ * A compacted topic whose cleaner really runs: segments of 1 MiB, the least a broker takes, cleaned as soon as anything
+ * is dirty. Three sites publish versions of one to four chunks, each a transaction, while one subscriber after the
+ * other starts from the beginning of whatever the cleaner has left. The versions of one site are factors and weights in
+ * turn.
  */
 class CompactedDecodersIT {
 

@@ -82,7 +82,10 @@ public final class EmissionTargets {
         return parts;
     }
 
-    /** Records in the order of the topic, then what a restarted or confused publisher might add; the second step decides. */
+    /**
+     * Records in the order of the topic, then what a restarted or confused publisher might add; the second step
+     * decides.
+     */
     private static void assemble(List<byte[]> parts) {
         DecoderSubscription subscription = DecoderSubscription.ofParents(Map.of("layer.2", "ab".repeat(32)));
         try (DecoderAssembler assembler = new DecoderAssembler(subscription)) {

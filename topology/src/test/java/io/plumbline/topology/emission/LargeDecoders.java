@@ -25,8 +25,8 @@ import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * The two ends of the decoders topic as programs of their own, so that each can be given a heap that is hardly larger than
- * the decoders it holds. Lines on standard output: what happened, a version, milliseconds since the epoch.
+ * The two ends of the decoders topic as programs of their own, so that each can be given a heap that is hardly larger
+ * than the decoders it holds. Lines on standard output: what happened, a version, milliseconds since the epoch.
  *
  * <p>{@code emit BROKER STATE-FOLDER FEATURES WIDTH}: holds one decoder and publishes it for every record of
  * {@code triggers}. {@code follow BROKER SPOOL-FOLDER FEATURES WIDTH VERSIONS}: serves so many versions, compares every

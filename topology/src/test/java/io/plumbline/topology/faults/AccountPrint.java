@@ -3,7 +3,10 @@ package io.plumbline.topology.faults;
 import io.plumbline.topology.windows.RowAccount;
 import java.nio.ByteBuffer;
 
-/** What a window's account says of its site's rows: read from committed windows, it is exact however often rows were read. */
+/**
+ * What a window's account says of its site's rows: read from committed windows, it is exact however often rows were
+ * read.
+ */
 record AccountPrint(long in, long inWindows, long open, long late, long unaccounted) {
 
     static byte[] append(byte[] print, RowAccount account) {

@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * One case of the matrix: topics of its own on a broker of the caller's, traffic with its truth, monitors as child JVMs with
- * a state folder each, and the comparison at the end.
+ * One case of the matrix: topics of its own on a broker of the caller's, traffic with its truth, monitors as child JVMs
+ * with a state folder each, and the comparison at the end.
  *
  * <pre>
  * try (FaultCase run = FaultCase.open("mid-window", shape, setup, broker.bootstrapServers(), folder)) {
@@ -70,7 +70,10 @@ public final class FaultCase implements AutoCloseable {
         return open(name, shape, setup, bootstrapServers, bootstrapServers, folder, replication);
     }
 
-    /** @param monitors the monitors' way to the brokers, which may be another than that of the traffic and of the comparison */
+    /**
+     * @param monitors the monitors' way to the brokers, which may be another than that of the traffic and of the
+     * comparison
+     */
     public static FaultCase open(
             String name,
             Traffic.Shape shape,
@@ -177,7 +180,9 @@ public final class FaultCase implements AutoCloseable {
         return compare(expected, prints, rows(letters));
     }
 
-    /** rows in = rows in windows + late, as the last committed window of each site says it: nothing counts twice there. */
+    /**
+     * rows in = rows in windows + late, as the last committed window of each site says it: nothing counts twice there.
+     */
     private void assertAccounts(List<ConsumerRecord<byte[], byte[]>> prints) {
         Map<String, AccountPrint> last = new TreeMap<>();
         long inWindows = 0;

@@ -49,8 +49,8 @@ import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * The monitor as it runs, its topology and its settings, as a program to be killed. Beside the assessor a second child of
- * the composer writes the {@link WindowPrint} of every closed window, in the same transaction.
+ * The monitor as it runs, its topology and its settings, as a program to be killed. Beside the assessor a second child
+ * of the composer writes the {@link WindowPrint} of every closed window, in the same transaction.
  *
  * <p>Arguments: configuration file, topic of the prints. Where it kills itself: {@link KillPoint}.
  */

@@ -12,11 +12,11 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.NetworkException;
 
 /**
- * Where and what befalls a child: the system property {@value #PROPERTY} is {@code point:n:what}, the n-th time the child
- * passes the point.
+ * Where and what befalls a child: the system property {@value #PROPERTY} is {@code point:n:what}, the n-th time the
+ * child passes the point.
  *
- * <p>Points: {@code send-TOPIC}, before a record goes to a topic whose name ends so; {@code accumulated}; {@code print};
- * {@code restore-STORE}, after a batch; {@code rebalancing}, after it ran. What: see {@link Fault}.
+ * <p>Points: {@code send-TOPIC}, before a record goes to a topic whose name ends so; {@code accumulated}; {@code
+ * print}; {@code restore-STORE}, after a batch; {@code rebalancing}, after it ran. What: see {@link Fault}.
  */
 public final class KillPoint {
 

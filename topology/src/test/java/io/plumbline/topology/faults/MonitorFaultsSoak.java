@@ -11,8 +11,8 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The whole matrix of the monitor's faults, see {@code docs/operate/faults.md}: every kill in five settings in which each pair of
- * store, state, threads and protocol occurs.
+ * The whole matrix of the monitor's faults, see {@code docs/operate/faults.md}: every kill in five settings in which
+ * each pair of store, state, threads and protocol occurs.
  */
 class MonitorFaultsSoak {
 

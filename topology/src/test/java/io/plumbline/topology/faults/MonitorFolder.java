@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The files a monitor needs to start: one explainer and baseline for all sites, and a configuration for each instance. */
+/**
+ * The files a monitor needs to start: one explainer and baseline for all sites, and a configuration for each instance.
+ */
 final class MonitorFolder {
 
     /** Monitors of one case; each has a configuration with a state folder of its own. */

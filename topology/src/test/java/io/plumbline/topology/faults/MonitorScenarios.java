@@ -117,7 +117,10 @@ final class MonitorScenarios {
         }
     }
 
-    /** Up to three instances under load: they join, one says good-bye, one is killed, one comes back, the first is killed. */
+    /**
+     * Up to three instances under load: they join, one says good-bye, one is killed, one comes back, the first is
+     * killed.
+     */
     void joiningAndLeaving(MonitorSetup setup) throws Exception {
         try (FaultCase run = open("joining and leaving", Shape.small(), setup)) {
             CompletableFuture<Void> load = load(run.traffic(), 14);
@@ -156,8 +159,8 @@ final class MonitorScenarios {
     }
 
     /**
-     * The instance with the standbys of all that another does is the one to take over, and has little to read. Under the
-     * {@code streams} protocol standbys are a setting of the group.
+     * The instance with the standbys of all that another does is the one to take over, and has little to read. Under
+     * the {@code streams} protocol standbys are a setting of the group.
      */
     void standbyPromoted(MonitorSetup plain) throws Exception {
         boolean isOfTheGroup = plain.protocol().equals("streams");
@@ -191,8 +194,8 @@ final class MonitorScenarios {
     }
 
     /**
-     * A thread is busy for longer than its group waits, and another thread of the same process takes its tasks: for a while
-     * two tasks of one id are in one process.
+     * A thread is busy for longer than its group waits, and another thread of the same process takes its tasks: for a
+     * while two tasks of one id are in one process.
      */
     void threadGivenUp(MonitorSetup plain) throws Exception {
         MonitorSetup setup = plain.with("main.consumer.max.poll.interval.ms", "4000");

@@ -22,8 +22,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Integer rows for a monitor, and the truth about them: sums of integers are exact in any order, so that a window can be
- * compared bit by bit. Every site is spread over all partitions by the {@code site} header.
+ * Integer rows for a monitor, and the truth about them: sums of integers are exact in any order, so that a window can
+ * be compared bit by bit. Every site is spread over all partitions by the {@code site} header.
  *
  * <p>Each window brings one late record per site for the window before (late at level 1 for certain: the same site and
  * partition has passed that window), records that are sent twice under one id and must count once, and records that
@@ -154,8 +154,8 @@ public final class Traffic implements AutoCloseable {
     }
 
     /**
-     * Sends one record per site and partition that closes every window sent so far. Its own window stays open, and its rows
-     * are in no figure.
+     * Sends one record per site and partition that closes every window sent so far. Its own window stays open, and its
+     * rows are in no figure.
      */
     public void closeWindows() throws Exception {
         long timestampMs = T0 + nextWindow * shape.windowMs();

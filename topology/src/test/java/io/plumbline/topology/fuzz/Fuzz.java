@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntFunction;
 
 /**
- * Feeds mutated inputs to a target and holds it to what is promised of hostile bytes: every input is taken or refused with a
- * sentence; no other exception, no stack overflow, no running out of memory, no allocation beyond the target's cap, no hang.
+ * Feeds mutated inputs to a target and holds it to what is promised of hostile bytes: every input is taken or refused
+ * with a sentence; no other exception, no stack overflow, no running out of memory, no allocation beyond the target's
+ * cap, no hang.
  */
 final class Fuzz {
 

@@ -45,8 +45,8 @@ public record FuzzTarget(
         /**
          * Returns when the input was taken.
          *
-         * @throws IllegalArgumentException or {@link IllegalStateException}, with a sentence, when it is refused; anything else
-         *     is a defect
+         * @throws IllegalArgumentException or {@link IllegalStateException}, with a sentence, when it is refused;
+         *     anything else is a defect
          */
         void read(List<byte[]> parts) throws Exception;
     }

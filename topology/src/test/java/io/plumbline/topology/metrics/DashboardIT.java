@@ -35,7 +35,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every query of every dashboard, asked of a real Prometheus that scrapes the application while a site drifts and is swapped. */
+/**
+ * Every query of every dashboard, asked of a real Prometheus that scrapes the application while a site drifts and is
+ * swapped.
+ */
 class DashboardIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -154,7 +157,9 @@ class DashboardIT {
         }
     }
 
-    /** What is wrong with a query's answer, or nothing. A metric that is not there may hide behind {@code or vector(0)}. */
+    /**
+     * What is wrong with a query's answer, or nothing. A metric that is not there may hide behind {@code or vector(0)}.
+     */
     private static String missing(Dashboard.Query query) throws IOException, InterruptedException {
         String expression = query.expression();
         for (Map.Entry<String, String> variable : VARIABLES.entrySet()) {

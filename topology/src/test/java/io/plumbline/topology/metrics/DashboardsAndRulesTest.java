@@ -23,7 +23,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Queries name metrics and labels; a rename in the code must fail here and not in someone's alert that stays silent. */
+/**
+ * Queries name metrics and labels; a rename in the code must fail here and not in someone's alert that stays silent.
+ */
 class DashboardsAndRulesTest {
     private static final Pattern SELECTOR =
             Pattern.compile("((?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+)\\{([^}]*)}");

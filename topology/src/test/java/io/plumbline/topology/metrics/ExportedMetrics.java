@@ -138,6 +138,7 @@ final class ExportedMetrics {
         }
         metrics.stateHeld("panes", "0_0", new StateSize(3, 12_000));
         metrics.expectPartitions(2);
+        metrics.expectUnreadPartitions(() -> 1);
         metrics.offsetsLost(1, 5);
         metrics.deadLettered("non_finite");
         metrics.outputLeftOut("dead_letters");

@@ -38,8 +38,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * One case: a {@link WideSite} on a broker of its own, processes to be killed, a {@code read_committed} subscriber that runs
- * throughout, and what must hold at the end.
+ * One case: a {@link WideSite} on a broker of its own, processes to be killed, a {@code read_committed} subscriber that
+ * runs throughout, and what must hold at the end.
  */
 final class AdapterCase implements AutoCloseable {
 
@@ -195,8 +195,8 @@ final class AdapterCase implements AutoCloseable {
     }
 
     /**
-     * Waits until all was answered, lets the processes go, and checks what was promised. A revert while the trained decoder
-     * is in service is passed over without an answer.
+     * Waits until all was answered, lets the processes go, and checks what was promised. A revert while the trained
+     * decoder is in service is passed over without an answer.
      */
     Result finish() throws Exception {
         List<AdaptationMessage> asked = client.readAll(AdaptationRequests.TOPIC).stream()

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The adapter dies by SIGKILL, in the middle of a refit and with half of a decoder on its topic; a subscriber looks on. One
- * answer each; {@link OutagesSoak} has every point with state kept and wiped.
+ * The adapter dies by SIGKILL, in the middle of a refit and with half of a decoder on its topic; a subscriber looks on.
+ * One answer each; {@link OutagesSoak} has every point with state kept and wiped.
  */
 class KilledAdapterIT {
 

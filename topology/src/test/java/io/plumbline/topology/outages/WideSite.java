@@ -15,8 +15,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A site whose decoder travels in many chunks: 160 dimensions, 24,576 features, 15.7 MB. Quiet rows live in the first four
- * dimensions, which the decoder reproduces; drifted rows in the next four, which it does not, until it is refitted.
+ * A site whose decoder travels in many chunks: 160 dimensions, 24,576 features, 15.7 MB. Quiet rows live in the first
+ * four dimensions, which the decoder reproduces; drifted rows in the next four, which it does not, until it is
+ * refitted.
  */
 final class WideSite {
 

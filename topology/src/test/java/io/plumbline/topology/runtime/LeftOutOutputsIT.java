@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Topics come to take less than they did when the monitor started. Each first refusal ends a transaction and a thread; what
- * cannot be written is written smaller or left out, and everything else arrives.
+ * Topics come to take less than they did when the monitor started. Each first refusal ends a transaction and a thread;
+ * what cannot be written is written smaller or left out, and everything else arrives.
  */
 class LeftOutOutputsIT {
 

@@ -28,7 +28,9 @@ class LostThreadTest {
         assertTrue(LostThread.passes(timeout));
     }
 
-    /** The chain that a broker away for longer than delivery.timeout.ms left behind: no class in it says that it passes. */
+    /**
+     * The chain that a broker away for longer than delivery.timeout.ms left behind: no class in it says that it passes.
+     */
     @Test
     void recordsThatCouldNoLongerBeSentPass() {
         assertTrue(

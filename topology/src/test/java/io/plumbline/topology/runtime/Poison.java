@@ -22,11 +22,17 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  */
 record Poison(int width, int most, LongFunction<Matrix> rows) {
 
-    /** All but those that a transcoder or a site with a mask alone gives, and those that depend on what came before. */
+    /**
+     * All but those that a transcoder or a site with a mask alone gives, those that depend on what came before, and
+     * those of moment records.
+     */
     static final Reason[] REASONS = Arrays.stream(Reason.values())
             .filter(reason -> reason != Reason.MISSING_TARGETS
                     && reason != Reason.MISSING_TOKEN_IDS
-                    && reason != Reason.TOO_MANY_REQUESTS)
+                    && reason != Reason.TOO_MANY_REQUESTS
+                    && reason != Reason.WRONG_MASK
+                    && reason != Reason.IMPOSSIBLE_MOMENT
+                    && reason != Reason.STRADDLES_PANES)
             .toArray(Reason[]::new);
 
     /** Of {@link WatchedFolder}. */

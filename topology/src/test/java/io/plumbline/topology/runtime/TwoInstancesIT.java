@@ -21,7 +21,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two processes on one broker, as two scrape targets: whatever moves between them, a site's values stand in one place. */
+/**
+ * Two processes on one broker, as two scrape targets: whatever moves between them, a site's values stand in one place.
+ */
 class TwoInstancesIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -68,7 +70,10 @@ class TwoInstancesIT {
         boolean is(List<Set<String>> shown) throws Exception;
     }
 
-    /** Sends one window after the other, so that whoever judges a site has something to show, until there is enough of it. */
+    /**
+     * Sends one window after the other, so that whoever judges a site has something to show, until there is enough of
+     * it.
+     */
     private void awaitWindows(Looking looking, Enough enough) throws Exception {
         BrokerClient.awaitThat(
                 () -> {

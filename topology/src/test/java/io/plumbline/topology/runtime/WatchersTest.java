@@ -9,7 +9,10 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What stands between the stages and those who count must leave nothing out: a default method of a listener does nothing. */
+/**
+ * What stands between the stages and those who count must leave nothing out: a default method of a listener does
+ * nothing.
+ */
 class WatchersTest {
 
     @ParameterizedTest

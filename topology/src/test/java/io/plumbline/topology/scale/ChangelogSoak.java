@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Four minutes of rows in real time: what a site writes to the change-logs and the moments topic, beside the estimate, and
- * that compaction keeps up with it under the settings the topics are made with. Prints the figures of {@code
+ * Four minutes of rows in real time: what a site writes to the change-logs and the moments topic, beside the estimate,
+ * and that compaction keeps up with it under the settings the topics are made with. Prints the figures of {@code
  * docs/operate/capacity.md}.
  */
 class ChangelogSoak {

@@ -37,11 +37,11 @@ import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * A monitor of random sites in a JVM and a heap of its own. It says how long it took to start, and answers {@code heap} on
- * its standard input with the bytes that are reachable.
+ * A monitor of random sites in a JVM and a heap of its own. It says how long it took to start, and answers {@code heap}
+ * on its standard input with the bytes that are reachable.
  *
- * <p>Arguments: configuration file, width, features, partitions, {@code reports} for the whole monitor or {@code windows}
- * for everything up to closed windows, which leave as start, rows and a hash of every bit of their moments.
+ * <p>Arguments: configuration file, width, features, partitions, {@code reports} for the whole monitor or {@code
+ * windows} for everything up to closed windows, which leave as start, rows and a hash of every bit of their moments.
  */
 final class MeasuredMonitor {
 

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two instances get a configuration with one site more and one less, one after the other, while windows are open: those of
- * every other site lose no row, and the new site has all its windows from the moment both know it.
+ * Two instances get a configuration with one site more and one less, one after the other, while windows are open: those
+ * of every other site lose no row, and the new site has all its windows from the moment both know it.
  */
 class RollingRestartIT {
 

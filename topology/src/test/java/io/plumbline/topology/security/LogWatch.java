@@ -18,7 +18,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.LoggerFactory;
 
-/** Hears every logger of this process at {@code debug} while it is open, and keeps the lines that hold one of some words. */
+/**
+ * Hears every logger of this process at {@code debug} while it is open, and keeps the lines that hold one of some
+ * words.
+ */
 final class LogWatch implements AutoCloseable {
 
     private final Set<String> words;

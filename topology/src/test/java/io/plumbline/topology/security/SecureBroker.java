@@ -17,8 +17,8 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
 
 /**
- * A broker as it is run where it matters: TLS, logins by SCRAM-SHA-512, and an authorizer that denies what no list allows.
- * Its users are written into the metadata when the folder is formatted; {@link #ADMIN} may do anything.
+ * A broker as it is run where it matters: TLS, logins by SCRAM-SHA-512, and an authorizer that denies what no list
+ * allows. Its users are written into the metadata when the folder is formatted; {@link #ADMIN} may do anything.
  */
 final class SecureBroker implements AutoCloseable {
 

@@ -62,8 +62,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every role with a login of its own and the rights that {@code plumbline topics --acl} prints, against a broker with TLS
- * and an authorizer that lets nobody make a topic but the operator.
+ * Every role with a login of its own and the rights that {@code plumbline topics --acl} prints, against a broker with
+ * TLS and an authorizer that lets nobody make a topic but the operator.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SecuredPipelineIT {

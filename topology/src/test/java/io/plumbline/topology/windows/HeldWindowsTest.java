@@ -13,7 +13,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A partition may hold windows back while it catches up, and not for ever. One second here and one in the records go together. */
+/**
+ * A partition may hold windows back while it catches up, and not for ever. One second here and one in the records go
+ * together.
+ */
 class HeldWindowsTest {
 
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;

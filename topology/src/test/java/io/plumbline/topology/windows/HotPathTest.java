@@ -37,8 +37,8 @@ class HotPathTest {
     private static final RecordHeaders NO_HEADERS = new RecordHeaders();
 
     /**
-     * The views of the tensors, the batch and its name, two checksums: some 20 small objects, however many rows there are. Room
-     * for the ones of a JVM whose compiler removes fewer of them.
+     * The views of the tensors, the batch and its name, two checksums: some 20 small objects, however many rows there
+     * are. Room for the ones of a JVM whose compiler removes fewer of them.
      */
     private static final long BYTES_A_RECORD = 1_500;
 
@@ -129,7 +129,10 @@ class HotPathTest {
         }
     }
 
-    /** A pane where rows are read, with rows that wait to be summed, at the default sample and the width of GPT-2, and one of half that width. */
+    /**
+     * A pane where rows are read, with rows that wait to be summed, at the default sample and the width of GPT-2, and
+     * one of half that width.
+     */
     @Test
     void anOpenPaneTakesLittleMoreThanItsTriangleAndItsSample() throws Exception {
         for (int width : new int[] {384, 768}) {
@@ -162,7 +165,9 @@ class HotPathTest {
         return panes;
     }
 
-    /** By the JVM's own count: the room that a collector leaves beside a large array depends on the size of the heap. */
+    /**
+     * By the JVM's own count: the room that a collector leaves beside a large array depends on the size of the heap.
+     */
     private static long bytesOfReachableObjects() throws Exception {
         String histogram = (String) ManagementFactory.getPlatformMBeanServer()
                 .invoke(

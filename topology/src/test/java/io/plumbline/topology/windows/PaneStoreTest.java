@@ -174,7 +174,9 @@ class PaneStoreTest {
         assertEquals(60, first.panes(SITE).get(0L).rows());
     }
 
-    /** 120 commits of some of 30 requests, of which 8 are kept: what is stored merges to what is live, and stays small. */
+    /**
+     * 120 commits of some of 30 requests, of which 8 are kept: what is stored merges to what is live, and stays small.
+     */
     @Test
     void requestTotalsAreAppendedToAndWrittenAnewBeforeTheyAreMostlyHistory() {
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);

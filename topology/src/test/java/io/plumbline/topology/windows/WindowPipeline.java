@@ -36,8 +36,9 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Both levels of this stage for any number of source partitions: a test driver knows one, so each partition has a driver of
- * its own, and what it sends is given the partition it stands for before level 2 takes it. Wall clocks go together.
+ * Both levels of this stage for any number of source partitions: a test driver knows one, so each partition has a
+ * driver of its own, and what it sends is given the partition it stands for before level 2 takes it. Wall clocks go
+ * together.
  */
 final class WindowPipeline implements AutoCloseable {
 

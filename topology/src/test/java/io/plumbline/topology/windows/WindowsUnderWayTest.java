@@ -171,7 +171,10 @@ class WindowsUnderWayTest {
         assertThrows(OutOfMemoryError.class, underWay.next(true)::join);
     }
 
-    /** A task that lost its state begins again with the same objects: what it remembered would close windows twice, or never. */
+    /**
+     * A task that lost its state begins again with the same objects: what it remembered would close windows twice, or
+     * never.
+     */
     @Test
     void ofWhatIsDroppedNothingIsLeftNorBegun() {
         AtomicInteger worked = new AtomicInteger();

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Windows stay exactly-once while answers of the broker are lost, cut off or errors: the monitor's own topology in a child
- * JVM behind a proxy, the rows integers, every committed window compared bit by bit. {@link WireFaultsSoak} is the whole
- * matrix.
+ * Windows stay exactly-once while answers of the broker are lost, cut off or errors: the monitor's own topology in a
+ * child JVM behind a proxy, the rows integers, every committed window compared bit by bit. {@link WireFaultsSoak} is
+ * the whole matrix.
  */
 class WireFaultsIT {
 
@@ -39,8 +39,8 @@ class WireFaultsIT {
     }
 
     /**
-     * Kafka Streams alone calls the tasks corrupted then, makes them anew in their thread, and sometimes twice, where fetched
-     * records are forgotten: 4 of 24 windows lacked rows.
+     * Kafka Streams alone calls the tasks corrupted then, makes them anew in their thread, and sometimes twice, where
+     * fetched records are forgotten: 4 of 24 windows lacked rows.
      */
     @Test
     void aCommitThatTimesOutLosesNoRow() throws Exception {

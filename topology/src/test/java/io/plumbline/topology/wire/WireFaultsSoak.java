@@ -27,7 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every kind of request a transaction is made of, under every error its answer can carry; see {@code deploy/FAULTS.md}. */
+/**
+ * Every kind of request a transaction is made of, under every error its answer can carry; see {@code deploy/FAULTS.md}.
+ */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class WireFaultsSoak {
 
@@ -109,7 +111,9 @@ class WireFaultsSoak {
         inBoth("Produce", faults);
     }
 
-    /** Commits and writes that take longer than the client waits: Kafka Streams calls the tasks of the thread corrupted. */
+    /**
+     * Commits and writes that take longer than the client waits: Kafka Streams calls the tasks of the thread corrupted.
+     */
     @Test
     @Order(1)
     void tasksCalledCorrupted() throws Exception {

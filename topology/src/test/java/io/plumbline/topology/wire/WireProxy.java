@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A TCP proxy between clients and a broker that reads Kafka's frames and does to some of them what a {@link WireFault}
- * says. The broker names the proxy's port to those who come through it (a listener of its own), so that every connection
- * of such a client passes here.
+ * says. The broker names the proxy's port to those who come through it (a listener of its own), so that every
+ * connection of such a client passes here.
  *
  * <p>Answers leave in the order of their requests, as Kafka's clients expect. Two threads a connection.
  */

@@ -1,0 +1,72 @@
+package io.plumbline.topology.clients;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Moments that Python adds up, taken by a monitor. */
+class PythonMomentsIT {
+
+    private static final long T0 = 1_700_000_000_000L;
+
+    /** Two accumulators and a producer of rows share a window; rows of the next one close it. */
+    private static final String SEND = """
+            import sys
+            import numpy as np
+            from plumbline_sae import Accumulation, MomentAccumulator, Producer
+            g, site, start = np.random.default_rng(7), sys.argv[2], int(sys.argv[3])
+            scale = np.array([3, 2.5, 2, 1.5, .12, .1, .08, .06])
+            def rows(i):
+                return (g.standard_normal((8, 8)) * scale).astype(["float16", "float32", "float64"][i % 3])
+            with Producer({"bootstrap.servers": sys.argv[1], "message.max.bytes": 4_000_000}) as producer:
+                how = {site: Accumulation(pane_ms=5_000, sample_rows=64)}
+                with MomentAccumulator(producer, how) as first, MomentAccumulator(producer, how) as second:
+                    for i in range(20):
+                        assert (first, second, producer)[i % 3].send(
+                            site, f"request-{i}", rows(i), timestamp_ms=start + 500 * i), producer.stats
+                producer.send(site, "next", rows(1), timestamp_ms=start + 10_000)
+                assert producer.flush(60) == 0
+                assert producer.stats.refused == producer.stats.dropped_rows == 0, producer.stats
+            """;
+
+    @TempDir
+    private static Path folder;
+
+    @Test
+    void momentsAndRowsFromPythonAreOneWindow() throws Exception {
+        Python python = Python.ofMachine(folder);
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+                Python.Run sent = python.run("-c", SEND, broker.bootstrapServers(), WatchedFolder.SITE, T0);
+                assertEquals(0, sent.exitCode(), sent.out() + sent.err());
+                WindowReport report =
+                        client.await(config.topics().windowReports(), reports -> !reports.isEmpty()).stream()
+                                .map(record -> Json.read(record.value(), WindowReport.class))
+                                .findFirst()
+                                .orElseThrow();
+                assertEquals(T0, report.windowStartMs());
+                assertEquals(160, report.geometry().rows());
+                assertEquals("aligned", report.verdict());
+                assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+            }
+            assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
+        }
+    }
+}
