@@ -29,10 +29,23 @@ find_java() {
   [ "$java_major" -ge 17 ] || fail "$java is Java $java_major; Plumbline needs 17 or newer. Set JAVA_HOME to one."
 }
 
+# The command among the arguments: options such as --verbose may stand before it. Nothing where there is none.
+command_of() {
+  for word in "$@"; do
+    case $word in
+      -*) ;;
+      *)
+        echo "$word"
+        return
+        ;;
+    esac
+  done
+}
+
 # Whether a command is one of the demonstration and the benchmarks, or speaks of all commands: the service does without their jars.
 needs_laboratory() {
-  case "${1:-}" in
-    demo | bench | completion | help | '' | -*) return 0 ;;
+  case "$(command_of "$@")" in
+    demo | bench | completion | help | '') return 0 ;;
     *) return 1 ;;
   esac
 }
@@ -41,21 +54,22 @@ needs_laboratory() {
 start() {
   class_path=$1
   shift
+  command=$(command_of "$@")
   # Java 24 warns about native access (RocksDB) and memory access (Kafka) that are meant; older ones do not know the options.
   quiet_flags=
   [ "$java_major" -lt 24 ] || quiet_flags='--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
   # Sums of rows by the processor's vector instructions. Java says on stderr that the module is an incubating one: so only where
   # rows are summed, and where the module is there.
   vector_flag=
-  case ${1:-} in
-    run | demo | baseline | assess | adapt | bench)
+  case $command in
+    run | demo | baseline | assess | adapt | encode | bench)
       if "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector'; then vector_flag='--add-modules jdk.incubator.vector'; fi
       ;;
   esac
   # What only prints a text ends before compiled code or a second thread of the collector pays: half the time without.
   brief_flags=
-  case ${1:-} in
-    help | completion | '' | -*)
+  case $command in
+    help | completion | '')
       brief_flags=-XX:TieredStopAtLevel=1
       # Java refuses two collectors.
       case ${PLUMBLINE_JAVA_OPTS:-} in *GC*) ;; *) brief_flags="$brief_flags -XX:+UseSerialGC" ;; esac

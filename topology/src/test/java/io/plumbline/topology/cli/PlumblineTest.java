@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class PlumblineTest {
@@ -104,5 +106,17 @@ class PlumblineTest {
             }
         }
         return leaves;
+    }
+
+    /** The jars of both stand on other class paths than this one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"demo", "bench"})
+    void aCommandThatIsNotPartOfTheServiceSaysWhereItIs(String command) {
+        Shell shell = Shell.run(command);
+        assertEquals(2, shell.exitCode());
+        assertTrue(
+                shell.err().startsWith("plumbline: " + command + " is not part of this installation")
+                        && shell.err().contains("laboratory/"),
+                shell.err());
     }
 }

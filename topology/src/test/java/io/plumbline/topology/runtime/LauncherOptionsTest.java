@@ -9,6 +9,7 @@ import io.plumbline.topology.Repository;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
@@ -57,5 +58,22 @@ class LauncherOptionsTest {
         Matcher launcher = REGION.matcher(Files.readString(Repository.path("deploy", "distribution", "java.sh")));
         assertTrue(launcher.find(), "the launcher no longer says " + REGION);
         return Long.parseLong(launcher.group(1)) << 20;
+    }
+
+    /** Else a monitor started with {@code --verbose run} would get the options of a command that only prints help. */
+    @ParameterizedTest
+    @ValueSource(strings = {"run --config x", "--verbose run --config x", "--verbose --verbose run"})
+    void optionsBeforeACommandDoNotHideIt(String arguments) throws Exception {
+        assertEquals("run", said("command_of " + arguments));
+        assertEquals("service", said("needs_laboratory %s && echo laboratory || echo service".formatted(arguments)));
+        assertEquals("laboratory", said("needs_laboratory --help && echo laboratory || echo service"));
+    }
+
+    private static String said(String script) throws Exception {
+        Process bash = new ProcessBuilder("bash", "-c", ". deploy/distribution/java.sh; " + script)
+                .directory(Repository.ROOT.toFile())
+                .redirectErrorStream(true)
+                .start();
+        return new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     }
 }
