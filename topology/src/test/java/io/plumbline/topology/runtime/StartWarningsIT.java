@@ -31,28 +31,61 @@ class StartWarningsIT {
 
     @Test
     void aStartWithASoundConfigurationWarnsOfNothing() throws Exception {
-        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
-            new BrokerClient(broker.bootstrapServers()).createTopic("activations", 1, Map.of("retention.ms", "-1"));
+        try (EmbeddedBroker broker = startBroker()) {
             MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
-            Logger root = ((LoggerContext) LoggerFactory.getILoggerFactory()).getLogger(Logger.ROOT_LOGGER_NAME);
-            // Not shown to users, who may write what it warns of; it must not have a reason to.
-            root.getLoggerContext()
-                    .getLogger("org.apache.kafka.streams.StreamsConfig")
-                    .setLevel(Level.WARN);
-            ListAppender<ILoggingEvent> warnings = new ListAppender<>();
-            warnings.start();
-            root.addAppender(warnings);
-            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL)) {
-                BrokerClient.awaitThat(() -> isReady(runtime), () -> "not ready");
-            } finally {
-                root.detachAppender(warnings);
-            }
-            assertEquals(
-                    List.of(),
-                    warnings.list.stream()
-                            .map(ILoggingEvent::getFormattedMessage)
-                            .toList());
+            List<String> warnings = warningsDuring(() -> {
+                try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL)) {
+                    BrokerClient.awaitThat(() -> isReady(runtime), () -> "not ready");
+                }
+            });
+            assertEquals(List.of(), warnings);
         }
+    }
+
+    /** Tasks that move belong to nobody for one rebalance, which Kafka's consumer warns of. */
+    @Test
+    void aSecondInstanceThatTakesTasksOverWarnsOfNothing() throws Exception {
+        try (EmbeddedBroker broker = startBroker()) {
+            MonitorConfig first = WatchedFolder.create(folder.resolve("first"), broker.bootstrapServers());
+            MonitorConfig second = WatchedFolder.create(folder.resolve("second"), broker.bootstrapServers());
+            List<String> warnings = warningsDuring(() -> {
+                try (PlumblineRuntime runtime = PlumblineRuntime.start(first, Role.MONITOR)) {
+                    BrokerClient.awaitThat(() -> isReady(runtime), () -> "not ready");
+                    try (PlumblineRuntime joining = PlumblineRuntime.start(second, Role.MONITOR)) {
+                        BrokerClient.awaitThat(() -> isReady(joining), () -> "the second not ready");
+                    }
+                }
+            });
+            assertEquals(List.of(), warnings);
+        }
+    }
+
+    private EmbeddedBroker startBroker() throws Exception {
+        EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"));
+        new BrokerClient(broker.bootstrapServers()).createTopic("activations", 1, Map.of("retention.ms", "-1"));
+        return broker;
+    }
+
+    private interface Run {
+        void run() throws Exception;
+    }
+
+    private static List<String> warningsDuring(Run run) throws Exception {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+        // Not shown to users, who may write what it warns of; it must not have a reason to.
+        context.getLogger("org.apache.kafka.streams.StreamsConfig").setLevel(Level.WARN);
+        ListAppender<ILoggingEvent> warnings = new ListAppender<>();
+        warnings.start();
+        root.addAppender(warnings);
+        try {
+            run.run();
+        } finally {
+            root.detachAppender(warnings);
+        }
+        return List.copyOf(warnings.list).stream()
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
     }
 
     static boolean isReady(PlumblineRuntime runtime) {
