@@ -18,6 +18,9 @@ public final class LostThread {
     /** Where Kafka's producer keeps account of its transaction. */
     private static final String TRANSACTIONS = "org.apache.kafka.clients.producer.internals.TransactionManager";
 
+    /** Where Kafka's consumer keeps account of the partitions it was given. */
+    private static final String ASSIGNMENT = "org.apache.kafka.clients.consumer.internals.SubscriptionState";
+
     private LostThread() {}
 
     /**
@@ -28,7 +31,7 @@ public final class LostThread {
     public static StreamThreadExceptionResponse response(String application, Throwable error) {
         if (passes(error)) {
             LOG.warn(
-                    "a thread of the {} lost its transaction ({}); another goes on from the last commit, nothing is lost",
+                    "a thread of the {} was lost ({}); another goes on from the last commit, nothing is lost",
                     application,
                     rootMessage(error));
             return StreamThreadExceptionResponse.REPLACE_THREAD;
@@ -45,6 +48,10 @@ public final class LostThread {
      * <p>Or this process stood still for longer than {@code transaction.timeout.ms}, and the broker has ended the
      * transaction it wants to go on with.
      *
+     * <p>Or a partition was taken away while the thread was about to read it from its beginning: with {@code
+     * group.protocol=streams} the consumer does both at once and answers with an {@link IllegalStateException}. The
+     * partition has another owner by then.
+     *
      * <p>Records that could no longer be delivered leave a producer "in an error state" whose reason is a bare {@link
      * KafkaException}; one whose abort timed out too answers with an {@link IllegalStateException} of its own, known by
      * where it was thrown, since stores throw that class for what waiting does not help. Errors that stay, such as a
@@ -52,7 +59,10 @@ public final class LostThread {
      */
     static boolean passes(Throwable error) {
         Throwable root = root(error);
-        if (root.getClass() == KafkaException.class || (root instanceof IllegalStateException && isProducers(root))) {
+        if (root.getClass() == KafkaException.class) {
+            return true;
+        }
+        if (root instanceof IllegalStateException && (isThrownBy(TRANSACTIONS, root) || isThrownBy(ASSIGNMENT, root))) {
             return true;
         }
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
@@ -79,9 +89,9 @@ public final class LostThread {
         return false;
     }
 
-    private static boolean isProducers(Throwable error) {
+    private static boolean isThrownBy(String className, Throwable error) {
         StackTraceElement[] trace = error.getStackTrace();
-        return trace.length > 0 && trace[0].getClassName().startsWith(TRANSACTIONS);
+        return trace.length > 0 && trace[0].getClassName().startsWith(className);
     }
 
     static Throwable root(Throwable error) {

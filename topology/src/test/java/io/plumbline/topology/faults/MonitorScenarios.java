@@ -185,8 +185,11 @@ final class MonitorScenarios {
             List<String> after = second.events().subList(before, second.events().size());
             long restored = restored(after);
             long logged = run.changelogRecords();
+            // Under the streams protocol a standby may be closed before it is opened again as active: a store in memory
+            // is empty then.
+            boolean kept = !isOfTheGroup || setup.store().equals("rocksdb");
             assertTrue(
-                    4 * restored < logged,
+                    4 * restored < logged || !kept,
                     "the promoted standbys restored %d of %d change-logged records: %s"
                             .formatted(restored, logged, after));
             matrix.add(line);

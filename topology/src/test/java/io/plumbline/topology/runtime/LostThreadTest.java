@@ -60,6 +60,20 @@ class LostThreadTest {
                 new StreamsException("process", new IllegalStateException("reset the application's state"))));
     }
 
+    /** What two instances met that joined and left under load with {@code group.protocol=streams}. */
+    @Test
+    void aPartitionTakenAwayWhileItWasToBeReadFromItsBeginningPasses() {
+        IllegalStateException revoked = new IllegalStateException("No current assignment for partition moments-1");
+        revoked.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement(
+                    "org.apache.kafka.clients.consumer.internals.SubscriptionState",
+                    "assignedState",
+                    "SubscriptionState.java",
+                    1)
+        });
+        assertTrue(LostThread.passes(new StreamsException(revoked)));
+    }
+
     /** What a monitor met that had been stopped for longer than transaction.timeout.ms. */
     @Test
     void aTransactionThatTheBrokerHasEndedPasses() {
