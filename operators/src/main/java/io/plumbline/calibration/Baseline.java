@@ -1,5 +1,6 @@
 package io.plumbline.calibration;
 
+import io.plumbline.activity.FeatureActivity;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  *     see {@link io.plumbline.moments.RequestSample}
  * @param encodedRows rows of a clean window on which its reconstruction was measured, where it has more; at least 2
  * @param requests how its requests differ; null where they were fewer than {@link RequestModel#FEWEST_REQUESTS}
+ * @param activity how often its features are active; null in files that do not say
  * @param provenance when it was made, of what, and what it replaces; null for one that was never meant for a file
  */
 public record Baseline(
@@ -38,6 +40,7 @@ public record Baseline(
         List<SampledRow> rows,
         int encodedRows,
         @Nullable RequestModel requests,
+        @Nullable FeatureActivity activity,
         @Nullable Provenance provenance) {
 
     public Baseline {
@@ -84,6 +87,7 @@ public record Baseline(
                 rows,
                 encodedRows,
                 requests,
+                activity,
                 other);
     }
 

@@ -1,5 +1,6 @@
 package io.plumbline.calibration;
 
+import io.plumbline.activity.FeatureActivityAccumulator;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.MaskedRows;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * requests, so a baseline may be of any length. Where rows are masked by their norm there is a pass before both
  * ({@link #needsNorms}): what is long is known only from all rows.
  *
- * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass, the means of at most 4,096 requests ({@code 8 d} bytes
+ * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass and 48 a feature, the means of at most 4,096 requests ({@code 8 d} bytes
  * each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for transcoders only): 2,048 rows of width 768 are 6
  * MB. Not thread-safe.
  */
@@ -46,6 +47,7 @@ public final class BaselineBuilder {
     private final RequestSums whole;
     private final GroupingSums grouping;
     private final RequestMeans means = new RequestMeans();
+    private final FeatureActivityAccumulator activity;
     private final MaskRules rules;
     private final MedianNorm norms = new MedianNorm();
     private @Nullable RowMask mask;
@@ -61,6 +63,7 @@ public final class BaselineBuilder {
         int dimension = explainer.targetWidth();
         this.whole = new RequestSums(dimension);
         this.grouping = new GroupingSums(dimension);
+        this.activity = FeatureActivityAccumulator.of(explainer.features());
         this.rules = rules;
         for (int rank : ranks) {
             if (rank < 1 || rank > dimension) {
@@ -185,7 +188,7 @@ public final class BaselineBuilder {
         RowMask.Kept<ActivationBatch> kept = mask().apply(batch);
         ActivationBatch rows = kept.rows();
         if (rows != null) {
-            RequestSums.Encoded request = RequestSums.of(explainer, rows);
+            RequestSums.Encoded request = RequestSums.of(explainer, rows, activity);
             sample.add(rows);
             grouping.add(rows.targetRows(), request.sums().targets());
             means.add(request.mean(), request.error(rows.targetRows()));
@@ -250,6 +253,7 @@ public final class BaselineBuilder {
                 sample.rows(),
                 encodedRows,
                 requests == null ? null : requests.model(),
+                activity.snapshot(),
                 null);
     }
 }

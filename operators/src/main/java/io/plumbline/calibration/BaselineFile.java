@@ -44,6 +44,12 @@ import org.jspecify.annotations.Nullable;
  * request_fvu                             [1]             F64
  * request_fvu_scores                      [F]             F64   of their reconstructions, ascending; may be missing
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   one statistic in clean windows, NaN: undefined
+ * feature_requests                        [2]             I64   G, sum n_g^2; these six may be missing
+ * feature_active_rows                     [k]             I64   see {@link io.plumbline.activity.FeatureActivity}
+ * feature_active_requests                 [k]             I64
+ * feature_squared_active_rows             [k]             I64
+ * feature_active_times_rows               [k]             I64
+ * feature_activation                      [k]             F64
  * sample_requests                         [q]             I64   names of the requests of which rows were kept
  * sample_request_offsets                  [q + 1]         I64   rows of request i: offsets[i] .. offsets[i + 1] - 1
  * sample_activations                      [n, d_in]       see below
@@ -94,6 +100,7 @@ final class BaselineFile {
         addMasking(writer, baseline.masking());
         writer.addLongs(ENCODED_ROWS, baseline.encodedRows());
         KeptRequests.write(writer, baseline.requests());
+        KeptActivity.write(writer, baseline.activity());
         for (NullSample sample : baseline.samples()) {
             sample.statistics()
                     .forEach((statistic, values) -> writer.addVector(
@@ -176,6 +183,7 @@ final class BaselineFile {
                 KeptRows.read(name, tensors, width),
                 encodedRows(name, tensors),
                 KeptRequests.read(name, tensors, width),
+                KeptActivity.read(name, tensors, rows),
                 provenance(name, metadata));
     }
 

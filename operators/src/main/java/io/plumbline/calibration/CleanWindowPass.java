@@ -136,6 +136,7 @@ public final class CleanWindowPass {
                 whole.rows(),
                 whole.encodedRows(),
                 whole.requests(),
+                whole.activity(),
                 null);
     }
 

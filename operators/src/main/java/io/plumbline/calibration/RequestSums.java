@@ -1,10 +1,13 @@
 package io.plumbline.calibration;
 
+import io.plumbline.activity.FeatureActivityAccumulator;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.wire.ActivationBatch;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** What a baseline keeps of some rows: moments of targets and of reconstructions, and squared errors. */
 final class RequestSums {
@@ -52,6 +55,11 @@ final class RequestSums {
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
      */
     static Encoded of(Explainer explainer, ActivationBatch batch) {
+        return of(explainer, batch, null);
+    }
+
+    /** As {@link #of(Explainer, ActivationBatch)}, and counts as one request how often features are active. */
+    static Encoded of(Explainer explainer, ActivationBatch batch, @Nullable FeatureActivityAccumulator activity) {
         requireFitting(explainer, batch);
         RequestSums request = new RequestSums(explainer.targetWidth());
         Matrix targets = batch.targetRows();
@@ -59,9 +67,12 @@ final class RequestSums {
         double[] squaredErrors = new double[batch.rows()];
         for (int from = 0; from < batch.rows(); from += LARGEST_BATCH) {
             int to = Math.min(from + LARGEST_BATCH, batch.rows());
-            Matrix reconstruction = explainer
-                    .decoder()
-                    .reconstruct(explainer.encoder().encode(batch.activations().rowRange(from, to)));
+            SparseCodes codes =
+                    explainer.encoder().encode(batch.activations().rowRange(from, to));
+            if (activity != null) {
+                activity.addRows(codes);
+            }
+            Matrix reconstruction = explainer.decoder().reconstruct(codes);
             request.reconstructions.add(reconstruction);
             Matrix slice = targets.rowRange(from, to);
             if (explainer.space().isPlain()) {
@@ -73,6 +84,9 @@ final class RequestSums {
                         explainer.space().toTargets(rows, reconstruction));
             }
             System.arraycopy(EncodedErrors.squaredErrors(slice, reconstruction), 0, squaredErrors, from, to - from);
+        }
+        if (activity != null) {
+            activity.endRequest();
         }
         return new Encoded(request, squaredErrors);
     }

@@ -27,18 +27,23 @@ record ConfigFile(ObjectNode document) {
             .build();
 
     static ConfigFile json(Path file) throws IOException {
-        return read(file, JSON, "JSON");
+        return json(file, LARGEST_BYTES);
+    }
+
+    static ConfigFile json(Path file, long largestBytes) throws IOException {
+        return read(file, JSON, "JSON", largestBytes);
     }
 
     static ConfigFile yaml(Path file) throws IOException {
-        return read(file, YAML, "YAML");
+        return read(file, YAML, "YAML", LARGEST_BYTES);
     }
 
-    private static ConfigFile read(Path file, ObjectMapper mapper, String language) throws IOException {
+    private static ConfigFile read(Path file, ObjectMapper mapper, String language, long largestBytes)
+            throws IOException {
         long bytes = Files.size(file);
-        if (bytes > LARGEST_BYTES) {
+        if (bytes > largestBytes) {
             throw new ExplainerFormatException(
-                    "%s: %d bytes, expected at most %d for a configuration".formatted(file, bytes, LARGEST_BYTES));
+                    "%s: %d bytes, expected at most %d for a configuration".formatted(file, bytes, largestBytes));
         }
         try {
             // As text: from bytes Jackson would guess UTF-16 and UTF-32, and fail otherwise than over its syntax.

@@ -32,6 +32,7 @@ class BaselineDiffTest {
                 List.of(),
                 256,
                 null,
+                null,
                 null);
     }
 

@@ -403,6 +403,7 @@ class DriftJudgeTest {
                 List.of(),
                 256,
                 null,
+                null,
                 null);
     }
 

@@ -90,6 +90,7 @@ class MaskedBaselineTest {
                 List.of(),
                 old.encodedRows(),
                 old.requests(),
+                old.activity(),
                 null);
         assertEquals(Masking.UNKNOWN, BaselineTest.reread(folder, older).masking());
     }

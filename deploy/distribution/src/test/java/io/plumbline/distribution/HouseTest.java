@@ -39,6 +39,7 @@ class HouseTest {
             "wire",
             "moments",
             "explainer",
+            "activity",
             "geometry",
             "adaptation",
             "attribution",

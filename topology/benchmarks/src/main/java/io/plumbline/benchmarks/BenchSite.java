@@ -77,7 +77,7 @@ final class BenchSite {
         for (SiteSettings settings : config.sites().values()) {
             WatchedSite site = made == null
                     ? WatchedSite.of(settings, explainer, baseline)
-                    : new WatchedSite(settings, explainer, baseline, made.geometry());
+                    : new WatchedSite(settings, explainer, baseline, made.geometry(), made.names());
             made = site;
             sites.put(settings.site(), site);
         }

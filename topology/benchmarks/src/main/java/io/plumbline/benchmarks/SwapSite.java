@@ -195,7 +195,7 @@ final class SwapSite {
                     name,
                     known == null
                             ? WatchedSite.of(settings, explainer, baseline)
-                            : new WatchedSite(settings, explainer, baseline, known.geometry()));
+                            : new WatchedSite(settings, explainer, baseline, known.geometry(), known.names()));
         });
         return made;
     }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.activity.ActivityChanges;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.attribution.FailingFeature;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param errors it against the trained one, while it is an adapted one that is watched
  * @param failing the features that fail, where the window looks drifted; null where nobody may ask, so that it was left
  *     out
+ * @param activity the features that are active more or less often
  * @param spectrum eigenvalues of window and baseline
  * @param nanoseconds what it took
  */
@@ -33,5 +35,6 @@ record Measurement(
         @Nullable Double activeGap,
         @Nullable PairedErrors errors,
         @Nullable List<FailingFeature> failing,
+        ActivityChanges activity,
         Spectrum spectrum,
         long nanoseconds) {}

@@ -1,5 +1,8 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.activity.ActivityChange;
+import io.plumbline.activity.ActivityChanges;
+import io.plumbline.activity.ActivityComparison;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.adaptation.SampleRows;
@@ -31,6 +34,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +55,7 @@ final class SiteJudge {
     private final @Nullable SequentialWatch sequential;
     private final String trainedSha256;
     private final EncodedRowsRule encodedRows;
+    private final ActivityComparison activity;
 
     /** A hash is a pass over all weights: once a version. */
     private volatile @Nullable Known newest;
@@ -68,6 +73,8 @@ final class SiteJudge {
         this.trainedSha256 = site.explainer().decoder().sha256();
         SiteSettings settings = site.settings();
         this.encodedRows = new EncodedRowsRule(site.baseline(), settings);
+        this.activity =
+                ActivityComparison.of(site.baseline().activity(), settings.features().falseDiscoveryRate());
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
                 site.baseline(),
@@ -138,6 +145,7 @@ final class SiteJudge {
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
                 suspect ? failing(window, active) : null,
+                activity.changes(head.codes(), head.requests(), ActivityComparison.REPORTED),
                 Spectrum.of(
                         subspace,
                         site.geometry().baselineSubspace(),
@@ -197,6 +205,7 @@ final class SiteJudge {
                         ask,
                         active,
                         hasDrifted ? failing : null,
+                        measured.activity(),
                         measured.spectrum()),
                 next,
                 ask);
@@ -295,6 +304,7 @@ final class SiteJudge {
             Ask ask,
             ActiveDecoders.@Nullable Active active,
             @Nullable List<FailingFeature> failing,
+            ActivityChanges changes,
             Spectrum spectrum) {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
@@ -333,10 +343,18 @@ final class SiteJudge {
                         / (window.masked().total() + window.moment().rows()),
                 EnergyWarning.of(geometry, site.geometry()),
                 failing,
+                changes,
+                site.names().of(listed(failing, changes)),
                 baseline == null ? null : baseline.created().toEpochMilli(),
                 baseline == null ? null : baseline.revision(),
                 spectrum,
                 geometry);
+    }
+
+    private static IntStream listed(@Nullable List<FailingFeature> failing, ActivityChanges changes) {
+        return IntStream.concat(
+                failing == null ? IntStream.empty() : failing.stream().mapToInt(FailingFeature::feature),
+                changes.features().stream().mapToInt(ActivityChange::feature));
     }
 
     private List<FailingFeature> failing(ClosedWindow window, ActiveDecoders.@Nullable Active active) {

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param minimumRows windows with fewer rows are undecided
  * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see
  *     {@link EncodedRowsRule}
+ * @param features what is said of its features
  * @param adapts whether a drift asks for an adapted decoder; if not, the site is only watched
  * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained
  *     one before its return is asked for; null: never
@@ -51,6 +52,7 @@ public record SiteSettings(
         Duration cooldown,
         int minimumRows,
         int encodedRows,
+        FeatureSettings features,
         boolean adapts,
         @Nullable DriftPolicy rollback) {
 

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.activity.FeatureActivity;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.RequestModel;
 import io.plumbline.explainer.Explainer;
@@ -20,7 +21,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Memory:</b> the explainer in float64, the baseline's moment, and three eigenbases.
  */
-public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry) {
+public record WatchedSite(
+        SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry, FeatureNames names) {
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchedSite.class);
 
@@ -65,6 +67,10 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
         if (fewerEncodedRows != null) {
             throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), fewerEncodedRows));
         }
+        String otherFeatures = otherFeatures(explainer, baseline);
+        if (otherFeatures != null) {
+            throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), otherFeatures));
+        }
         ExplainerSubspace subspace = SubspaceCache.of(
                 explainer.directory(),
                 explainer.decoder(),
@@ -72,7 +78,15 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
                 settings.rank(),
                 line -> LOG.info("site {}: {}", settings.site(), line));
         SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
-        return new WatchedSite(settings, explainer, baseline, geometry);
+        return new WatchedSite(settings, explainer, baseline, geometry, names(settings, explainer));
+    }
+
+    private static FeatureNames names(SiteSettings settings, Explainer explainer) {
+        try {
+            return FeatureNames.read(settings.features(), explainer);
+        } catch (IllegalArgumentException refused) {
+            throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), refused.getMessage()), refused);
+        }
     }
 
     /** Why the service cannot watch a site with this explainer, or not as it is configured, or null. */
@@ -96,6 +110,15 @@ public record WatchedSite(SiteSettings settings, Explainer explainer, Baseline b
      */
     public static @Nullable String fewerEncodedRows(SiteSettings settings, Baseline baseline) {
         return EncodedRowsRule.refusal(baseline, settings);
+    }
+
+    /** Why features of this site cannot be compared with those of its baseline, or null. */
+    public static @Nullable String otherFeatures(Explainer explainer, Baseline baseline) {
+        FeatureActivity activity = baseline.activity();
+        return activity == null || activity.features() == explainer.features()
+                ? null
+                : "baseline: says how often %d features are active, the explainer has %d; run `plumbline baseline` again"
+                        .formatted(activity.features(), explainer.features());
     }
 
     /** Why windows of this site would not be of the rows its baseline is of, or null. */

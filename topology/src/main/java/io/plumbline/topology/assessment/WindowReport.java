@@ -1,9 +1,11 @@
 package io.plumbline.topology.assessment;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.GapAssessment;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,10 @@ import org.jspecify.annotations.Nullable;
  * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
  * @param failingFeatures while the site is drifted, the features whose decoder columns are wrong on the window's rows,
  *     worst first, at most {@link io.plumbline.attribution.FailingFeatures#REPORTED}; null otherwise
+ * @param featureActivity the features that are active more or less often than on the baseline's rows; null in reports
+ *     of versions before it
+ * @param featureNames label and link of the features that the report lists, by index; null in reports of versions
+ *     before it
  * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not
  *     say
  * @param baselineRevision which one it is, 1 for a first baseline; null where its file does not say
@@ -84,6 +90,8 @@ public record WindowReport(
         double maskedShare,
         @Nullable String energyWarning,
         @Nullable List<FailingFeature> failingFeatures,
+        @Nullable ActivityChanges featureActivity,
+        @Nullable Map<Integer, FeatureName> featureNames,
         @Nullable Long baselineCreatedMs,
         @Nullable Long baselineRevision,
         @Nullable Spectrum spectrum,

@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.activity.ActivityComparison;
 import io.plumbline.adaptation.SampleRows;
-import io.plumbline.attribution.FailingFeature;
 import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
@@ -17,6 +17,7 @@ import io.plumbline.calibration.SampledReconstruction;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.FeatureLink;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
@@ -27,17 +28,17 @@ import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.assessment.EnergyWarning;
+import io.plumbline.topology.assessment.FeatureNames;
+import io.plumbline.topology.assessment.FeatureSettings;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.config.AlarmText;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -147,8 +148,32 @@ final class AssessCommand implements Callable<Integer> {
             names = "--features",
             paramLabel = "N",
             description =
-                    "List the N features that fail most: those whose codes go with the explainer's error, on up to 4,096 sampled rows.")
+                    "List the N features that fail most, those whose codes go with the explainer's error, and the N that are most surely more or less active than on the baseline's rows; on up to 4,096 sampled rows.")
     int features;
+
+    @Option(
+            names = "--labels",
+            paramLabel = "FILE",
+            description = "Labels of features, index to text, as JSON or CSV; for that list.")
+    @Nullable
+    Path labels;
+
+    @Option(
+            names = "--link",
+            paramLabel = "ADDRESS",
+            description =
+                    "Address of a page about each feature, with {feature} in the place of its index; for that list.")
+    @Nullable
+    String link;
+
+    @Option(
+            names = "--false-discovery-rate",
+            paramLabel = "SHARE",
+            defaultValue = "0.1",
+            description =
+                    "Of the features listed as more or less active than on the baseline's rows, the share that may be there by"
+                            + " chance. Default: ${DEFAULT-VALUE}.")
+    double falseDiscoveryRate;
 
     @Option(
             names = "--active",
@@ -205,13 +230,13 @@ final class AssessCommand implements Callable<Integer> {
             if (energyWarning != null) {
                 answer.put("energy_warning", energyWarning);
             }
-            List<FailingFeature> failing = features == 0 ? List.of() : failing(trained, normal, stream, inService);
-            if (features > 0 && json) {
-                answer.put("failing_features", Json.tree(failing));
+            ListedFeatures listed = features == 0 ? null : listed(trained, normal, stream, inService);
+            if (listed != null && json) {
+                listed.putInto(answer);
             }
             answer.print(spec.commandLine().getOut(), json);
-            if (features > 0 && !json) {
-                print(failing);
+            if (listed != null && !json) {
+                listed.print(spec.commandLine().getOut());
             }
             return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
         }
@@ -355,41 +380,35 @@ final class AssessCommand implements Callable<Integer> {
         return decoder;
     }
 
-    private List<FailingFeature> failing(
+    private ListedFeatures listed(
             Explainer trained, Baseline normal, ActivationStream stream, @Nullable Decoder inService)
             throws IOException {
         RowSample sample = RowSample.ofCapacity(FailingFeatures.ROWS);
         stream.forEach("features", request -> SampledReconstruction.offer(request, sample));
         SampleRows window = FailingFeatures.encoded(trained, sample.rows());
-        return FailingFeatures.of(trained, normal.rows())
-                .list(window.codes(), window.targets(), window.requests(), inService, features);
+        return ListedFeatures.of(
+                FailingFeatures.of(trained, normal.rows())
+                        .list(window.codes(), window.targets(), window.requests(), inService, features),
+                comparison(normal).changes(window.codes(), window.requests(), features),
+                names(trained));
     }
 
-    private void print(List<FailingFeature> failing) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println();
-        out.println("feature  systematic residual  at least  in baseline  share of error  usefulness  in baseline"
-                + "  activity  frequency  turned");
-        for (FailingFeature feature : failing) {
-            out.println(String.format(
-                    Locale.ROOT,
-                    "%7d  %19.5f  %8.5f  %11s  %14.5f  %10.5f  %11s  %8.5f  %9.4f  %6s",
-                    feature.feature(),
-                    feature.systematicResidual(),
-                    feature.systematicResidualLow(),
-                    orDash("%.5f", feature.systematicResidualBaseline()),
-                    feature.shareOfError(),
-                    feature.usefulness(),
-                    orDash("%.5f", feature.usefulnessBaseline()),
-                    feature.activity(),
-                    feature.frequency(),
-                    orDash("%.3f", feature.directionChange())));
+    private ActivityComparison comparison(Baseline normal) {
+        try {
+            return ActivityComparison.of(normal.activity(), falseDiscoveryRate);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--false-discovery-rate = %s: expected more than 0 and at most 0.5"
+                    .formatted(falseDiscoveryRate));
         }
-        out.flush();
     }
 
-    private static String orDash(String format, @Nullable Double value) {
-        return value == null ? "-" : String.format(Locale.ROOT, format, value);
+    private FeatureNames names(Explainer trained) {
+        try {
+            FeatureLink address = link == null ? null : new FeatureLink(link);
+            return FeatureNames.read(new FeatureSettings(falseDiscoveryRate, labels, address), trained);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--labels, --link: " + refused.getMessage());
+        }
     }
 
     private Answer answer(GapAssessment assessment, double fvu) throws IOException {

@@ -16,6 +16,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.assessment.FeatureNames;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderEmitter;
@@ -188,6 +189,7 @@ public final class ConfigCheck {
                 problems.add("explainer: %d columns, limits.width allows %d".formatted(width, largestWidth));
             }
             checkRanks(settings, adaptation, explainer, problems);
+            checkNames(settings, explainer, problems);
             String unwatched = WatchedSite.unwatched(settings, explainer);
             if (unwatched != null) {
                 problems.add("explainer: " + unwatched);
@@ -277,6 +279,14 @@ public final class ConfigCheck {
         }
     }
 
+    private static void checkNames(SiteSettings settings, Explainer explainer, List<String> problems) {
+        try {
+            FeatureNames.read(settings.features(), explainer);
+        } catch (IllegalArgumentException refused) {
+            problems.add(String.valueOf(refused.getMessage()));
+        }
+    }
+
     private static void checkBelongTogether(
             SiteSettings settings, Explainer explainer, Baseline baseline, List<String> problems) {
         if (baseline.dimension() != explainer.targetWidth()) {
@@ -288,6 +298,10 @@ public final class ConfigCheck {
                             baseline.explainerSha256(),
                             settings.explainer(),
                             explainer.decoder().sha256()));
+        }
+        String otherFeatures = WatchedSite.otherFeatures(explainer, baseline);
+        if (otherFeatures != null) {
+            problems.add(otherFeatures);
         }
         String otherRows = WatchedSite.otherRows(settings, baseline);
         if (otherRows != null) {

@@ -12,10 +12,12 @@ import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.explainer.FeatureLink;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
+import io.plumbline.topology.assessment.FeatureSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.wire.DType;
@@ -34,6 +36,7 @@ final class SiteReader {
     private static final List<String> HYPER_PARAMETERS =
             List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha");
     private static final double DEFAULT_VALIDATION_SHARE = 0.25;
+    private static final double LEAST_DISCOVERY_RATE = 1e-6;
     private static final Duration DEFAULT_RUN_LENGTH = Duration.ofDays(90);
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
 
@@ -116,6 +119,7 @@ final class SiteReader {
             node.problem("warn_threshold", "has nothing to warn: expected it beside warn, a list of statistics");
         }
         SequentialRule sequential = node.has("sequential") ? sequential(node.child("sequential")) : null;
+        FeatureSettings features = features(node.child("features"));
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -137,6 +141,7 @@ final class SiteReader {
                 cooldown,
                 minimumRows,
                 encodedRows,
+                features,
                 swaps.adapts(),
                 swaps.rollback());
     }
@@ -152,6 +157,25 @@ final class SiteReader {
         } catch (IllegalArgumentException refused) {
             problems.add("explainer_options: " + refused.getMessage());
             return ExplainerOptions.NONE;
+        }
+    }
+
+    private FeatureSettings features(ConfigNode node) {
+        double rate = node.real(
+                "false_discovery_rate", FeatureSettings.DEFAULTS.falseDiscoveryRate(), LEAST_DISCOVERY_RATE, 0.5);
+        String labels = node.textOrNull("labels");
+        FeatureLink link = link(node);
+        node.refuseUnknownKeys();
+        return new FeatureSettings(rate, labels == null ? null : reader.path(node, "labels", labels), link);
+    }
+
+    private static @Nullable FeatureLink link(ConfigNode node) {
+        String text = node.textOrNull("link");
+        try {
+            return text == null ? null : new FeatureLink(text);
+        } catch (IllegalArgumentException refused) {
+            node.problem("link", text, String.valueOf(refused.getMessage()));
+            return null;
         }
     }
 

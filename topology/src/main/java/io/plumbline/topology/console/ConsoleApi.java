@@ -122,13 +122,18 @@ final class ConsoleApi {
 
     ConsoleViews.Features features(SiteHistory site) {
         WindowReport failing = site.newestDrifted();
+        WindowReport newest = site.newest();
         return new ConsoleViews.Features(
                 ConsoleViews.SCHEMA,
                 site.site(),
                 failing == null ? null : Long.valueOf(failing.windowStartMs()),
                 failing == null ? null : Long.valueOf(failing.windowEndMs()),
                 failing != null && failing.equals(site.newest()),
-                failing == null || failing.failingFeatures() == null ? List.of() : failing.failingFeatures());
+                failing == null || failing.failingFeatures() == null ? List.of() : failing.failingFeatures(),
+                newest == null ? null : Long.valueOf(newest.windowStartMs()),
+                newest == null ? null : Long.valueOf(newest.windowEndMs()),
+                newest == null ? null : newest.featureActivity(),
+                site.featureNames());
     }
 
     ConsoleViews.Requests requests(SiteHistory site) {

@@ -1,8 +1,10 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.FeatureName;
 import io.plumbline.topology.assessment.Spectrum;
 import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.windows.RowAccount;
@@ -87,14 +89,20 @@ final class ConsoleViews {
             @Nullable List<Double> explainerAngles,
             Map<String, String> undefined) {}
 
-    /** {@code /api/sites/SITE/features}: of the newest window that was drifted. */
+    /**
+     * {@code /api/sites/SITE/features}: of the newest window that was drifted; what changed in activity, of the newest.
+     */
     record Features(
             int schema,
             String site,
             @Nullable Long windowStartMs,
             @Nullable Long windowEndMs,
             boolean isNewest,
-            List<FailingFeature> features) {}
+            List<FailingFeature> features,
+            @Nullable Long activityWindowStartMs,
+            @Nullable Long activityWindowEndMs,
+            @Nullable ActivityChanges activity,
+            Map<Integer, FeatureName> names) {}
 
     /**
      * {@code /api/sites/SITE/requests}: of the newest window that was drifted, else of the newest.

@@ -1,9 +1,12 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.activity.ActivityChange;
+import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.assessment.FeatureName;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.assessment.WorstRequest;
 import java.nio.charset.StandardCharsets;
@@ -79,6 +82,7 @@ public final class IncidentReport {
         adaptations(page);
         requests(page);
         features(page);
+        activity(page);
         statistics(page);
         table(page, windows);
         page.element(
@@ -198,7 +202,7 @@ public final class IncidentReport {
                 .toList()) {
             row(
                     page,
-                    feature.feature(),
+                    name(feature.feature()),
                     number(feature.systematicResidual()),
                     number(feature.systematicResidualBaseline()),
                     number(feature.usefulness()),
@@ -208,6 +212,55 @@ public final class IncidentReport {
                     number(feature.frequency()));
         }
         page.raw("</table>");
+    }
+
+    private void activity(Markup page) {
+        ActivityChanges changes =
+                Objects.requireNonNull(site.newest(), "a report has windows").featureActivity();
+        if (changes == null || changes.undefined() != null || changes.features().isEmpty()) {
+            return;
+        }
+        page.element("h2", "Features that fell silent or woke up");
+        page.element(
+                "p",
+                "In the last window %d features are active less often than on the baseline's rows and %d more often, beyond chance; %d were compared."
+                        .formatted(changes.lessActive(), changes.moreActive(), changes.tested()));
+        page.raw(
+                "<table><tr><th>feature<th>direction<th>active in<th>in baseline<th>mean activation<th>in baseline<th>p</tr>");
+        for (ActivityChange change : changes.features().stream().limit(FEATURES).toList()) {
+            row(
+                    page,
+                    name(change.feature()),
+                    change.direction().replace('_', ' '),
+                    number(change.frequency()),
+                    number(change.frequencyBaseline()),
+                    number(change.meanActivation()),
+                    number(change.meanActivationBaseline()),
+                    String.format(Locale.ROOT, "%.2g", change.pValue()));
+        }
+        page.raw("</table>");
+    }
+
+    private Cell name(int feature) {
+        FeatureName name = site.featureNames().get(feature);
+        return page -> {
+            String link = name == null ? null : name.link();
+            String text = FeatureName.text(feature, name);
+            if (link == null) {
+                page.text(text);
+            } else {
+                page.raw("<a rel=\"noreferrer\" href=\"")
+                        .text(link)
+                        .raw("\">")
+                        .text(text)
+                        .raw("</a>");
+            }
+        };
+    }
+
+    /** A cell that is more than text. */
+    private interface Cell {
+        void write(Markup page);
     }
 
     private void statistics(Markup page) {
@@ -252,7 +305,13 @@ public final class IncidentReport {
     private static void row(Markup page, Object... cells) {
         page.raw("<tr>");
         for (Object cell : cells) {
-            page.element("td", cell);
+            if (cell instanceof Cell own) {
+                page.raw("<td>");
+                own.write(page);
+                page.raw("</td>");
+            } else {
+                page.element("td", cell);
+            }
         }
         page.raw("</tr>\n");
     }

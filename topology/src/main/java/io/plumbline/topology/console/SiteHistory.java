@@ -2,12 +2,14 @@ package io.plumbline.topology.console;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.FeatureName;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.windows.RowAccount;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,6 +102,17 @@ record SiteHistory(
                         || drifted.worstRequests().isEmpty()
                 ? newest
                 : drifted;
+    }
+
+    /** Returns label and link of the features that both reports list, by index. */
+    Map<Integer, FeatureName> featureNames() {
+        Map<Integer, FeatureName> names = new TreeMap<>();
+        for (WindowReport report : new WindowReport[] {newestDrifted, newest}) {
+            if (report != null && report.featureNames() != null) {
+                names.putAll(report.featureNames());
+            }
+        }
+        return names;
     }
 
     private static boolean isLater(WindowPoint one, WindowPoint than) {

@@ -31,6 +31,7 @@ final class StaticFiles {
             "chart.js",
             "windows.js",
             "spectrum.js",
+            "features.js",
             "decoders.js",
             "uplot/uPlot.esm.js",
             "uplot/uPlot.min.css",

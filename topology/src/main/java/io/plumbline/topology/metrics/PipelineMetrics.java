@@ -1,5 +1,7 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.activity.ActivityChange;
+import io.plumbline.activity.ActivityChanges;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.DriftListener;
@@ -161,6 +163,12 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                 .set(WindowMetric.ENERGY_CONCENTRATED, report.energyWarning() == null ? 0 : 1);
         for (StatisticReport statistic : report.statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
+        }
+        ActivityChanges activity = report.featureActivity();
+        if (activity != null && activity.undefined() == null) {
+            snapshot.set(WindowMetric.COMPARED_FEATURES, activity.tested())
+                    .set(WindowMetric.CHANGED_FEATURES, ActivityChange.LESS_ACTIVE, activity.lessActive())
+                    .set(WindowMetric.CHANGED_FEATURES, ActivityChange.MORE_ACTIVE, activity.moreActive());
         }
         farthestRequests(report)
                 .forEach((request, share) -> snapshot.set(WindowMetric.WORST_REQUEST_SHARE, request, share));

@@ -69,6 +69,13 @@ public record WindowMetric(
             "plumbline_fraction_of_variance_unexplained",
             "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; may exceed 1",
             "decoder");
+    public static final WindowMetric COMPARED_FEATURES = family(
+            "plumbline_compared_features",
+            "Features that are active often enough for the window to be compared with the baseline");
+    public static final WindowMetric CHANGED_FEATURES = family(
+            "plumbline_changed_features",
+            "Features that are active less or more often in the window than on the baseline's rows, beyond chance",
+            "direction");
     public static final WindowMetric VERDICT =
             family("plumbline_verdict", "1 for the verdict in force for the site, 0 for the others", "verdict");
     public static final WindowMetric DECIDING = family(

@@ -1,10 +1,11 @@
 import { WindowChart } from "./chart.js";
 import { decoders } from "./decoders.js";
 import { h } from "./dom.js";
+import { features } from "./features.js";
 import { get, Refresh, siteUrl } from "./feed.js";
 import { ago, count, decoder, moment, number, percent, span, time, words } from "./format.js";
 import { badge } from "./sites.js";
-import { features, requests, spectrum } from "./spectrum.js";
+import { requests, spectrum } from "./spectrum.js";
 import { windowTable } from "./windows.js";
 
 const GAP = "faithfulness_gap";

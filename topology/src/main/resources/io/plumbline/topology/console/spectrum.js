@@ -6,7 +6,6 @@ const HEIGHT = 170;
 const LEFT = 44;
 const BOTTOM = 22;
 const TOP = 8;
-const SHOWN = 12;
 
 /** lines: [{ name, values }] against their index; ticks: [[value, label]]. */
 function plot(label, lines, scale, ticks, mark) {
@@ -89,27 +88,4 @@ export function requests(root, answer) {
     h("p", { class: "quiet" }, `${answer.is_newest ? "Newest window" : "Last drifted window"}, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC: ${count(answer.requests_scored)} requests scored${left}. “p”: chance that a clean request is as far; beyond the 20 farthest an estimate.`),
     h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Farthest requests" },
       table("Requests farthest from the baseline's", ["request", "rows", "score", "p", "share of evidence"], answer.worst.map(cells), [1, 2, 3, 4])));
-}
-
-/** Features whose decoder columns are wrong on the rows of the window. */
-export function features(root, answer) {
-  const head = h("h2", null, "Features that fail");
-  if (answer.features.length === 0) {
-    root.replaceChildren(head, h("p", { class: "quiet" }, answer.window_end_ms === null
-      ? "None: they are named while a site is drifted." : "The drifted window named none: no column is more wrong on its rows than on the baseline's."));
-    return;
-  }
-  const cells = (f) => [String(f.feature), percent(f.systematic_residual), percent(f.systematic_residual_baseline), percent(f.usefulness),
-    percent(f.usefulness_baseline), percent(f.share_of_error), percent(f.activity), percent(f.frequency),
-    f.direction_change === null ? "–" : number(f.direction_change)];
-  const headings = ["feature", "systematic residual", "in baseline", "usefulness", "in baseline", "share of error", "share of writing", "active in", "turned"];
-  const all = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-  root.replaceChildren(
-    head,
-    h("p", { class: "quiet" }, `${answer.is_newest ? "Newest window" : "Last drifted window"}, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC. “Systematic residual”: the error that goes with the feature's code. “Usefulness”: FVU that taking it out would add.`),
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Features that fail" },
-      table("Features that fail most", headings, answer.features.slice(0, SHOWN).map(cells), all)),
-    ...(answer.features.length > SHOWN
-      ? [h("details", { class: "table" }, h("summary", null, `${answer.features.length - SHOWN} more`),
-        table("More features", headings, answer.features.slice(SHOWN).map(cells), all))] : []));
 }

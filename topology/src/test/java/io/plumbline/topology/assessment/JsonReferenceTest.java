@@ -3,6 +3,8 @@ package io.plumbline.topology.assessment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import io.plumbline.activity.ActivityChange;
+import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.Repository;
@@ -41,7 +43,13 @@ class JsonReferenceTest {
 
     @Test
     void theKeysOfAFailingFeatureAreThose() throws IOException {
-        assertEquals(keys(FailingFeature.class), rows("## Failing feature", "## Adaptation report", 1));
+        assertEquals(keys(FailingFeature.class), rows("## Failing feature", "## Feature activity", 1));
+    }
+
+    @Test
+    void theKeysOfFeatureActivityAreThose() throws IOException {
+        assertEquals(keys(ActivityChanges.class), rows("## Feature activity", "## Activity change", 1));
+        assertEquals(keys(ActivityChange.class), rows("## Activity change", "## Adaptation report", 1));
     }
 
     @Test

@@ -99,10 +99,38 @@ class FailingFeaturesCommandTest {
                 .addVector("b_dec", DType.F32, new double[WatchedFolder.WIDTH])
                 .writeTo(adapted.resolve("sae_weights.safetensors"));
         String table = assess("--features", 50, "--active", adapted).out();
-        String list = table.substring(table.indexOf("feature  systematic residual"));
+        String list =
+                table.substring(table.indexOf("feature  systematic residual")).split("\n\n", 2)[0];
         assertEquals(9, list.lines().count(), list);
         assertTrue(list.lines().skip(1).allMatch(line -> line.endsWith(" 1.000")), list);
         assertFalse(assess().out().contains("feature  systematic residual"));
+    }
+
+    @Test
+    void theListSaysWhatFeaturesAreCalledAndWhereTheirPagesAre() throws IOException {
+        Path labels =
+                Files.writeString(folder.resolve("labels.csv"), "feature,label\n4,\"dogs, and cats\"\n5,cities\n");
+        JsonNode names = new ObjectMapper()
+                .readTree(assess(
+                                "--features",
+                                50,
+                                "--json",
+                                "--labels",
+                                labels,
+                                "--link",
+                                "https://example.org/{feature}")
+                        .out())
+                .get("feature_names");
+        assertEquals("dogs, and cats", names.get("4").get("label").asText());
+        assertEquals("https://example.org/4", names.get("4").get("link").asText());
+        assertTrue(names.get("6").get("label").isNull(), names.toString());
+        String table = assess("--features", 50, "--labels", labels).out();
+        assertTrue(
+                table.lines().anyMatch(line -> line.startsWith("      4  ") && line.endsWith("  dogs, and cats")),
+                table);
+        Shell refused = shell("--features", 5, "--link", "ftp://example.org/{feature}");
+        assertEquals(2, refused.exitCode());
+        assertTrue(refused.err().contains("expected an address of http or https with {feature}"), refused.err());
     }
 
     @Test

@@ -87,6 +87,10 @@ class ConsolePageIT {
         browser.awaitText("#said", "blocks.7 is drifted");
         browser.awaitText("#tally", "1 drifted, 1 no window yet");
         browser.awaitText(".part.features", "17");
+        browser.awaitText(".part.features", "1 less active, 0 more active");
+        browser.awaitText(".part.features", "17 <b>dogs");
+        assertEquals("https://example.org/23", browser.run("return document.querySelector('.part.features a').href"));
+        browser.awaitText(".part.features", "23 less active 0.0 % 2.0 %");
         browser.awaitText(".part.requests", "chat-<b>17");
         assertEquals("drifted · blocks.7 · Plumbline", browser.driver().getTitle());
         assertTrue((Boolean) browser.run("""

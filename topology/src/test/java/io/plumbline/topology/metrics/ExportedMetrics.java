@@ -173,6 +173,7 @@ final class ExportedMetrics {
             case "reason" -> List.of("token_id", "norm");
             case "request" -> List.of("invoice-7");
             case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
+            case "direction" -> List.of("less_active", "more_active");
             case "moment" -> List.of();
             default -> throw new AssertionError("no values known of the label of " + metric);
         };

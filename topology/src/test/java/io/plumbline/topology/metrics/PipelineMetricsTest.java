@@ -3,9 +3,12 @@ package io.plumbline.topology.metrics;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.activity.ActivityChange;
+import io.plumbline.activity.ActivityChanges;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
+import io.plumbline.topology.assessment.FeatureName;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.Spectrum;
 import io.plumbline.topology.assessment.StatisticReport;
@@ -125,6 +128,9 @@ class PipelineMetricsTest {
             has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"faithfulness_gap\"} 4.0");
             has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"eta\"} 0.5");
             has(after, "plumbline_warning{site=\"blocks.7\"} 0.0");
+            has(after, "plumbline_changed_features{direction=\"less_active\",site=\"blocks.7\"} 3.0");
+            has(after, "plumbline_changed_features{direction=\"more_active\",site=\"blocks.7\"} 5.0");
+            has(after, "plumbline_compared_features{site=\"blocks.7\"} 900.0");
             has(after, "plumbline_metrics_failures_total 0.0");
             pipeline.onStateReleased("panes", "0_0");
             has(scrape(metrics), "plumbline_open_panes{store=\"panes\"} 1.0");
@@ -171,6 +177,15 @@ class PipelineMetricsTest {
                 0.1,
                 "one eigenvalue holds 60 % of the window's energy",
                 List.of(),
+                new ActivityChanges(
+                        2_048,
+                        12,
+                        900,
+                        3,
+                        5,
+                        List.of(new ActivityChange(7, "less_active", 0.0, 0.02, 0.0, 1.5, 0, 1e-9)),
+                        null),
+                Map.of(7, new FeatureName("dogs", null)),
                 1_700_000_000_500L,
                 7L,
                 new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)),
