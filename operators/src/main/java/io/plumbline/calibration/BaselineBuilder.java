@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * requests, so a baseline may be of any length. Where rows are masked by their norm there is a pass before both
  * ({@link #needsNorms}): what is long is known only from all rows.
  *
- * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass and 48 a feature, the means of at most 4,096 requests ({@code 8 d} bytes
- * each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for transcoders only): 2,048 rows of width 768 are 6
- * MB. Not thread-safe.
+ * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass and 48 a feature, the means of at most 4,096 requests
+ * ({@code 8 d} bytes each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for transcoders only): 2,048 rows
+ * of width 768 are 6 MB. Not thread-safe.
  */
 public final class BaselineBuilder {
 
@@ -191,7 +191,7 @@ public final class BaselineBuilder {
             RequestSums.Encoded request = RequestSums.of(explainer, rows, activity);
             sample.add(rows);
             grouping.add(rows.targetRows(), request.sums().targets());
-            means.add(request.mean(), request.error(rows.targetRows()));
+            means.add(request.mean(), request.error());
             whole.merge(request.sums());
         }
         if (!needsNorms()) {

@@ -80,7 +80,7 @@ public final class CleanWindowPass {
         rows += kept.rows();
         open.replaceAll((size, window) -> {
             window.sums().merge(request.sums());
-            window.sampled().add(hash, kept, request.squaredErrors());
+            window.sampled().add(hash, request.targets(), request.squaredErrors());
             if (score != null) {
                 window.requests().add(score);
             }

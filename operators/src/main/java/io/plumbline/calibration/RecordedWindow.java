@@ -32,13 +32,24 @@ public final class RecordedWindow {
     /**
      * Adds the next request.
      *
-     * @param reconstructions of its target rows by the trained decoder
+     * @param reconstructions of its target rows by the trained decoder, which writes them as they come
      */
     public void add(ActivationBatch request, Matrix reconstructions) {
+        add(request, request.targetRows(), reconstructions);
+    }
+
+    /**
+     * Adds the next request of an explainer whose decoder writes other rows than targets as they come.
+     *
+     * @param request with the rows that the decoder should write as its targets
+     * @param targets its targets as they came
+     * @param reconstructions of these
+     */
+    public void add(ActivationBatch request, Matrix targets, Matrix reconstructions) {
         int number = requests++;
         // Two requests of equal contents are two.
         long hash = RowSample.hash(RequestSample.hash(request), number);
-        sampled.add(hash, request, reconstructions);
+        sampled.add(hash, targets, reconstructions);
         if (model != null && totals != null) {
             double[] sum = new double[model.projection().components()];
             model.projection().add(request.targetRows(), sum);

@@ -15,12 +15,13 @@ final class RequestSums {
     /**
      * Holds the sums of one request.
      *
-     * @param squaredErrors {@code |y - yhat|^2} of each of its rows
+     * @param targets its target rows as they came
+     * @param squaredErrors {@code |y - yhat|^2} of each of them
      */
-    record Encoded(RequestSums sums, double[] squaredErrors) {
+    record Encoded(RequestSums sums, Matrix targets, double[] squaredErrors) {
 
         /** Returns the error on all rows of the request. */
-        RequestError error(Matrix targets) {
+        RequestError error() {
             return EncodedErrors.of(new long[squaredErrors.length], targets, squaredErrors)
                     .requests()
                     .get(0);
@@ -64,31 +65,33 @@ final class RequestSums {
         RequestSums request = new RequestSums(explainer.targetWidth());
         Matrix targets = batch.targetRows();
         request.targets.add(targets);
+        Matrix told = explainer.space().targets(batch);
         double[] squaredErrors = new double[batch.rows()];
         for (int from = 0; from < batch.rows(); from += LARGEST_BATCH) {
             int to = Math.min(from + LARGEST_BATCH, batch.rows());
-            SparseCodes codes =
-                    explainer.encoder().encode(batch.activations().rowRange(from, to));
+            SparseCodes codes = explainer.encoder().encode(batch.activations().rowRange(from, to));
             if (activity != null) {
                 activity.addRows(codes);
             }
             Matrix reconstruction = explainer.decoder().reconstruct(codes);
             request.reconstructions.add(reconstruction);
             Matrix slice = targets.rowRange(from, to);
+            double[] errors;
             if (explainer.space().isPlain()) {
                 request.errors.add(slice, reconstruction);
+                errors = EncodedErrors.squaredErrors(slice, reconstruction);
             } else {
-                Matrix rows = batch.activations().rowRange(from, to);
-                request.errors.addWithSpread(
-                        explainer.space().targets(rows, slice),
-                        explainer.space().toTargets(rows, reconstruction));
+                Matrix asTheyCame = told.rowRange(from, to);
+                Matrix back = explainer.space().toTargets(batch.activations().rowRange(from, to), reconstruction);
+                request.errors.addWithSpread(asTheyCame, back);
+                errors = EncodedErrors.squaredErrors(asTheyCame, back);
             }
-            System.arraycopy(EncodedErrors.squaredErrors(slice, reconstruction), 0, squaredErrors, from, to - from);
+            System.arraycopy(errors, 0, squaredErrors, from, to - from);
         }
         if (activity != null) {
             activity.endRequest();
         }
-        return new Encoded(request, squaredErrors);
+        return new Encoded(request, told, squaredErrors);
     }
 
     void merge(RequestSums other) {

@@ -60,16 +60,16 @@ public final class SampledReconstruction {
      * Offers the rows of one request.
      *
      * @param request hash that names it
-     * @param reconstructions of its target rows
+     * @param targets its target rows as they came
+     * @param reconstructions of them
      */
-    public void add(long request, ActivationBatch batch, Matrix reconstructions) {
-        add(request, batch, EncodedErrors.squaredErrors(batch.targetRows(), reconstructions));
+    public void add(long request, Matrix targets, Matrix reconstructions) {
+        add(request, targets, EncodedErrors.squaredErrors(targets, reconstructions));
     }
 
     /** Offers the rows of one request, whose squared errors are known. */
-    void add(long request, ActivationBatch batch, double[] squaredErrors) {
-        Matrix targets = batch.targetRows();
-        for (int row = 0; row < batch.rows(); row++) {
+    void add(long request, Matrix targets, double[] squaredErrors) {
+        for (int row = 0; row < targets.rows(); row++) {
             long hash = RowSample.hash(request, row);
             if (byHash.size() < capacity || hash < byHash.lastKey()) {
                 byHash.putIfAbsent(hash, new Row(request, floats(targets, row), squaredErrors[row]));

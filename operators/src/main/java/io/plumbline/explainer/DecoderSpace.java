@@ -70,6 +70,11 @@ public final class DecoderSpace {
         return normalisation == Normalisation.NONE ? toTargets(activations, rows) : activations;
     }
 
+    /** The targets of a batch as they came, where {@link #of(ActivationBatch)} made the batch. */
+    public Matrix targets(ActivationBatch written) {
+        return isPlain() ? written.targetRows() : targets(written.activations(), written.targetRows());
+    }
+
     /** Rows that were decoded, as targets come. */
     public Matrix toTargets(Matrix activations, Matrix decoded) {
         Matrix rows = skip == null ? decoded : decoded.plus(1.0, Kernels.multiply(activations, skip));

@@ -1,5 +1,6 @@
 package io.plumbline.wire;
 
+import io.plumbline.linalg.Matrix;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +84,23 @@ public final class ActivationBlob implements ActivationRecord {
                 activations.keep(rows),
                 targets == null ? null : targets.keep(rows),
                 tokenIds == null ? null : ActivationBatch.select(tokenIds, rows));
+    }
+
+    /**
+     * Returns this record with other target rows, as float32: what a decoder writes where that is not what came.
+     *
+     * @param rows as many as this record has
+     */
+    public ActivationBlob withTargets(Matrix rows) {
+        if (rows.rows() != rows()) {
+            throw new IllegalArgumentException("%d targets for %d rows".formatted(rows.rows(), rows()));
+        }
+        byte[] blob = SafetensorsWriter.create()
+                .add(ActivationTensors.TARGETS, DType.F32, rows)
+                .toBytes();
+        Tensor tensor =
+                Safetensors.parse(blob, LONGEST_HEADER, new KnownHeaders()).tensor(ActivationTensors.TARGETS);
+        return new ActivationBlob(activations, EncodedRows.of(tensor), tokenIds);
     }
 
     /** Decodes every row. */

@@ -80,7 +80,7 @@ class BaselineRequestsTest {
         for (int i = 0; i < requests; i++) {
             ActivationBatch batch = new ActivationBatch(BaselineTest.request(i), null, null);
             RequestSums.Encoded request = RequestSums.of(BaselineTest.AUTOENCODER, batch);
-            means.add(request.mean(), request.error(batch.targetRows()));
+            means.add(request.mean(), request.error());
         }
         // Stretches of 4 requests; windows of 35 rows are 7+8+9+10+11 | 7+8+9+10+11 | ...
         double expected = 0.0;

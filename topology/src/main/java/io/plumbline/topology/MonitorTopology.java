@@ -154,6 +154,7 @@ public final class MonitorTopology {
                 site.explainer().inputWidth(),
                 site.explainer().targetWidth(),
                 site.explainer().isTranscoder(),
+                site.explainer().space(),
                 site.baseline().masking().mask());
     }
 

@@ -237,7 +237,7 @@ class MonitorTopologyTest {
                 nested.add(entry.getKey());
             }
         });
-        assertEquals(Set.of("spectrum", "vacuous", "undefined"), nested);
+        assertEquals(Set.of("feature_activity", "feature_names", "spectrum", "vacuous", "undefined"), nested);
         zeros.get("undefined")
                 .fieldNames()
                 .forEachRemaining(key -> assertTrue(zeros.get(key).isNull(), key));

@@ -73,8 +73,8 @@ final class SiteJudge {
         this.trainedSha256 = site.explainer().decoder().sha256();
         SiteSettings settings = site.settings();
         this.encodedRows = new EncodedRowsRule(site.baseline(), settings);
-        this.activity =
-                ActivityComparison.of(site.baseline().activity(), settings.features().falseDiscoveryRate());
+        this.activity = ActivityComparison.of(
+                site.baseline().activity(), settings.features().falseDiscoveryRate());
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
                 site.baseline(),
@@ -120,7 +120,8 @@ final class SiteJudge {
                 SampleRows.of(site.explainer().encoder(), rows, site.explainer().targetWidth());
         Matrix ofTrained = site.explainer().decoder().reconstruct(head.codes());
         Matrix ofActive = active == null ? ofTrained : active.decoder().reconstruct(head.codes());
-        EncodedErrors errors = EncodedErrors.of(head.requests(), head.targets(), ofTrained);
+        ToldRows told = ToldRows.of(site.explainer().space(), rows, head.targets());
+        EncodedErrors errors = EncodedErrors.of(head.requests(), told.targets(), told.of(ofTrained));
         Double trained = errors.fvu();
         ActiveSubspace subspace = site.geometry().activeSubspace(window.moment());
         WindowRequests requests =
@@ -141,7 +142,7 @@ final class SiteJudge {
                 subspace,
                 head,
                 active,
-                active == null ? trained : fvu(Reconstruction.between(ofActive, head.targets())),
+                active == null ? trained : fvu(Reconstruction.between(told.of(ofActive), told.targets())),
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
                 suspect ? failing(window, active) : null,

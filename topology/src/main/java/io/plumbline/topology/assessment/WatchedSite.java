@@ -91,13 +91,6 @@ public record WatchedSite(
 
     /** Why the service cannot watch a site with this explainer, or not as it is configured, or null. */
     public static @Nullable String unwatched(SiteSettings settings, Explainer explainer) {
-        if (!explainer.space().isPlain()) {
-            return "%s (%s): %s, which `plumbline baseline`, `assess`, `adapt` and `encode` take into account and the service does not yet; its windows would be of other rows. Judge dumps with `plumbline assess`, or watch the site with another dictionary"
-                    .formatted(
-                            settings.explainer(),
-                            explainer.architecture(),
-                            explainer.space().describe());
-        }
         String reason = explainer.origin().notRefitted();
         if (settings.adapts() && reason != null) {
             return "%s (%s) cannot be adapted: %s".formatted(settings.explainer(), explainer.architecture(), reason);

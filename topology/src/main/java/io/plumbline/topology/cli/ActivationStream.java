@@ -141,11 +141,11 @@ final class ActivationStream implements Closeable {
             for (Dump dump : dumps) {
                 for (int i = 0; i < dump.file().requests(); i++) {
                     ActivationBatch request = dump.file().request(i);
-                    RowMask.Kept<ActivationBatch> kept = mask.apply(request);
+                    RowMask.Kept<ActivationBatch> kept = mask.apply(space.of(request));
                     masked = masked.plus(kept.masked());
                     try {
                         if (kept.rows() != null) {
-                            reader.read(space.of(kept.rows()));
+                            reader.read(kept.rows());
                         }
                     } catch (NonFiniteRowException refused) {
                         throw new IllegalArgumentException(

@@ -322,12 +322,11 @@ final class AssessCommand implements Callable<Integer> {
         double[] mean = trained.space().isPlain() ? moment.mean() : meanOfTargets(stream, trained);
         double[] sums = new double[2];
         stream.forEach("reconstruction", request -> {
-            Matrix targets = request.targetRows();
             SparseCodes codes = trained.encoder().encode(request.activations());
             Matrix reconstruction = trained.decoder().reconstruct(codes);
-            requests.add(request, reconstruction);
-            Matrix rows = trained.space().targets(request.activations(), targets);
+            Matrix rows = trained.space().targets(request);
             Matrix reconstructed = trained.space().toTargets(request.activations(), reconstruction);
+            requests.add(request, rows, reconstructed);
             for (int i = 0; i < rows.values().length; i++) {
                 double error = rows.values()[i] - reconstructed.values()[i];
                 double distance = rows.values()[i] - mean[i % mean.length];
@@ -397,8 +396,8 @@ final class AssessCommand implements Callable<Integer> {
         try {
             return ActivityComparison.of(normal.activity(), falseDiscoveryRate);
         } catch (IllegalArgumentException refused) {
-            throw new UsageException("--false-discovery-rate = %s: expected more than 0 and at most 0.5"
-                    .formatted(falseDiscoveryRate));
+            throw new UsageException(
+                    "--false-discovery-rate = %s: expected more than 0 and at most 0.5".formatted(falseDiscoveryRate));
         }
     }
 

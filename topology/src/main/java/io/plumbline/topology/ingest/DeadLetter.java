@@ -63,6 +63,7 @@ public record DeadLetter(Reason reason, String message) {
         TOO_MANY_REQUESTS,
         WRONG_MASK,
         IMPOSSIBLE_MOMENT,
+        UNEXPECTED_MOMENT,
         STRADDLES_PANES;
 
         /** The reason as it stands in headers and metric labels: lower case, underscores. */

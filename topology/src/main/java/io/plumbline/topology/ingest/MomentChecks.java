@@ -12,6 +12,13 @@ record MomentChecks(Limits limits) {
 
     /** Throws what the record is refused for; the widths are compared before anything is made of its numbers. */
     void check(SiteShape shape, MomentRecord moment, long timestampMs) throws Refused {
+        if (!shape.space().isPlain()) {
+            throw refused(
+                    Reason.UNEXPECTED_MOMENT,
+                    shape,
+                    "the explainer's decoder writes other rows than those that come (%s), and a moment was summed of these; send rows"
+                            .formatted(shape.space().describe()));
+        }
         checkWidth(shape, "sum", moment.dimension(), shape.targetWidth());
         MomentRecord.Sample sample = moment.sample();
         if (sample != null) {

@@ -89,7 +89,7 @@ public final class RecordReader {
         String name = request == null ? null : new String(request, StandardCharsets.UTF_8);
         long group = name == null ? record : RowSample.requestHash(name);
         String shortName = name == null ? null : RequestTotals.shortName(name);
-        RowMask.Kept<ActivationBlob> kept = shape.mask().apply(blob);
+        RowMask.Kept<ActivationBlob> kept = shape.mask().apply(written(shape, blob));
         return new Ingested(shape.site(), group, shortName, kept.rows(), kept.masked(), record, null, id);
     }
 
@@ -191,6 +191,17 @@ public final class RecordReader {
                     "site %s: %s row %d, column %d is %s; no row of the batch was added"
                             .formatted(shape.site(), tensor, row, column, rows.value(row, column)));
         }
+    }
+
+    /** The record with the rows that the decoder should write as its targets. */
+    private static ActivationBlob written(SiteShape shape, ActivationBlob blob) throws Refused {
+        if (shape.space().isPlain()) {
+            return blob;
+        }
+        ActivationBlob written = blob.withTargets(shape.space()
+                .of(blob.activations().toMatrix(), blob.targetRows().toMatrix()));
+        checkFinite(shape, "targets, " + shape.space().describe() + ",", written.targetRows());
+        return written;
     }
 
     private static byte @Nullable [] requestOf(Headers headers) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.ingest;
 
+import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.moments.RowMask;
 
 /**
@@ -8,6 +9,14 @@ import io.plumbline.moments.RowMask;
  * @param inputWidth columns of {@code activations}
  * @param targetWidth columns of {@code targets}; equal to {@code inputWidth} for a sparse autoencoder
  * @param transcoder whether {@code targets} must be present
+ * @param space what stands between targets as they come and the rows that the decoder writes, which are summed
  * @param mask takes out the rows that enter no sum
  */
-public record SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {}
+public record SiteShape(
+        String site, int inputWidth, int targetWidth, boolean transcoder, DecoderSpace space, RowMask mask) {
+
+    /** A site whose targets are summed as they come. */
+    public SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {
+        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, mask);
+    }
+}

@@ -32,6 +32,7 @@ record Poison(int width, int most, LongFunction<Matrix> rows) {
                     && reason != Reason.TOO_MANY_REQUESTS
                     && reason != Reason.WRONG_MASK
                     && reason != Reason.IMPOSSIBLE_MOMENT
+                    && reason != Reason.UNEXPECTED_MOMENT
                     && reason != Reason.STRADDLES_PANES)
             .toArray(Reason[]::new);
 
