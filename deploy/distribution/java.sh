@@ -42,6 +42,14 @@ command_of() {
   done
 }
 
+# Whether a command runs the rest of a model, or speaks of all commands: ONNX Runtime stands on no other class path.
+needs_head() {
+  case "$(command_of "$@")" in
+    causal | completion | help | '') return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
 # Whether a command is one of the demonstration and the benchmarks, or speaks of all commands: the service does without their jars.
 needs_laboratory() {
   case "$(command_of "$@")" in
@@ -62,7 +70,7 @@ start() {
   # rows are summed, and where the module is there.
   vector_flag=
   case $command in
-    run | demo | baseline | assess | adapt | encode | bench)
+    run | demo | baseline | assess | adapt | encode | bench | causal)
       if "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector'; then vector_flag='--add-modules jdk.incubator.vector'; fi
       ;;
   esac

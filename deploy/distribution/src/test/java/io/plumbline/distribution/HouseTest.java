@@ -44,6 +44,7 @@ class HouseTest {
             "adaptation",
             "attribution",
             "calibration",
+            "downstream",
             "toy",
             "lapack",
             "fixtures",
@@ -62,10 +63,18 @@ class HouseTest {
             "topology.runtime",
             "topology.cli",
             "demo",
-            "benchmarks");
+            "benchmarks",
+            "causal");
 
     private static final List<String> MODULES = List.of(
-            "operators", "operators/lapack", "topology/fixtures", "topology", "topology/demo", "topology/benchmarks");
+            "operators",
+            "operators/lapack",
+            "operators/downstream",
+            "topology/fixtures",
+            "topology",
+            "topology/demo",
+            "topology/benchmarks",
+            "topology/causal");
 
     private static JavaClasses house;
 

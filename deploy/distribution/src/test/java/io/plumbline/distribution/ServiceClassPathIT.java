@@ -21,13 +21,13 @@ class ServiceClassPathIT {
     private static final Path SERVICE = Repository.path("topology", "target", "lib");
 
     @Test
-    void theServiceHasNoKafkaServerNoScalaAndNoDemonstration() throws IOException {
+    void theServiceHasNoKafkaServerNoScalaNoDemonstrationAndNoOnnxRuntime() throws IOException {
         Set<String> jars = jars(SERVICE);
         assertTrue(jars.stream().anyMatch(jar -> jar.startsWith("kafka-streams-")), jars.toString());
         Set<String> foreign = jars.stream()
                 .filter(
                         jar -> jar.matches(
-                                "(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|ejml|plumbline-(fixtures|demo|benchmarks)).*"))
+                                "(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|ejml|onnxruntime|plumbline-(fixtures|demo|benchmarks|downstream|causal)).*"))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(Set.of(), foreign);
     }
@@ -40,6 +40,14 @@ class ServiceClassPathIT {
             twice.retainAll(jars(SERVICE));
             assertEquals(Set.of(), twice, module);
         }
+    }
+
+    @Test
+    void whatRunsAHeadHoldsNothingThatTheServiceHas() throws IOException {
+        Set<String> twice = jars(Repository.path("topology", "causal", "target", "lib"));
+        assertTrue(twice.stream().anyMatch(jar -> jar.startsWith("onnxruntime-")), twice.toString());
+        twice.retainAll(jars(SERVICE));
+        assertEquals(Set.of(), twice);
     }
 
     private static Set<String> jars(Path folder) throws IOException {

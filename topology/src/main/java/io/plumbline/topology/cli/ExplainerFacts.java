@@ -5,7 +5,7 @@ import java.util.List;
 import picocli.CommandLine.Option;
 
 /** What is known of an explainer and stands in none of its files. */
-final class ExplainerFacts {
+public final class ExplainerFacts {
 
     @Option(
             names = "--explainer-option",
@@ -20,7 +20,7 @@ final class ExplainerFacts {
      *
      * @throws UsageException where it is no option of an explainer
      */
-    ExplainerOptions options() {
+    public ExplainerOptions options() {
         try {
             return ExplainerOptions.parse(given);
         } catch (IllegalArgumentException refused) {

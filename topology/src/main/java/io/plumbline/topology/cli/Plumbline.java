@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
 import java.io.PrintWriter;
+import java.util.Map;
 import java.util.ServiceLoader;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -56,8 +56,9 @@ public final class Plumbline {
     /** Wide enough for the examples, which people copy. */
     private static final int USAGE_WIDTH = 120;
 
-    /** Commands in jars of their own, which a {@link CommandProvider} adds where they are. */
-    private static final Set<String> LABORATORY = Set.of("demo", "bench");
+    /** Commands in jars of their own, which a {@link CommandProvider} adds where they are, and their folder. */
+    private static final Map<String, String> ELSEWHERE =
+            Map.of("demo", "laboratory/", "bench", "laboratory/", "causal", "downstream/");
 
     private Plumbline() {}
 
@@ -98,12 +99,12 @@ public final class Plumbline {
     private static @Nullable String absentCommand(CommandLine.ParameterException mistake, String[] arguments) {
         boolean absent = mistake.getCommandLine().getParent() == null
                 && arguments.length > 0
-                && LABORATORY.contains(arguments[0])
+                && ELSEWHERE.containsKey(arguments[0])
                 && !mistake.getCommandLine().getSubcommands().containsKey(arguments[0]);
         return absent
                 ? ("%s is not part of this installation, which holds the service alone: run it from a checkout, or from the"
-                                + " unpacked distribution, whose folder laboratory/ has its jars")
-                        .formatted(arguments[0])
+                                + " unpacked distribution, whose folder %s has its jars")
+                        .formatted(arguments[0], ELSEWHERE.get(arguments[0]))
                 : null;
     }
 }

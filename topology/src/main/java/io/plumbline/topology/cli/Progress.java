@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A bar on standard error, for people only: the launcher sets {@code -Dplumbline.terminal=true} when both outputs are a
  * terminal. (Java cannot tell: its console is there only when standard <em>input</em> is one too, and since 22 always.)
  */
-final class Progress implements AutoCloseable {
+public final class Progress implements AutoCloseable {
 
     /** Set by the launcher. */
     static final String TERMINAL = "plumbline.terminal";
@@ -23,7 +23,8 @@ final class Progress implements AutoCloseable {
         this.bar = bar;
     }
 
-    static Progress of(String task, long rows) {
+    /** Begins a bar over so many rows. */
+    public static Progress of(String task, long rows) {
         return of(task, rows, " rows");
     }
 
@@ -41,7 +42,8 @@ final class Progress implements AutoCloseable {
                 .build());
     }
 
-    void advance(long count) {
+    /** Moves on by so many. */
+    public void advance(long count) {
         if (bar != null) {
             bar.stepBy(count);
         }

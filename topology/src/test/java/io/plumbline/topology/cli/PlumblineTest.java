@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class PlumblineTest {
@@ -108,15 +108,15 @@ class PlumblineTest {
         return leaves;
     }
 
-    /** The jars of both stand on other class paths than this one. */
+    /** Their jars stand on other class paths than this one. */
     @ParameterizedTest
-    @ValueSource(strings = {"demo", "bench"})
-    void aCommandThatIsNotPartOfTheServiceSaysWhereItIs(String command) {
+    @CsvSource({"demo, laboratory/", "bench, laboratory/", "causal, downstream/"})
+    void aCommandThatIsNotPartOfTheServiceSaysWhereItIs(String command, String folder) {
         Shell shell = Shell.run(command);
         assertEquals(2, shell.exitCode());
         assertTrue(
                 shell.err().startsWith("plumbline: " + command + " is not part of this installation")
-                        && shell.err().contains("laboratory/"),
+                        && shell.err().contains(folder),
                 shell.err());
     }
 }

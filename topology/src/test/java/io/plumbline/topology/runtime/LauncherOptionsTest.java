@@ -67,6 +67,8 @@ class LauncherOptionsTest {
         assertEquals("run", said("command_of " + arguments));
         assertEquals("service", said("needs_laboratory %s && echo laboratory || echo service".formatted(arguments)));
         assertEquals("laboratory", said("needs_laboratory --help && echo laboratory || echo service"));
+        assertEquals("service", said("needs_head %s && echo head || echo service".formatted(arguments)));
+        assertEquals("head", said("needs_head --verbose causal && echo head || echo service"));
     }
 
     private static String said(String script) throws Exception {

@@ -1,0 +1,102 @@
+package io.plumbline.downstream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.downstream.SiteStudy.Found;
+import io.plumbline.downstream.Sums.Of;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What was found against the values per request of an independent float64 implementation. Its tolerances: 1e-4 for
+ * logits, cross-entropies and KL, 1e-4 of a squared error, 1e-3 for drops, which are quotients with a denominator as
+ * small as 0.1.
+ */
+final class OracleComparison {
+
+    /** The largest difference by name, so that a soak can say it. */
+    private final Map<String, Double> largest = new TreeMap<>();
+
+    private long values;
+
+    /** @param ids of the features in the oracle, by the feature here */
+    void compare(
+            String what, List<Found> found, FeatureRanking ranking, JsonNode method, JsonNode targets, long[] ids) {
+        for (int i = 0; i < found.size(); i++) {
+            String where = what + ", request " + i;
+            compare(where, found.get(i), ranking, method, i, ids);
+            Ablation ablation = ablation(found.get(i), where);
+            assertEquals(targets.path(i).asInt(), ablation.target(), where);
+        }
+    }
+
+    private static Ablation ablation(Found found, String where) {
+        Ablation ablation = found.ablation();
+        if (ablation == null) {
+            throw new AssertionError(where + ": no features were ablated");
+        }
+        return ablation;
+    }
+
+    private void compare(String where, Found found, FeatureRanking ranking, JsonNode method, int i, long[] ids) {
+        Sums sums = found.sums();
+        within(where, "ce_original", Metric.CE_ORIGINAL.of(sums), method, i, 1e-4);
+        within(where, "ce_patched", Metric.CE_PATCHED.of(sums), method, i, 1e-4);
+        within(where, "ce_zero", Metric.CE_ZERO.of(sums), method, i, 1e-4);
+        within(where, "delta_ce", Metric.DELTA_CE.of(sums), method, i, 1e-4);
+        within(where, "kl", Metric.KL.of(sums), method, i, 1e-4);
+        within(where, "l0", Metric.L0.of(sums), method, i, 1e-6);
+        within(
+                where,
+                "sse",
+                sums.get(Of.ERROR),
+                method,
+                i,
+                1e-4 * method.path("sse").path(i).asDouble());
+        Ablation ablation = ablation(found, where);
+        within(where, "logit_original", ablation.original(), method, i, 1e-4);
+        within(where, "logit_full", ablation.full(), method, i, 1e-4);
+        within(where, "logit_none", ablation.none(), method, i, 1e-4);
+        JsonNode drops = method.path(ranking + "_drops").path(i);
+        assertEquals(!drops.path(0).isNull(), ablation.counts(), where + ": counts");
+        if (ablation.counts()) {
+            double[] ours = ablation.drops();
+            for (int m = 0; m < ours.length; m++) {
+                near(where + ", budget " + m, ranking + "_drops", drops.path(m).asDouble(), ours[m], 1e-3);
+            }
+            within(where, "naopc_" + ranking, Metric.NAOPC.of(sums), method, i, 1e-3);
+            within(where, "ncomp_" + ranking, Metric.NCOMP.of(sums), method, i, 1e-3);
+        }
+        JsonNode top = method.path(ranking + "_top").path(i);
+        for (int rank = 0; rank < top.size(); rank++) {
+            assertEquals(top.path(rank).asLong(), ids[ablation.ranked()[rank]], where + ": rank " + rank);
+            values++;
+        }
+    }
+
+    private void within(String where, String name, double ours, JsonNode method, int i, double tolerance) {
+        JsonNode value = method.path(name).path(i);
+        assertTrue(value.isNumber(), where + ": the oracle has no " + name);
+        near(where, name, value.asDouble(), ours, tolerance);
+    }
+
+    private void near(String where, String name, double theirs, double ours, double tolerance) {
+        assertEquals(theirs, ours, tolerance, where + ": " + name);
+        largest.merge(name, Math.abs(theirs - ours), Math::max);
+        values++;
+    }
+
+    long values() {
+        return values;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(values + " values; largest differences:");
+        largest.forEach((name, difference) -> text.append(" %s %.1e".formatted(name, difference)));
+        return text.toString();
+    }
+}

@@ -1,0 +1,80 @@
+package io.plumbline.causal;
+
+import io.plumbline.downstream.RequestFile;
+import io.plumbline.downstream.RequestRows;
+import io.plumbline.downstream.SiteStudy;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.cli.UsageException;
+import io.plumbline.wire.ActivationBatchException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Several dumps of whole requests as one, in the order they were named, up to a number of requests. */
+final class RequestFiles implements SiteStudy.Requests, Closeable {
+
+    private final List<RequestFile> files = new ArrayList<>();
+    private final int most;
+
+    private RequestFiles(int most) {
+        this.most = most;
+    }
+
+    static RequestFiles open(List<Path> paths, Explainer explainer, int most) throws IOException {
+        RequestFiles opened = new RequestFiles(most);
+        try {
+            for (Path path : paths) {
+                if (!Files.isRegularFile(path)) {
+                    throw new UsageException("--activations = %s: no such file".formatted(path));
+                }
+                opened.files.add(RequestFile.open(path, explainer));
+            }
+        } catch (ActivationBatchException refused) {
+            opened.close();
+            throw new UsageException(String.valueOf(refused.getMessage()));
+        } catch (IOException | RuntimeException broken) {
+            opened.close();
+            throw broken;
+        }
+        return opened;
+    }
+
+    @Override
+    public int count() {
+        return Math.min(most, files.stream().mapToInt(RequestFile::count).sum());
+    }
+
+    @Override
+    public RequestRows request(int index) {
+        int left = index;
+        for (RequestFile file : files) {
+            if (left < file.count()) {
+                return file.request(left);
+            }
+            left -= file.count();
+        }
+        throw new IndexOutOfBoundsException("request %d of %d".formatted(index, count()));
+    }
+
+    boolean haveTokenIds() {
+        return files.stream().allMatch(RequestFile::hasTokenIds);
+    }
+
+    long rows() {
+        long rows = 0;
+        for (int i = 0; i < count(); i++) {
+            rows += request(i).rows();
+        }
+        return rows;
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (RequestFile file : files) {
+            file.close();
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Commands that run the rest of a model on files: what does the model do with the explainer's account in place?
+ *
+ * <p>In a module of their own, since ONNX Runtime's native code must not stand on the class path of the service.
+ */
+@NullMarked
+package io.plumbline.causal;
+
+import org.jspecify.annotations.NullMarked;
