@@ -1,8 +1,13 @@
 package io.plumbline.linalg;
 
+import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.VectorSpecies;
+
 /** {@link VectorFloatPanel} in float64. */
 final class VectorDoublePanel extends DoublePanel {
 
+    private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
+    private static final int LANES = SPECIES.length();
     private static final int WIDTH = TileKernel.WIDTH;
 
     private final TileKernel kernel;
@@ -37,21 +42,31 @@ final class VectorDoublePanel extends DoublePanel {
                 for (int j = start; j < Math.min(start + group, i); j += WIDTH) {
                     kernel.square(values, index(0, i), values, index(0, j), count, rows, WIDTH, square, 0);
                     for (int row = 0; row < rows; row++) {
-                        fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + j, WIDTH);
+                        fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + j);
                     }
                 }
                 if (i < start + group) {
                     kernel.lowerTriangle(values, index(0, i), count, rows, square, 0);
                     for (int row = 0; row < rows; row++) {
-                        fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + i, row + 1);
+                        foldFirst(row + 1, square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + i);
                     }
                 }
             }
         }
     }
 
-    private static void fold(double[] square, int from, double[] packed, int at, int length) {
-        for (int j = 0; j < length; j++) {
+    /** A whole row of a square: as a plain loop of so few it was a tenth of the time of 128 rows. */
+    private static void fold(double[] square, int from, double[] packed, int at) {
+        for (int j = 0; j < WIDTH; j += LANES) {
+            DoubleVector.fromArray(SPECIES, packed, at + j)
+                    .add(DoubleVector.fromArray(SPECIES, square, from + j))
+                    .intoArray(packed, at + j);
+        }
+    }
+
+    /** The first {@code count} entries of a row of a square on the diagonal, by single values as those of floats. */
+    private static void foldFirst(int count, double[] square, int from, double[] packed, int at) {
+        for (int j = 0; j < count; j++) {
             packed[at + j] += square[from + j];
         }
     }

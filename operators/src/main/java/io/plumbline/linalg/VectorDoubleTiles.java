@@ -43,9 +43,10 @@ final class VectorDoubleTiles {
         DoubleVector s70 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH);
         DoubleVector s71 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH + LANES);
         DoubleVector s72 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH + 2 * LANES);
-        for (int h = 0; h < count; h++) {
-            int at = a + h * WIDTH;
-            int of = b + h * WIDTH;
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
             DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
             DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
             DoubleVector b2 = DoubleVector.fromArray(SPECIES, right, of + 2 * LANES);
@@ -123,9 +124,10 @@ final class VectorDoubleTiles {
         DoubleVector s41 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
         DoubleVector s50 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         DoubleVector s51 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
-        for (int h = 0; h < count; h++) {
-            int at = a + h * WIDTH;
-            int of = b + h * WIDTH;
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
             DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
             DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
             DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
@@ -172,9 +174,10 @@ final class VectorDoubleTiles {
         DoubleVector s5 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         DoubleVector s6 = DoubleVector.fromArray(SPECIES, before, p + 6 * WIDTH);
         DoubleVector s7 = DoubleVector.fromArray(SPECIES, before, p + 7 * WIDTH);
-        for (int h = 0; h < count; h++) {
-            int at = a + h * WIDTH;
-            int of = b + h * WIDTH;
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
             DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
             DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
             s0 = a0.fma(b0, s0);

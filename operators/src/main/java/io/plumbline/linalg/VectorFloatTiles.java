@@ -13,6 +13,11 @@ import jdk.incubator.vector.VectorSpecies;
  * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
  * after the other, each with one rounding.
  *
+ * <p>The loops walk from row to row of A and end by {@code !=} on purpose. Counted by {@code <}, the JVM's compiler takes
+ * the checks of indices out of them, then fetches all factors of a row at once and has one register too few: a sum is
+ * kept on the stack, at a third to two thirds of the speed. With a counter of rows besides the two places, and a
+ * profile of products of one row, it kept places in vector registers, at a tenth less.
+ *
  * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a
  * conversion to double inside, the JVM's first compiler gives up on the method and it is interpreted for good.
  */
@@ -51,9 +56,10 @@ final class VectorFloatTiles {
         FloatVector s70 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH);
         FloatVector s71 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH + LANES);
         FloatVector s72 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH + 2 * LANES);
-        for (int h = 0; h < count; h++) {
-            int at = a + h * WIDTH;
-            int of = b + h * WIDTH;
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
             FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
             FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
             FloatVector b2 = FloatVector.fromArray(SPECIES, right, of + 2 * LANES);
@@ -131,9 +137,10 @@ final class VectorFloatTiles {
         FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
         FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
-        for (int h = 0; h < count; h++) {
-            int at = a + h * WIDTH;
-            int of = b + h * WIDTH;
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
             FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
             FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
             FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
@@ -180,9 +187,10 @@ final class VectorFloatTiles {
         FloatVector s5 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         FloatVector s6 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH);
         FloatVector s7 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH);
-        for (int h = 0; h < count; h++) {
-            int at = a + h * WIDTH;
-            int of = b + h * WIDTH;
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
             FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
             FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
             s0 = a0.fma(b0, s0);
