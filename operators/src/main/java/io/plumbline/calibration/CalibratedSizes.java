@@ -1,7 +1,6 @@
 package io.plumbline.calibration;
 
 import io.plumbline.calibration.Threshold.Level;
-import io.plumbline.geometry.FaithfulnessGap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -117,7 +116,7 @@ final class CalibratedSizes {
         if (place.weight() <= 1.0) {
             return between(place);
         }
-        return below(place, rows);
+        return below(place);
     }
 
     /**
@@ -180,16 +179,10 @@ final class CalibratedSizes {
                                                 larger.basis().rule())));
     }
 
-    private Level below(Place place, long rows) {
+    private static Level below(Place place) {
         Size smaller = place.smaller();
         Size larger = place.larger();
         double value = Math.max(smaller.level(), place.on(smaller.level(), larger.level()));
-        double largest = new FaithfulnessGap(0.0, rank, baseline.dimension()).largest();
-        if (together == 1 && DriftJudge.isGap(statistic) && value >= largest) {
-            return new Level.Unknown(
-                    "the window has %d rows, fewer than the %.0f the smallest clean windows have, and the threshold allowed for that, %.4g, is one no gap reaches: run `plumbline baseline --rank %d --window-rows %d`"
-                            .formatted(rows, smaller.rows(), value, rank, rows));
-        }
         return new Level.Known(
                 value,
                 smaller.basis()

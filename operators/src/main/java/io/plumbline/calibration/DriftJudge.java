@@ -7,9 +7,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * one statistic. A statistic that no clean window of the baseline has (request statistics of a baseline without
  * requests) is left out of it, and its reading says so; so is, for one window, a statistic of request totals that the
  * window does not have. One that cannot be judged otherwise makes the window undecided unless another is above. A
- * drifted site comes back by windows in which all are at or below their clear levels. The one that decides is
- * {@link #deciding}: its name and numbers are the verdict's.
+ * window is undecided, too, where no level from clean windows can be reached ({@link Statistic#reach}): it would be
+ * aligned whatever came. A drifted site comes back by windows in which all are at or below their clear levels. The one
+ * that decides is {@link #deciding}: its name and numbers are the verdict's.
  */
 public final class DriftJudge {
 
@@ -39,6 +42,10 @@ public final class DriftJudge {
 
     /** What to name instead of {@link #DEFAULT_TRIGGERS} where too few rows are encoded. */
     public static final List<String> TRIGGERS_WITHOUT_CODES = List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label());
+
+    /** What to do about clean windows that differ so much that no level can be reached. */
+    public static final String MIX =
+            "mix the kinds of traffic over the whole recording, or leave out the windows that are unlike the others";
 
     /** The levels of one statistic that are taken from clean windows. */
     private record Levels(
@@ -137,7 +144,48 @@ public final class DriftJudge {
                 readings.add(reading(statistic, known, window));
             }
         }
-        return readings;
+        return threshold.isCalibrated() && isMute(readings, window) ? undecided(readings, window) : readings;
+    }
+
+    /** Whether no value of a statistic that makes sense is above a level, at the rank of the windows. */
+    public boolean isOutOfReach(String statistic, double level, int rank) {
+        OptionalDouble reach = reach(statistic, rank, baseline.dimension());
+        return reach.isPresent() && level >= reach.getAsDouble();
+    }
+
+    /** The value that a level is to stay below, see {@link Statistic#reach}. */
+    public static OptionalDouble reach(String statistic, int rank, int dimension) {
+        return Statistic.find(statistic).map(one -> one.reach(rank, dimension)).orElseGet(OptionalDouble::empty);
+    }
+
+    /** Whether statistics were judged, none is above its level, and none could be. */
+    private boolean isMute(List<Reading> readings, GapAssessment window) {
+        List<Reading> judged =
+                readings.stream().filter(reading -> reading.exceeded() != null).toList();
+        return !judged.isEmpty()
+                && judged.stream().allMatch(reading -> !Boolean.TRUE.equals(reading.exceeded())
+                        && reading.level() instanceof Level.Known known
+                        && isOutOfReach(reading.statistic(), known.value(), window.rank()));
+    }
+
+    /** The same readings, none of which says that the window is like the baseline. */
+    private static List<Reading> undecided(List<Reading> readings, GapAssessment window) {
+        String needed = readings.stream()
+                .filter(reading -> reading.exceeded() != null)
+                .map(reading -> String.format(
+                        Locale.ROOT,
+                        "%s needs %.4g and makes sense up to %.4g",
+                        reading.statistic(),
+                        reading.threshold(),
+                        reach(reading.statistic(), window.rank(), window.dimension())
+                                .orElseThrow()))
+                .collect(Collectors.joining(", "));
+        String reason =
+                "no threshold of a window of %d rows can be reached: %s; use longer windows, or make a baseline whose clean windows differ less: %s"
+                        .formatted(window.rows(), needed, MIX);
+        return readings.stream()
+                .map(reading -> reading.exceeded() == null ? reading : reading.undecidedBecause(reason))
+                .toList();
     }
 
     /**

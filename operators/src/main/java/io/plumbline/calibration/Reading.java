@@ -42,6 +42,10 @@ public record Reading(
         return value > known.value();
     }
 
+    Reading undecidedBecause(String reason) {
+        return new Reading(statistic, value, score, level, clear, reason, leftOut);
+    }
+
     boolean isAboveClear() {
         return value != null && clear instanceof Level.Known known && value > known.value();
     }

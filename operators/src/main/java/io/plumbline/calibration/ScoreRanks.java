@@ -1,5 +1,6 @@
 package io.plumbline.calibration;
 
+import io.plumbline.geometry.Evidence;
 import java.util.Arrays;
 
 /**
@@ -20,7 +21,7 @@ final class ScoreRanks {
 
     private static final int TAIL = 20;
     private static final int TAIL_SHARE = 10;
-    private static final double SMALLEST = Math.exp(-30.0);
+    private static final double SMALLEST = Math.exp(-Evidence.LARGEST);
 
     private final double[] ascending;
     private final int tail;

@@ -1,5 +1,6 @@
 package io.plumbline.calibration;
 
+import io.plumbline.geometry.Evidence;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
@@ -27,9 +28,6 @@ import org.jspecify.annotations.Nullable;
  * @param reconstructions scores of their reconstructions, in any order
  */
 public record WindowRequests(@Nullable String missing, List<RequestScore> means, List<RequestScore> reconstructions) {
-
-    /** Weight of a request's evidence in the exponent. */
-    private static final double EXPONENT = 0.3;
 
     public WindowRequests {
         means = List.copyOf(means);
@@ -94,7 +92,7 @@ public record WindowRequests(@Nullable String missing, List<RequestScore> means,
     public static List<Worst> worst(List<RequestScore> scores, int most) {
         double sum = 0.0;
         for (RequestScore score : scores) {
-            sum += Math.exp(EXPONENT * score.evidence());
+            sum += Math.exp(Evidence.EXPONENT * score.evidence());
         }
         double whole = sum;
         return scores.stream()
@@ -103,7 +101,7 @@ public record WindowRequests(@Nullable String missing, List<RequestScore> means,
                                 Comparator.comparingDouble(RequestScore::score).reversed())
                         .thenComparingLong(RequestScore::request))
                 .limit(most)
-                .map(score -> new Worst(score, Math.exp(EXPONENT * score.evidence()) / whole))
+                .map(score -> new Worst(score, Math.exp(Evidence.EXPONENT * score.evidence()) / whole))
                 .toList();
     }
 
@@ -117,7 +115,7 @@ public record WindowRequests(@Nullable String missing, List<RequestScore> means,
     private static double logMeanExp(List<RequestScore> scores) {
         double sum = 0.0;
         for (RequestScore score : scores) {
-            sum += Math.exp(EXPONENT * score.evidence());
+            sum += Math.exp(Evidence.EXPONENT * score.evidence());
         }
         return Math.log(sum / scores.size());
     }

@@ -3,6 +3,7 @@ package io.plumbline.geometry;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,6 +97,7 @@ public enum Statistic {
     RECONSTRUCTION_FVU_TRAINED(
             pure("Fraction of variance the trained decoder leaves unexplained on the window's sampled rows; may exceed 1")
                     .exportedAs("fraction_of_variance_unexplained", "decoder", "trained")
+                    .reaching(1.0)
                     .measuringDrift()
                     .from(Source.CODES)),
     /**
@@ -110,17 +112,20 @@ public enum Statistic {
             pure("How far the means of the window's requests are from the baseline's: log-mean-exp of their evidence -ln p; 0.36 is usual")
                     .measuringDrift()
                     .from(Source.REQUESTS)
+                    .reaching(Evidence.LARGEST_COMBINED)
                     .scoringRequests()),
     /** The largest L = −ln p of the window's requests. */
     WORST_REQUEST(pure("Largest evidence -ln p of one request of the window, from its mean; at most 30")
             .measuringDrift()
             .from(Source.REQUESTS)
+            .reaching(Evidence.LARGEST)
             .scoringRequests()),
     /** {@code ln mean exp(0.3 L)} over the window's requests, L = −ln p of the request's FVU among the baseline's. */
     REQUEST_FVU(
             pure("How badly the trained decoder reconstructs the window's requests: log-mean-exp of their evidence -ln p; 0.36 is usual")
                     .measuringDrift()
                     .from(Source.CODES)
+                    .reaching(Evidence.LARGEST_COMBINED)
                     .scoringRequests());
 
     /** What a number counts in. */
@@ -188,6 +193,7 @@ public enum Statistic {
     private final @Nullable Statistic bounds;
     private final boolean upper;
     private final boolean always;
+    private final double reach;
     private final String metric;
     private final @Nullable String metricLabel;
     private final @Nullable String metricLabelValue;
@@ -201,6 +207,7 @@ public enum Statistic {
         bounds = facts.bounds;
         upper = facts.upper;
         always = facts.always;
+        reach = facts.reach;
         metric = "plumbline_" + (facts.metric == null ? label() : facts.metric) + facts.unit.suffix;
         metricLabel = facts.metricLabel;
         metricLabelValue = facts.metricLabelValue;
@@ -237,6 +244,17 @@ public enum Statistic {
         return scoresRequests;
     }
 
+    /**
+     * The value above which a threshold makes no sense: the largest possible one, and 1 for a fraction of variance
+     * unexplained, where nothing is explained, although that may exceed 1. Empty where there is no such value.
+     */
+    public OptionalDouble reach(int rank, int dimension) {
+        if (gap) {
+            return OptionalDouble.of(FaithfulnessGap.largest(rank, dimension));
+        }
+        return Double.isNaN(reach) ? OptionalDouble.empty() : OptionalDouble.of(reach);
+    }
+
     /** What it bounds; empty where it is no bound of a gap. */
     public Optional<Bound> bound() {
         return bounds == null ? Optional.empty() : Optional.of(new Bound(bounds, upper, always));
@@ -258,7 +276,7 @@ public enum Statistic {
     }
 
     private static Facts share(String help) {
-        return new Facts(help, Unit.SHARE);
+        return new Facts(help, Unit.SHARE).reaching(1.0);
     }
 
     private static Facts energy(String help) {
@@ -286,6 +304,7 @@ public enum Statistic {
         private @Nullable Statistic bounds;
         private boolean upper;
         private boolean always = true;
+        private double reach = Double.NaN;
         private @Nullable String metric;
         private @Nullable String metricLabel;
         private @Nullable String metricLabelValue;
@@ -307,6 +326,11 @@ public enum Statistic {
 
         Facts scoringRequests() {
             scoresRequests = true;
+            return this;
+        }
+
+        Facts reaching(double value) {
+            reach = value;
             return this;
         }
 

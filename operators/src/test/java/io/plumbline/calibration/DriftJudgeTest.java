@@ -179,7 +179,47 @@ class DriftJudgeTest {
         Outcome outcome = judge.judge(DriftState.INITIAL, window(6, true));
         String reason = assertInstanceOf(DriftVerdict.Undecided.class, outcome.verdict())
                 .reason();
-        assertTrue(reason.contains("1.549, is one no gap reaches"), reason);
+        assertTrue(reason.contains("faithfulness_gap needs 1.549 and makes sense up to 1.414"), reason);
+    }
+
+    @Test
+    void aWindowIsUndecidedWhereNoneOfSeveralLevelsCanBeReachedAndDriftedWhereOneIs() {
+        GapAssessment window = window(10, false);
+        assertInstanceOf(
+                DriftVerdict.Undecided.class,
+                calibrated(1.5, 1.0).judge(DriftState.INITIAL, window).verdict());
+        assertInstanceOf(
+                DriftVerdict.Aligned.class,
+                calibrated(1.5, 0.9).judge(DriftState.INITIAL, window).verdict());
+        // FVU may exceed 1, where it explains nothing: a value above such a level is an alarm all the same.
+        DriftJudge reconstruction = new DriftJudge(
+                baseline(List.of(new NullSample(RANK, 10, Map.of("reconstruction_fvu_trained", filled(2.4))))),
+                List.of("reconstruction_fvu_trained"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
+        assertInstanceOf(
+                DriftVerdict.Undecided.class,
+                reconstruction
+                        .judge(DriftState.INITIAL, window.with(Statistic.RECONSTRUCTION_FVU_TRAINED, 0.8))
+                        .verdict());
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                reconstruction
+                        .judge(DriftState.INITIAL, window.with(Statistic.RECONSTRUCTION_FVU_TRAINED, 2.5))
+                        .verdict());
+    }
+
+    private static DriftJudge calibrated(double gap, double residualEnergy) {
+        Map<String, double[]> clean = Map.of("faithfulness_gap", filled(gap), "residual_energy", filled(residualEnergy));
+        return new DriftJudge(
+                baseline(List.of(new NullSample(RANK, 10, clean))),
+                List.of("faithfulness_gap", "residual_energy"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
     }
 
     @Test
@@ -238,8 +278,9 @@ class DriftJudgeTest {
                 DriftVerdict.Drifted.class,
                 several(1.42, 0.5).judge(DriftState.INITIAL, drifted).verdict());
         assertInstanceOf(
-                DriftVerdict.Aligned.class,
-                several(1.42, 9).judge(DriftState.INITIAL, drifted).verdict());
+                DriftVerdict.Undecided.class,
+                several(1.42, 9).judge(DriftState.INITIAL, drifted).verdict(),
+                "neither can be reached");
         // All must be back at or below.
         DriftState standing = new DriftState(true, 0, 0);
         assertInstanceOf(

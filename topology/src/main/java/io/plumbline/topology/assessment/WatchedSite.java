@@ -55,9 +55,10 @@ public record WatchedSite(
         if (unwatched != null) {
             throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), unwatched));
         }
-        if (settings.rank() > explainer.targetWidth()) {
-            throw new IllegalArgumentException("site %s: rank = %d, but its target space has %d dimensions"
-                    .formatted(settings.site(), settings.rank(), explainer.targetWidth()));
+        if (settings.rank() >= explainer.targetWidth()) {
+            throw new IllegalArgumentException(
+                    "site %s: rank = %d, expected less than the %d dimensions of its target space, since the gap of whole spaces is 0"
+                            .formatted(settings.site(), settings.rank(), explainer.targetWidth()));
         }
         String otherRows = otherRows(settings, baseline);
         if (otherRows != null) {

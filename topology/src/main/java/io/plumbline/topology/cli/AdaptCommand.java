@@ -29,7 +29,6 @@ import io.plumbline.moments.SecondMoment;
 import io.plumbline.topology.config.ProgramVersion;
 import io.plumbline.wire.DType;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -209,10 +208,7 @@ final class AdaptCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Candidate candidate = candidate();
-        if (Files.exists(out)) {
-            throw new UsageException("--out = %s: exists already; name a folder that does not".formatted(out));
-        }
-        Options.requireParent("--out", out);
+        Options.requireNew("--out", out, "folder");
         Explainer trained = Options.explainer(explainer, facts.options());
         trained.requireRefittable();
         Options.requireRank(rank, trained);

@@ -57,7 +57,6 @@ import picocli.CommandLine.Spec;
         })
 final class BaselineCommand implements Callable<Integer> {
 
-    private static final int DEFAULT_RANK = 32;
 
     private static final double DAY_MS = 86_400_000.0;
     private static final List<DriftPolicy> DEBOUNCES =
@@ -79,7 +78,7 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
     Path out;
 
-    @Option(names = "--rank", paramLabel = "R", description = "A rank to calibrate for. May be repeated. Default: 32.")
+    @Option(names = "--rank", paramLabel = "R", description = "A rank to calibrate for. May be repeated. Default: 32; below a width of 128 a quarter of it.")
     List<Integer> ranks = List.of();
 
     @Option(
@@ -152,7 +151,7 @@ final class BaselineCommand implements Callable<Integer> {
         }
         Explainer trained = Options.explainer(
                 folder, explainer == null && site != null ? site.explainerOptions() : facts.options());
-        Options.requireParent("--out", out);
+        Options.requireNew("--out", out, "file");
         for (int rank : ranks) {
             Options.requireRank(rank, trained);
         }
@@ -172,10 +171,10 @@ final class BaselineCommand implements Callable<Integer> {
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }
-        Replacement replacement = replaces == null ? null : Replacement.of(replaces, out, trained);
+        Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
         MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
         List<Integer> defaultRanks =
-                List.of(site == null ? Math.min(DEFAULT_RANK, trained.targetWidth()) : site.rank());
+                List.of(site == null ? Options.usualRank(trained) : site.rank());
         BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
                 .keeping(sampleRows);
         if (windowRows.isEmpty()) {

@@ -108,12 +108,8 @@ final class DecodersCommand {
 
         @Override
         public Integer call() throws IOException {
-            if (Files.exists(target.out)) {
-                throw new UsageException(
-                        "--out = %s: exists already; name a folder that does not".formatted(target.out));
-            }
+            Options.requireNew("--out", target.out, "folder");
             Explainer trained = Options.explainer(target.explainer, target.facts.options());
-            Options.requireParent("--out", target.out);
             PublishedDecoder newest = null;
             try (DecoderReading reading = source.read(
                     candidate

@@ -8,7 +8,6 @@ import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -73,10 +72,7 @@ final class EncodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (Files.exists(out)) {
-            throw new UsageException("--out = %s: exists already; name a file that does not".formatted(out));
-        }
-        Options.requireParent("--out", out);
+        Options.requireNew("--out", out, "file");
         Explainer trained = Options.explainer(explainer, facts.options());
         List<ActivationBatch> batches = new ArrayList<>();
         try (ActivationStream stream = ActivationStream.open(activations, trained)) {

@@ -80,10 +80,16 @@ final class Options {
     }
 
     static void requireRank(int rank, Explainer explainer) {
-        if (rank < 1 || rank > explainer.targetWidth()) {
-            throw new UsageException("--rank = %d: expected 1 to %d, the width the explainer writes"
-                    .formatted(rank, explainer.targetWidth()));
+        if (rank < 1 || rank >= explainer.targetWidth()) {
+            throw new UsageException(
+                    "--rank = %d: expected 1 to %d, less than the width the explainer writes; 32 is usual, below a width of 128 a quarter of it"
+                            .formatted(rank, explainer.targetWidth() - 1));
         }
+    }
+
+    /** The rank where none is given: 32, and a quarter of a width below 128. */
+    static int usualRank(Explainer explainer) {
+        return Math.min(32, Math.max(1, explainer.targetWidth() / 4));
     }
 
     /** Refuses a place to write to before the work is done rather than after it. */
@@ -92,6 +98,18 @@ final class Options {
         if (parent != null && !Files.isDirectory(parent)) {
             throw new UsageException("%s = %s: the folder %s does not exist".formatted(option, file, parent));
         }
+    }
+
+    /**
+     * Refuses a place to write to that is taken, or in a folder that is not there, before the work is done.
+     *
+     * @param kind what it will be, {@code file} or {@code folder}
+     */
+    static void requireNew(String option, Path path, String kind) {
+        if (Files.exists(path)) {
+            throw new UsageException("%s = %s: exists already; name a %s that does not".formatted(option, path, kind));
+        }
+        requireParent(option, path);
     }
 
     /** The hook a SAELens folder says it was trained on; null where it does not say. */

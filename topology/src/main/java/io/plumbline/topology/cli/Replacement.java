@@ -38,13 +38,9 @@ final class Replacement {
     /**
      * Reads it.
      *
-     * @throws UsageException when it is not there, of another explainer, or would be overwritten
+     * @throws UsageException when it is not there, or of another explainer
      */
-    static Replacement of(Path file, Path out, Explainer explainer) throws IOException {
-        if (out.toAbsolutePath().normalize().equals(file.toAbsolutePath().normalize())) {
-            throw new UsageException(
-                    "--out = %s: expected another file than --replaces, so that there is a way back".formatted(out));
-        }
+    static Replacement of(Path file, Explainer explainer) throws IOException {
         if (!Files.isRegularFile(file)) {
             throw new UsageException("--replaces = %s: no such file".formatted(file));
         }

@@ -128,7 +128,9 @@ public final class ConfigCheck {
                 }
                 Level.Known known = (Level.Known) level;
                 Basis basis = known.basis();
-                levels.add(String.format(Locale.ROOT, "%s %.4g", statistic, known.value()));
+                boolean outOfReach = judge.isOutOfReach(statistic, known.value(), sample.rank());
+                levels.add(String.format(
+                        Locale.ROOT, "%s %.4g%s", statistic, known.value(), outOfReach ? " (out of reach)" : ""));
                 promise = basis == null ? "" : "; " + basis.promise();
             }
             return String.join(", ", levels) + promise;
@@ -239,9 +241,10 @@ public final class ConfigCheck {
             Explainer explainer,
             List<String> problems) {
         int width = explainer.targetWidth();
-        if (settings.rank() > width) {
+        if (settings.rank() >= width) {
             problems.add(
-                    "rank = %d: expected at most %d, the width the explainer writes".formatted(settings.rank(), width));
+                    "rank = %d: expected less than %d, the width the explainer writes: the gap of whole spaces is 0"
+                            .formatted(settings.rank(), width));
             return;
         }
         double largest = Math.sqrt(2.0 * Math.min(settings.rank(), width - settings.rank()));
@@ -387,14 +390,25 @@ public final class ConfigCheck {
             return;
         }
         int mostWindows = 0;
+        int levels = 0;
+        boolean mute = true;
         DriftJudge judge = judge(settings, baseline, statistics, threshold);
         for (NullSample sample : baseline.samplesOf(settings.rank())) {
             for (String statistic : statistics) {
                 mostWindows = Math.max(mostWindows, sample.values(statistic).length);
-                if (judge.level(statistic, sample) instanceof Level.Known) {
-                    return;
+                if (judge.level(statistic, sample) instanceof Level.Known known) {
+                    levels++;
+                    mute &= judge.isOutOfReach(statistic, known.value(), sample.rank());
                 }
             }
+        }
+        if (levels > 0) {
+            if (mute) {
+                problems.add(
+                        "no threshold of %s can be reached, since the clean windows of the baseline differ too much from each other: %s"
+                                .formatted(String.join(", ", statistics), DriftJudge.MIX));
+            }
+            return;
         }
         String of = String.join(", ", statistics);
         String asked = threshold instanceof Threshold.QuantileOfCleanWindows quantile

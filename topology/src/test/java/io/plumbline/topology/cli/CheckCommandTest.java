@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -219,7 +220,12 @@ class CheckCommandTest {
         return Shell.run(words.toArray());
     }
 
-    private Shell baseline(Object... more) {
+    private Shell baseline(Object... more) throws IOException {
+        Files.deleteIfExists(folder.resolve("base.safetensors"));
+        return baselineAgain(more);
+    }
+
+    private Shell baselineAgain(Object... more) {
         List<Object> words = new ArrayList<>(List.of(
                 "baseline",
                 "--explainer",
@@ -232,6 +238,32 @@ class CheckCommandTest {
                 folder.resolve("base.safetensors")));
         words.addAll(List.of(more));
         return Shell.run(words.toArray());
+    }
+
+    @Test
+    void aBaselineThatIsThereIsNotWrittenOver() throws IOException {
+        byte[] before = Files.readAllBytes(folder.resolve("base.safetensors"));
+        Shell shell = baselineAgain();
+        assertEquals(2, shell.exitCode());
+        assertTrue(shell.err().contains("base.safetensors: exists already; name a file that does not"), shell.err());
+        assertArrayEquals(before, Files.readAllBytes(folder.resolve("base.safetensors")));
+    }
+
+    /** The gap between two whole spaces is 0 whatever comes. */
+    @Test
+    void aRankAsLargeAsTheWidthIsRefused() throws IOException {
+        Shell shell = baseline("--rank", WIDTH);
+        assertEquals(2, shell.exitCode());
+        assertTrue(
+                shell.err()
+                        .contains("--rank = %d: expected 1 to %d, less than the width".formatted(WIDTH, WIDTH - 1)),
+                shell.err());
+        assertEquals(0, baseline().exitCode());
+        Shell check = check("rank: %d".formatted(WIDTH), "--offline");
+        assertEquals(2, check.exitCode());
+        assertTrue(
+                check.err().contains("rank = %d: expected less than %d, the width".formatted(WIDTH, WIDTH)),
+                check.err());
     }
 
     @Test
@@ -334,7 +366,7 @@ class CheckCommandTest {
 
     @Test
     void rankAndThresholdMustFitTheWidth() throws IOException {
-        assertProblem("rank: 7, threshold: 1.0", "rank = 7: expected at most 6");
+        assertProblem("rank: 7, threshold: 1.0", "rank = 7: expected less than 6");
         assertProblem("rank: 5, threshold: 2.0", "threshold = 2.0: expected less than 1.414");
         assertProblem(
                 "rank: 2, threshold: 1.0, adaptation: {profile: paper, rank: 8, lambda_preservation: 1, lambda_geometric: 1}",

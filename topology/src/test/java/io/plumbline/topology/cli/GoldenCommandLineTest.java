@@ -310,7 +310,7 @@ class GoldenCommandLineTest {
         Path rows = dump(golden, "ood");
         Path out = folder.resolve("never");
         Map<String, Object[]> mistakes = Map.of(
-                "--rank = 99: expected 1 to 16",
+                "--rank = 99: expected 1 to 15",
                         new Object[] {
                             "baseline", "--explainer", explainer, "--activations", rows, "--out", out, "--rank", 99
                         },
