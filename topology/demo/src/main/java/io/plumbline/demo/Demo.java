@@ -77,7 +77,7 @@ public final class Demo implements AutoCloseable {
     }
 
     /** What {@link #run} came to. */
-    public record Result(List<String> missing, InetSocketAddress httpAddress) {}
+    public record Result(List<String> missing, InetSocketAddress httpAddress, String bootstrapServers) {}
 
     /** Runs the story and prints it; returns what was promised and not shown. */
     public Result run() throws IOException, InterruptedException {
@@ -112,7 +112,7 @@ public final class Demo implements AutoCloseable {
                 config.window().paneMs());
         out.println();
         out.println(story.summary());
-        return new Result(story.missing(), runtime.httpAddress());
+        return new Result(story.missing(), runtime.httpAddress(), bootstrapServers);
     }
 
     /**

@@ -186,8 +186,8 @@ public final class TopicReview {
         int partitions = found.partitions().size();
         return partitions == topic.partitions()
                 ? null
-                : "topic \"%s\" has %d partitions, expected %d: a change-log has one a task, and with another number the application does not start; delete it while nothing runs (open windows are lost), or write another application_id"
-                        .formatted(topic.name(), partitions, topic.partitions());
+                : "topic \"%s\" has %d partitions, expected %d: a change-log has one a task, and with another number the application does not start; stop all instances and delete it (open windows are lost), or write another application_id; kafka-topics.sh --delete --topic %s"
+                        .formatted(topic.name(), partitions, topic.partitions(), topic.name());
     }
 
     private static String words(Sense sense) {
