@@ -27,6 +27,11 @@ public record ActivityChanges(
         features = List.copyOf(features);
     }
 
+    /** Returns the list of a window without codes. */
+    public static ActivityChanges notCompared(String reason) {
+        return undefined(0, 0, reason);
+    }
+
     static ActivityChanges undefined(long rows, long requests, String reason) {
         return new ActivityChanges(rows, requests, 0, 0, 0, List.of(), reason);
     }

@@ -125,6 +125,11 @@ public record Baseline(
         return BaselineFile.read(file);
     }
 
+    /** Returns the width of the rows that a file is of; reads its header alone. */
+    public static int dimension(Path file) throws IOException {
+        return BaselineFile.dimension(file);
+    }
+
     /**
      * Numbers that are kept of a request's sum under the model of a file, 0 where it has none; reads its header alone.
      */

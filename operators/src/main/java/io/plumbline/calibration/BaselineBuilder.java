@@ -47,7 +47,7 @@ public final class BaselineBuilder {
     private final RequestSums whole;
     private final GroupingSums grouping;
     private final RequestMeans means = new RequestMeans();
-    private final FeatureActivityAccumulator activity;
+    private final @Nullable FeatureActivityAccumulator activity;
     private final MaskRules rules;
     private final MedianNorm norms = new MedianNorm();
     private @Nullable RowMask mask;
@@ -63,7 +63,7 @@ public final class BaselineBuilder {
         int dimension = explainer.targetWidth();
         this.whole = new RequestSums(dimension);
         this.grouping = new GroupingSums(dimension);
-        this.activity = FeatureActivityAccumulator.of(explainer.features());
+        this.activity = explainer.isGiven() ? null : FeatureActivityAccumulator.of(explainer.features());
         this.rules = rules;
         for (int rank : ranks) {
             if (rank < 1 || rank > dimension) {
@@ -253,7 +253,7 @@ public final class BaselineBuilder {
                 sample.rows(),
                 encodedRows,
                 requests == null ? null : requests.model(),
-                activity.snapshot(),
+                activity == null ? null : activity.snapshot(),
                 null);
     }
 }

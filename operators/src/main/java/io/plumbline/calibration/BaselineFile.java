@@ -128,6 +128,13 @@ final class BaselineFile {
         }
     }
 
+    static int dimension(Path file) throws IOException {
+        try (Safetensors tensors = Safetensors.open(file)) {
+            return tensor(file.toString(), tensors, "reconstruction_moment", DType.F64)
+                    .size(0);
+        }
+    }
+
     static int requestComponents(Path file) throws IOException {
         try (Safetensors tensors = Safetensors.open(file)) {
             return KeptRequests.components(tensors);

@@ -60,7 +60,7 @@ public final class CleanWindowPass {
         this.crossFit = crossFit;
         this.mask = whole.masking().mask();
         for (int rank : ranks) {
-            geometries.add(SiteGeometry.of(explainer.decoder(), whole.moment(), whole.reconstructionMoment(), rank));
+            geometries.add(SiteGeometry.of(explainer, whole.moment(), whole.reconstructionMoment(), rank));
             rowsPerWindow.forEach(size -> values.put(List.of(rank, size), new LinkedHashMap<>()));
         }
         rowsPerWindow.forEach(size -> open.put(size, newWindow()));
@@ -154,9 +154,9 @@ public final class CleanWindowPass {
         for (SiteGeometry geometry : geometries) {
             Map<String, List<Double>> series =
                     values.computeIfAbsent(List.of(geometry.rank(), size), key -> new LinkedHashMap<>());
-            GapAssessment assessment = geometry.withBaseline(others, otherReconstructions)
-                    .assess(own)
-                    .with(Statistic.RECONSTRUCTION_FVU_TRAINED, errors.fvu());
+            GapAssessment assessment = assess(geometry.withBaseline(others, otherReconstructions), own, window)
+                    .with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu(window, errors))
+                    .with(Statistic.RECONSTRUCTION_ERROR, errors.energy());
             scored.addTo(assessment).statistics().forEach((name, value) -> append(series, name, value));
             append(series, NullSample.ROWS, (double) own.rows());
             int windows = series.getOrDefault(NullSample.ROWS, List.of()).size();
@@ -166,6 +166,24 @@ public final class CleanWindowPass {
                 }
             });
         }
+    }
+
+    private GapAssessment assess(SiteGeometry geometry, SecondMoment own, Window window) {
+        return explainer.isGiven()
+                ? geometry.assess(
+                        own,
+                        geometry.activeSubspace(own),
+                        window.sums().reconstructions().snapshot().matrix())
+                : geometry.assess(own);
+    }
+
+    /** Over all rows where reconstructions are given, else over those that are encoded. */
+    private @Nullable Double fvu(Window window, EncodedErrors sampled) {
+        if (!explainer.isGiven()) {
+            return sampled.fvu();
+        }
+        double fvu = window.sums().fvu();
+        return Double.isFinite(fvu) ? fvu : null;
     }
 
     /** What a live window of so many requests would have: the scores of those it keeps. */

@@ -19,6 +19,17 @@ public record EncodedErrors(@Nullable Double fvu, List<RequestError> requests) {
         requests = List.copyOf(requests);
     }
 
+    /** Returns {@code E|x - xhat|^2} over all rows; null where there are none. */
+    public @Nullable Double energy() {
+        long rows = 0;
+        double sum = 0.0;
+        for (RequestError request : requests) {
+            rows += request.rows();
+            sum += request.squaredError();
+        }
+        return rows == 0 ? null : Double.valueOf(sum / rows);
+    }
+
     /**
      * Returns the errors of n rows.
      *

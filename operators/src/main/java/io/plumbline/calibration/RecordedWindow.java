@@ -64,8 +64,10 @@ public final class RecordedWindow {
 
     /** The assessment of the window's moment with the statistics of its reconstruction and of its requests. */
     public GapAssessment addTo(GapAssessment assessment) {
-        return requests()
-                .addTo(assessment.with(
-                        Statistic.RECONSTRUCTION_FVU_TRAINED, sampled.errors().fvu()));
+        EncodedErrors errors = sampled.errors();
+        return WindowRequests.of(model, totals, errors.requests())
+                .addTo(assessment
+                        .with(Statistic.RECONSTRUCTION_FVU_TRAINED, errors.fvu())
+                        .with(Statistic.RECONSTRUCTION_ERROR, errors.energy()));
     }
 }

@@ -69,11 +69,7 @@ final class RequestSums {
         double[] squaredErrors = new double[batch.rows()];
         for (int from = 0; from < batch.rows(); from += LARGEST_BATCH) {
             int to = Math.min(from + LARGEST_BATCH, batch.rows());
-            SparseCodes codes = explainer.encoder().encode(batch.activations().rowRange(from, to));
-            if (activity != null) {
-                activity.addRows(codes);
-            }
-            Matrix reconstruction = explainer.decoder().reconstruct(codes);
+            Matrix reconstruction = reconstruct(explainer, batch.activations().rowRange(from, to), activity);
             request.reconstructions.add(reconstruction);
             Matrix slice = targets.rowRange(from, to);
             double[] errors;
@@ -92,6 +88,16 @@ final class RequestSums {
             activity.endRequest();
         }
         return new Encoded(request, told, squaredErrors);
+    }
+
+    private static Matrix reconstruct(
+            Explainer explainer, Matrix activations, @Nullable FeatureActivityAccumulator activity) {
+        if (activity == null) {
+            return explainer.reconstruct(activations);
+        }
+        SparseCodes codes = explainer.encoder().encode(activations);
+        activity.addRows(codes);
+        return explainer.decoder().reconstruct(codes);
     }
 
     void merge(RequestSums other) {

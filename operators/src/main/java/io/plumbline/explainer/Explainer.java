@@ -1,5 +1,6 @@
 package io.plumbline.explainer;
 
+import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -82,7 +83,17 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
     }
 
     static boolean isTranscoder(String architecture) {
-        return architecture.endsWith(TRANSCODER);
+        return architecture.endsWith(TRANSCODER) || architecture.equals(GivenReconstructions.ARCHITECTURE);
+    }
+
+    /** Whether batches bring the reconstructions themselves, as their activations. */
+    public boolean isGiven() {
+        return architecture.equals(GivenReconstructions.ARCHITECTURE);
+    }
+
+    /** Returns what the explainer makes of rows that its encoder reads. */
+    public Matrix reconstruct(Matrix activations) {
+        return isGiven() ? activations : decoder.reconstruct(encoder.encode(activations));
     }
 
     public int inputWidth() {

@@ -42,6 +42,20 @@ public final class ExplainerSubspace {
         this.decoderRank = nonZero;
     }
 
+    /**
+     * Returns the directions that reconstructions take where no decoder is known: the leading ones of their moment.
+     *
+     * @param moment {@code E[yhat yhat^T]}, d x d
+     */
+    public static ExplainerSubspace ofReconstructions(Matrix moment, int rank) {
+        ActiveSubspace directions = ActiveSubspace.topEigenspace(moment, rank);
+        double[] roots = directions.eigenvalues().clone();
+        for (int i = 0; i < roots.length; i++) {
+            roots[i] = Math.sqrt(Math.max(0.0, roots[i]));
+        }
+        return new ExplainerSubspace(roots, directions.eigenvectors(), moment.rows(), rank);
+    }
+
     /** The leading directions of a decoder; {@code rank} in 1 .. d. */
     public static ExplainerSubspace of(Decoder decoder, int rank) {
         return ofWeights(decoder.weights().toMatrix(), rank);

@@ -30,6 +30,7 @@ import static io.plumbline.geometry.Statistic.TOP_EIGENVALUE_SHARE;
 import static io.plumbline.geometry.Statistic.WHITENED_MEAN_SHIFT;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
@@ -101,6 +102,22 @@ public final class SiteGeometry {
     public static SiteGeometry of(
             Decoder trained, SecondMoment baseline, @Nullable Matrix reconstructionMoment, int rank) {
         return of(ExplainerSubspace.of(trained, rank), baseline, reconstructionMoment);
+    }
+
+    /**
+     * Returns the geometry of an explainer's site; where reconstructions are given, its subspace is that of the
+     * baseline's.
+     *
+     * @param reconstructionMoment {@code E[ŷ ŷᵀ]} over the baseline's rows, d x d
+     * @param rank in 1 .. d
+     */
+    public static SiteGeometry of(Explainer trained, SecondMoment baseline, Matrix reconstructionMoment, int rank) {
+        return of(
+                trained.isGiven()
+                        ? ExplainerSubspace.ofReconstructions(reconstructionMoment, rank)
+                        : ExplainerSubspace.of(trained.decoder(), rank),
+                baseline,
+                reconstructionMoment);
     }
 
     /** Returns the geometry of a site from the trained decoder's subspace at the rank to watch. */
@@ -178,20 +195,38 @@ public final class SiteGeometry {
      * @param active {@link #activeSubspace} of this window
      */
     public GapAssessment assess(SecondMoment window, ActiveSubspace active) {
+        return assess(window, active, explainer.subspace(), explainerReason);
+    }
+
+    /**
+     * As {@link #assess(SecondMoment, ActiveSubspace)}, for a window that brought reconstructions: their active
+     * subspace stands in the place of the explainer's.
+     *
+     * @param reconstructionMoment {@code E[ŷ ŷᵀ]} over the window's rows, d x d
+     */
+    public GapAssessment assess(SecondMoment window, ActiveSubspace active, Matrix reconstructionMoment) {
+        requireDimension("the moment of reconstructions", dimension(), reconstructionMoment.columns());
+        ActiveSubspace given = ActiveSubspace.leadingOnly(reconstructionMoment, rank, start);
+        return assess(
+                window, active, given.subspace(), Reasons.moment("the window's reconstructions", window.rows(), given));
+    }
+
+    private GapAssessment assess(
+            SecondMoment window, ActiveSubspace active, Subspace reference, @Nullable String referenceReason) {
         Matrix shift = active.moment().minus(baselineMatrix);
         double shiftNorm = shift.frobeniusNorm();
         double trace = window.trace();
-        EnergyTerms lostByExplainer = EnergyTerms.of(explainer.subspace(), active);
+        EnergyTerms lostByExplainer = EnergyTerms.of(reference, active);
         EnergyTerms lostByBaseline = EnergyTerms.of(baseline.subspace(), active);
         DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shift);
         FaithfulnessGapBounds gapBounds = FaithfulnessGapBounds.of(active, lostByExplainer);
-        FaithfulnessGap gap = FaithfulnessGap.between(explainer.subspace(), active.subspace());
+        FaithfulnessGap gap = FaithfulnessGap.between(reference, active.subspace());
 
         String noEigengap = rank == dimension() ? Reasons.WHOLE_SPACE : null;
         String noChance = noEigengap == null ? null : "rank = dimension: chance has no gap";
         String noEnergy = trace > 0.0 ? null : "every row of the window is 0";
         String noWindow = Reasons.moment("the window", window.rows(), active);
-        String noGap = unless(explainerReason, noWindow);
+        String noGap = unless(referenceReason, noWindow);
         String noBaselineGap = unless(baselineReason, noWindow);
         String noBound = noEigengap == null
                 ? "the spectra of baseline and window overlap at the rank: this bound does not exist"
@@ -212,10 +247,10 @@ public final class SiteGeometry {
                 .put(CHANCE_NORMALISED_GAP, unless(noGap, noChance), () -> gap.chanceNormalised()
                         .orElseThrow())
                 .put(SUBSPACE_OVERLAP, noGap, gap::overlap)
-                .put(EXPLAINER_DEPENDENT_LOSS, explainerReason, lostByExplainer::explainerDependent)
-                .put(PROJECTION_LOSS, explainerReason, lostByExplainer::total)
+                .put(EXPLAINER_DEPENDENT_LOSS, referenceReason, lostByExplainer::explainerDependent)
+                .put(PROJECTION_LOSS, referenceReason, lostByExplainer::total)
                 .put(IRREDUCIBLE_LOSS, null, lostByExplainer::irreducible)
-                .put(ETA, explainerReason, lostByExplainer::eta)
+                .put(ETA, referenceReason, lostByExplainer::eta)
                 .put(DAVIS_KAHAN_AS_PRINTED, noBaselineGap, bounds.asPrinted(), noBound)
                 .put(DAVIS_KAHAN_VALID, noBaselineGap, bounds.valid(), noBound)
                 .put(DAVIS_KAHAN_BOTH_SPECTRA, noBaselineGap, bounds.bothSpectra(), noBound)
@@ -226,7 +261,7 @@ public final class SiteGeometry {
                 .put(RECONSTRUCTION_GAP, unless(reconstructionReason, noWindow), () -> reconstructionGap(active))
                 .put(
                         EXPLAINER_DEPENDENT_SHARE,
-                        unless(explainerReason, noEnergy),
+                        unless(referenceReason, noEnergy),
                         () -> lostByExplainer.explainerDependent() / trace)
                 .put(RESIDUAL_ENERGY, unless(baselineReason, noEnergy), () -> lostByBaseline.total() / trace)
                 .put(WHITENED_MEAN_SHIFT, null, () -> whitenedMeanShift(window.mean()))
@@ -236,7 +271,7 @@ public final class SiteGeometry {
                         dimension(),
                         rank,
                         unless(noBaselineGap, noEigengap) == null ? bounds.certified() : null,
-                        noGap == null ? anglesTo(active) : null);
+                        noGap == null ? anglesTo(reference, active) : null);
     }
 
     private static double eigengap(ActiveSubspace subspace) {
@@ -251,8 +286,8 @@ public final class SiteGeometry {
         return gapTo(Objects.requireNonNull(reconstruction).subspace(), active);
     }
 
-    private List<Double> anglesTo(ActiveSubspace active) {
-        double[] angles = PrincipalAngles.between(explainer.subspace(), active.subspace());
+    private static List<Double> anglesTo(Subspace reference, ActiveSubspace active) {
+        double[] angles = PrincipalAngles.between(reference, active.subspace());
         return Arrays.stream(angles).boxed().toList();
     }
 

@@ -120,6 +120,10 @@ public enum Statistic {
             .from(Source.REQUESTS)
             .reaching(Evidence.LARGEST)
             .scoringRequests()),
+    /** {@code E|y − ŷ|²} of the trained decoder. */
+    RECONSTRUCTION_ERROR(energy(
+                    "Energy of the explainer's error, the mean squared length of y - yhat: over sampled rows, or over all where reconstructions are sent")
+            .from(Source.CODES)),
     /** {@code ln mean exp(0.3 L)} over the window's requests, L = −ln p of the request's FVU among the baseline's. */
     REQUEST_FVU(
             pure("How badly the trained decoder reconstructs the window's requests: log-mean-exp of their evidence -ln p; 0.36 is usual")

@@ -44,11 +44,13 @@ public final class RequestProjection {
 
     private final Id id;
     private final int dimension;
+    private final Matrix basis;
     private final RightFactor transposedBasis;
 
     private RequestProjection(Id id, Matrix basis) {
         this.id = id;
         this.dimension = basis.columns();
+        this.basis = basis;
         this.transposedBasis = Kernels.rightFactor(Operand.transposeOf(basis), WaitingRequests.REQUESTS);
     }
 
@@ -84,6 +86,19 @@ public final class RequestProjection {
             }
         }
         return rounded;
+    }
+
+    /**
+     * Returns this projection for longer rows, of which it takes the first values; sums under both add up.
+     *
+     * @param width values of the longer rows
+     */
+    public RequestProjection ofLongerRows(int width) {
+        Matrix longer = Matrix.zeros(basis.rows(), width);
+        for (int i = 0; i < basis.rows(); i++) {
+            System.arraycopy(basis.values(), i * dimension, longer.values(), i * width, dimension);
+        }
+        return new RequestProjection(id, longer);
     }
 
     public Id id() {

@@ -12,8 +12,12 @@ import org.jspecify.annotations.Nullable;
  * tensor          shape        element types          meaning
  * activations     [n, d_in]    F64 F32 F16 BF16       what the encoder reads; also accepted as hidden_states
  * targets         [n, d_out]   F64 F32 F16 BF16       transcoders only: what the decoder should say
+ * reconstructions as what is reconstructed           sites without an explainer only, see below
  * token_ids       [n]          I64 I32                optional, for masking special tokens
  * </pre>
+ *
+ * <p>A site without an explainer of its own brings what another one made of the targets, or of the activations where
+ * there are none; elsewhere reconstructions are ignored.
  *
  * <p>Other tensors are ignored. A batch has at least one row and one column. Values are not looked at: non-finite rows
  * are refused where they are summed, with row and column.

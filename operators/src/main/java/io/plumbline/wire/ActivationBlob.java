@@ -23,11 +23,17 @@ public final class ActivationBlob implements ActivationRecord {
 
     private final EncodedRows activations;
     private final @Nullable EncodedRows targets;
+    private final @Nullable EncodedRows reconstructions;
     private final long @Nullable [] tokenIds;
 
-    private ActivationBlob(EncodedRows activations, @Nullable EncodedRows targets, long @Nullable [] tokenIds) {
+    private ActivationBlob(
+            EncodedRows activations,
+            @Nullable EncodedRows targets,
+            @Nullable EncodedRows reconstructions,
+            long @Nullable [] tokenIds) {
         this.activations = activations;
         this.targets = targets;
+        this.reconstructions = reconstructions;
         this.tokenIds = tokenIds;
     }
 
@@ -46,10 +52,12 @@ public final class ActivationBlob implements ActivationRecord {
     static ActivationBlob of(Safetensors blob) {
         ActivationTensors tensors = ActivationTensors.of(blob);
         Tensor targets = tensors.targets();
+        Tensor reconstructions = tensors.reconstructions();
         Tensor tokenIds = tensors.tokenIds();
         return new ActivationBlob(
                 EncodedRows.of(tensors.activations()),
                 targets == null ? null : EncodedRows.of(targets),
+                reconstructions == null ? null : EncodedRows.of(reconstructions),
                 tokenIds == null ? null : tokenIds.toLongs());
     }
 
@@ -83,6 +91,7 @@ public final class ActivationBlob implements ActivationRecord {
         return new ActivationBlob(
                 activations.keep(rows),
                 targets == null ? null : targets.keep(rows),
+                reconstructions == null ? null : reconstructions.keep(rows),
                 tokenIds == null ? null : ActivationBatch.select(tokenIds, rows));
     }
 
@@ -95,12 +104,33 @@ public final class ActivationBlob implements ActivationRecord {
         if (rows.rows() != rows()) {
             throw new IllegalArgumentException("%d targets for %d rows".formatted(rows.rows(), rows()));
         }
-        byte[] blob = SafetensorsWriter.create()
-                .add(ActivationTensors.TARGETS, DType.F32, rows)
-                .toBytes();
-        Tensor tensor =
-                Safetensors.parse(blob, LONGEST_HEADER, new KnownHeaders()).tensor(ActivationTensors.TARGETS);
-        return new ActivationBlob(activations, EncodedRows.of(tensor), tokenIds);
+        return new ActivationBlob(activations, floats(ActivationTensors.TARGETS, rows), reconstructions, tokenIds);
+    }
+
+    /** What a producer's own explainer made of the target rows; null where it sent nothing of it. */
+    public @Nullable EncodedRows reconstructions() {
+        return reconstructions;
+    }
+
+    /** Returns this record with each target row and its error {@code y - yhat} behind it, as float32 activations. */
+    public ActivationBlob joined() {
+        EncodedRows given = Objects.requireNonNull(reconstructions, "no reconstructions");
+        EncodedRows reproduced = targetRows();
+        int width = reproduced.columns();
+        Matrix rows = Matrix.zeros(rows(), 2 * width);
+        for (int row = 0; row < rows(); row++) {
+            reproduced.copy(row, rows.values(), row * 2 * width);
+            for (int j = 0; j < width; j++) {
+                rows.set(row, width + j, reproduced.value(row, j) - given.value(row, j));
+            }
+        }
+        return new ActivationBlob(floats(ActivationTensors.ACTIVATIONS, rows), null, null, tokenIds);
+    }
+
+    private static EncodedRows floats(String name, Matrix rows) {
+        byte[] blob = SafetensorsWriter.create().add(name, DType.F32, rows).toBytes();
+        return EncodedRows.of(
+                Safetensors.parse(blob, LONGEST_HEADER, new KnownHeaders()).tensor(name));
     }
 
     /** Decodes every row. */

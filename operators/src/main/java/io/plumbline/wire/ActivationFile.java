@@ -78,12 +78,21 @@ public final class ActivationFile implements Closeable {
         return tensors.targets() != null;
     }
 
+    public boolean hasReconstructions() {
+        return tensors.reconstructions() != null;
+    }
+
     public boolean hasTokenIds() {
         return tensors.tokenIds() != null;
     }
 
     public ActivationBatch request(int index) {
         return tensors.rows(offsets[index], offsets[index + 1]);
+    }
+
+    /** One request with its reconstructions as activations, and the rows they are of as targets. */
+    public ActivationBatch given(int index) {
+        return tensors.given(offsets[index], offsets[index + 1]);
     }
 
     /** One request as the blob of one Kafka record, in the file's own element types: no value is rounded. */
@@ -94,6 +103,9 @@ public final class ActivationFile implements Closeable {
         addRows(record, ActivationTensors.ACTIVATIONS, tensors.activations(), from, to);
         if (tensors.targets() != null) {
             addRows(record, ActivationTensors.TARGETS, tensors.targets(), from, to);
+        }
+        if (tensors.reconstructions() != null) {
+            addRows(record, ActivationTensors.RECONSTRUCTIONS, tensors.reconstructions(), from, to);
         }
         if (tensors.tokenIds() != null) {
             addRows(record, ActivationTensors.TOKEN_IDS, tensors.tokenIds(), from, to);

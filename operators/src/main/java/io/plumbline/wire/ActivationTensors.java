@@ -1,17 +1,20 @@
 package io.plumbline.wire;
 
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The tensors of a batch or a dump, checked against each other before a value is converted. */
 record ActivationTensors(
         Tensor activations,
         @Nullable Tensor targets,
+        @Nullable Tensor reconstructions,
         @Nullable Tensor tokenIds) {
 
     static final String ACTIVATIONS = "activations";
     static final String HIDDEN_STATES = "hidden_states";
     static final String TARGETS = "targets";
+    static final String RECONSTRUCTIONS = "reconstructions";
     static final String TOKEN_IDS = "token_ids";
 
     static ActivationTensors of(Safetensors blob) {
@@ -22,11 +25,16 @@ record ActivationTensors(
             throw wrong(
                     targets, "shape " + targets.shape(), "[" + rows + ", d_out], a row for each of the activations");
         }
+        Tensor given = blob.contains(RECONSTRUCTIONS) ? matrix(blob.tensor(RECONSTRUCTIONS)) : null;
+        Tensor reproduced = targets == null ? activations : targets;
+        if (given != null && !given.shape().equals(reproduced.shape())) {
+            throw wrong(given, "shape " + given.shape(), reproduced.shape() + ", as what is reconstructed");
+        }
         Tensor tokenIds = blob.contains(TOKEN_IDS) ? blob.tensor(TOKEN_IDS) : null;
         if (tokenIds != null) {
             requireIds(tokenIds, rows);
         }
-        return new ActivationTensors(activations, targets, tokenIds);
+        return new ActivationTensors(activations, targets, given, tokenIds);
     }
 
     int rowCount() {
@@ -37,6 +45,15 @@ record ActivationTensors(
         return new ActivationBatch(
                 activations.rows(from, to),
                 targets == null ? null : targets.rows(from, to),
+                tokenIds == null ? null : tokenIds.longs(from, to));
+    }
+
+    /** Reconstructions in the place of activations, and what they are of as targets. */
+    ActivationBatch given(int from, int to) {
+        Tensor reproduced = targets == null ? activations : targets;
+        return new ActivationBatch(
+                Objects.requireNonNull(reconstructions, "no reconstructions").rows(from, to),
+                reproduced.rows(from, to),
                 tokenIds == null ? null : tokenIds.longs(from, to));
     }
 

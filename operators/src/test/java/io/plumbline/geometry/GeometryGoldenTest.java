@@ -160,6 +160,7 @@ class GeometryGoldenTest {
                         "reconstruction_fvu_trained",
                         "request_shift",
                         "worst_request",
+                        "reconstruction_error",
                         "request_fvu"),
                 report.undefined().keySet());
     }

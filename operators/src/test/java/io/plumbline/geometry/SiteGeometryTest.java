@@ -69,7 +69,12 @@ class SiteGeometryTest {
         GapAssessment report = site(2, rows(1, 50)).assess(SecondMoment.of(rows(2, 40)));
         assertTrue(report.value(Statistic.RECONSTRUCTION_FVU_TRAINED).isEmpty());
         assertEquals(
-                Set.of("reconstruction_fvu_trained", "request_shift", "worst_request", "request_fvu"),
+                Set.of(
+                        "reconstruction_fvu_trained",
+                        "request_shift",
+                        "worst_request",
+                        "reconstruction_error",
+                        "request_fvu"),
                 report.undefined().keySet());
     }
 

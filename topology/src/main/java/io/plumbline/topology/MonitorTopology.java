@@ -98,7 +98,7 @@ public final class MonitorTopology {
         WindowStage windows = new WindowStage(
                 config.window(),
                 config.store(),
-                mapValues(sites, site -> site.explainer().targetWidth()),
+                mapValues(sites, WatchedSite::summedWidth),
                 config.sampleRows(),
                 RequestTotalling.of(projections),
                 prepared.sourcePartitions(),
@@ -149,13 +149,8 @@ public final class MonitorTopology {
     }
 
     private static SiteShape shape(WatchedSite site) {
-        return new SiteShape(
-                site.site(),
-                site.explainer().inputWidth(),
-                site.explainer().targetWidth(),
-                site.explainer().isTranscoder(),
-                site.explainer().space(),
-                site.baseline().masking().mask());
+        return SiteShape.of(
+                site.site(), site.explainer(), site.baseline().masking().mask());
     }
 
     private static <V> Map<String, V> mapValues(Map<String, WatchedSite> sites, Function<WatchedSite, V> value) {

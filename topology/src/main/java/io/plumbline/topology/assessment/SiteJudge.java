@@ -26,8 +26,10 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.JointMoment;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.moments.SecondMoment;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
 import java.util.List;
@@ -115,25 +117,37 @@ final class SiteJudge {
     /** Everything about a window that needs no memory of its site. Any number of threads. */
     Measurement measure(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
         long begin = System.nanoTime();
-        List<SampledRow> rows = encodedRows.head(window);
-        SampleRows head =
-                SampleRows.of(site.explainer().encoder(), rows, site.explainer().targetWidth());
-        Matrix ofTrained = site.explainer().decoder().reconstruct(head.codes());
+        JointMoment joint = site.explainer().isGiven() ? JointMoment.of(window.moment()) : null;
+        SecondMoment moment = joint == null ? window.moment() : joint.targets();
+        List<SampledRow> rows = joint == null ? encodedRows.head(window) : GivenRows.of(encodedRows.head(window));
+        SampleRows head = joint == null
+                ? SampleRows.of(
+                        site.explainer().encoder(), rows, site.explainer().targetWidth())
+                : GivenRows.withoutCodes(rows, moment.dimension());
+        Matrix ofTrained = joint == null
+                ? site.explainer().decoder().reconstruct(head.codes())
+                : GivenRows.activations(rows, moment.dimension());
         Matrix ofActive = active == null ? ofTrained : active.decoder().reconstruct(head.codes());
         ToldRows told = ToldRows.of(site.explainer().space(), rows, head.targets());
         EncodedErrors errors = EncodedErrors.of(head.requests(), told.targets(), told.of(ofTrained));
-        Double trained = errors.fvu();
-        ActiveSubspace subspace = site.geometry().activeSubspace(window.moment());
+        ActiveSubspace subspace = site.geometry().activeSubspace(moment);
         WindowRequests requests =
                 WindowRequests.of(site.baseline().requests(), window.requestTotals(), errors.requests());
-        GapAssessment geometry = encodedRows.apply(
+        GapAssessment assessed = joint == null
+                ? site.geometry().assess(moment, subspace)
+                : site.geometry().assess(moment, subspace, joint.reconstructions());
+        GapAssessment sampled = encodedRows.apply(
                 window,
                 MomentRecordsRule.apply(
                         window,
                         requests,
-                        requests.addTo(site.geometry()
-                                .assess(window.moment(), subspace)
-                                .with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained))));
+                        requests.addTo(assessed.with(Statistic.RECONSTRUCTION_FVU_TRAINED, errors.fvu())
+                                .with(Statistic.RECONSTRUCTION_ERROR, errors.energy()))));
+        Double trained = joint == null ? errors.fvu() : finite(joint.fvu());
+        GapAssessment geometry = joint == null
+                ? sampled
+                : sampled.with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained)
+                        .with(Statistic.RECONSTRUCTION_ERROR, joint.errorEnergy());
         boolean watched = site.settings().rollback() != null && isAdapted(active);
         boolean suspect = drifted || judge.readings(geometry).stream().anyMatch(SiteJudge::isAbove);
         return new Measurement(
@@ -146,7 +160,9 @@ final class SiteJudge {
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
                 suspect ? failing(window, active) : null,
-                activity.changes(head.codes(), head.requests(), ActivityComparison.REPORTED),
+                joint == null
+                        ? activity.changes(head.codes(), head.requests(), ActivityComparison.REPORTED)
+                        : ActivityChanges.notCompared("records bring reconstructions and no codes"),
                 Spectrum.of(
                         subspace,
                         site.geometry().baselineSubspace(),
@@ -359,6 +375,9 @@ final class SiteJudge {
     }
 
     private List<FailingFeature> failing(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
+        if (site.explainer().isGiven()) {
+            return List.of();
+        }
         SampleRows rows =
                 FailingFeatures.encoded(site.explainer(), window.sample().rows());
         return failing()
@@ -402,8 +421,12 @@ final class SiteJudge {
                 : reason;
     }
 
-    /** Rows that do not vary have no variance to explain. */
     private static @Nullable Double fvu(Reconstruction reconstruction) {
-        return Double.isFinite(reconstruction.fvu()) ? reconstruction.fvu() : null;
+        return finite(reconstruction.fvu());
+    }
+
+    /** Rows that do not vary have no variance to explain. */
+    private static @Nullable Double finite(double fvu) {
+        return Double.isFinite(fvu) ? fvu : null;
     }
 }

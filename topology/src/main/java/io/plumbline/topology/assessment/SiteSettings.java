@@ -4,6 +4,7 @@ import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.moments.MaskRules;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * What is watched at one site, and when it counts as drifted.
  *
  * @param site the name model servers send their rows under
- * @param explainer folder of the trained explainer, or its file
+ * @param explainer folder of the trained explainer, or its file; {@code none} where records bring reconstructions
  * @param explainerOptions facts about it that are in none of its files
  * @param baseline file written by {@code plumbline baseline}
  * @param rank r, of every subspace that is compared
@@ -63,5 +64,10 @@ public record SiteSettings(
             throw new IllegalArgumentException("site %s: rank %d, cooldown %s and at least %d rows do not fit together"
                     .formatted(site, rank, cooldown, minimumRows));
         }
+    }
+
+    /** Whether there is an explainer to read; where not, records bring reconstructions. */
+    public boolean hasExplainer() {
+        return !GivenReconstructions.isNamedBy(explainer);
     }
 }

@@ -23,13 +23,7 @@ record ToldRows(DecoderSpace space, Matrix activations, Matrix targets) {
         if (space.isPlain() || rows.isEmpty()) {
             return new ToldRows(space, Matrix.zeros(0, 0), written);
         }
-        int width = rows.get(0).activation().length;
-        Matrix activations = Matrix.zeros(rows.size(), width);
-        for (int i = 0; i < rows.size(); i++) {
-            for (int j = 0; j < width; j++) {
-                activations.set(i, j, rows.get(i).activation()[j]);
-            }
-        }
+        Matrix activations = GivenRows.activations(rows, rows.get(0).activation().length);
         return new ToldRows(space, activations, space.targets(activations, written));
     }
 

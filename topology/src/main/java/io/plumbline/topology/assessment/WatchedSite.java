@@ -4,6 +4,7 @@ import io.plumbline.activity.FeatureActivity;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.RequestModel;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
@@ -32,10 +33,14 @@ public record WatchedSite(
      * @throws IllegalArgumentException when they do not belong together, saying how
      */
     public static WatchedSite read(SiteSettings settings) throws IOException {
-        return of(
-                settings,
-                Explainer.read(settings.explainer(), settings.explainerOptions()),
-                Baseline.read(settings.baseline()));
+        Baseline baseline = Baseline.read(settings.baseline());
+        return of(settings, explainer(settings, baseline), baseline);
+    }
+
+    private static Explainer explainer(SiteSettings settings, Baseline baseline) throws IOException {
+        return settings.hasExplainer()
+                ? Explainer.read(settings.explainer(), settings.explainerOptions())
+                : GivenReconstructions.of(baseline.dimension());
     }
 
     /** Puts parts together that were read before. */
@@ -72,12 +77,14 @@ public record WatchedSite(
         if (otherFeatures != null) {
             throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), otherFeatures));
         }
-        ExplainerSubspace subspace = SubspaceCache.of(
-                explainer.directory(),
-                explainer.decoder(),
-                sha256,
-                settings.rank(),
-                line -> LOG.info("site {}: {}", settings.site(), line));
+        ExplainerSubspace subspace = explainer.isGiven()
+                ? ExplainerSubspace.ofReconstructions(baseline.reconstructionMoment(), settings.rank())
+                : SubspaceCache.of(
+                        explainer.directory(),
+                        explainer.decoder(),
+                        sha256,
+                        settings.rank(),
+                        line -> LOG.info("site {}: {}", settings.site(), line));
         SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
         return new WatchedSite(settings, explainer, baseline, geometry, names(settings, explainer));
     }
@@ -145,10 +152,20 @@ public record WatchedSite(
         sites.forEach((name, site) -> {
             RequestModel requests = site.baseline().requests();
             if (requests != null) {
-                projections.put(name, requests.projection());
+                projections.put(
+                        name,
+                        site.explainer().isGiven()
+                                ? requests.projection()
+                                        .ofLongerRows(2 * site.baseline().dimension())
+                                : requests.projection());
             }
         });
         return projections;
+    }
+
+    /** Returns how many values of a row are summed: its target, and its error where reconstructions are given. */
+    public int summedWidth() {
+        return (explainer.isGiven() ? 2 : 1) * explainer.targetWidth();
     }
 
     public String site() {

@@ -28,6 +28,7 @@ final class ActivationStream implements Closeable {
     private final List<Dump> dumps = new ArrayList<>();
     private RowMask mask = RowMask.NONE;
     private DecoderSpace space = DecoderSpace.PLAIN;
+    private boolean given;
     private MaskedRows masked = MaskedRows.NONE;
 
     private ActivationStream() {}
@@ -57,7 +58,12 @@ final class ActivationStream implements Closeable {
     static ActivationStream open(List<Path> paths, Explainer explainer) throws IOException {
         ActivationStream stream = open(paths);
         try {
-            stream.requireWidthsOf(explainer);
+            if (explainer.isGiven()) {
+                stream.requireReconstructions(explainer.targetWidth());
+            } else {
+                stream.requireWidthsOf(explainer);
+            }
+            stream.given = explainer.isGiven();
             stream.space = explainer.space();
         } catch (UsageException mismatch) {
             stream.close();
@@ -97,6 +103,16 @@ final class ActivationStream implements Closeable {
     /** Rows left out by the last complete reading. */
     MaskedRows masked() {
         return masked;
+    }
+
+    private void requireReconstructions(int width) {
+        for (Dump dump : dumps) {
+            if (!dump.file().hasReconstructions() || dump.file().targetWidth() != width) {
+                throw new UsageException(
+                        "%s: without an explainer expected a tensor \"reconstructions\" of %d columns beside what is reconstructed"
+                                .formatted(dump.path(), width));
+            }
+        }
     }
 
     private void requireWidthsOf(Explainer explainer) {
@@ -140,7 +156,8 @@ final class ActivationStream implements Closeable {
         try (Progress progress = Progress.of(task, rows())) {
             for (Dump dump : dumps) {
                 for (int i = 0; i < dump.file().requests(); i++) {
-                    ActivationBatch request = dump.file().request(i);
+                    ActivationBatch request =
+                            given ? dump.file().given(i) : dump.file().request(i);
                     RowMask.Kept<ActivationBatch> kept = mask.apply(space.of(request));
                     masked = masked.plus(kept.masked());
                     try {

@@ -18,7 +18,6 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.FeatureLink;
-import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
@@ -80,7 +79,7 @@ final class AssessCommand implements Callable<Integer> {
             names = "--explainer",
             required = true,
             paramLabel = "DIR",
-            description = "Folder or file of the explainer.")
+            description = "Folder or file of the explainer; none where dumps bring reconstructions.")
     Path explainer;
 
     @Mixin
@@ -194,7 +193,7 @@ final class AssessCommand implements Callable<Integer> {
         AlarmLaw law = law();
         Threshold threshold = (thresholds == null ? new ThresholdOptions() : thresholds).threshold(law);
         List<String> deciding = deciding(threshold);
-        Explainer trained = Options.explainer(explainer, facts.options());
+        Explainer trained = Options.explainer(explainer, facts.options(), activations);
         Options.requireRank(rank, trained);
         Baseline normal = Options.baseline(baseline, trained);
         Decoder inService = inService(trained);
@@ -202,11 +201,15 @@ final class AssessCommand implements Callable<Integer> {
                 ActivationStream.open(activations, trained, normal.masking().mask())) {
             SecondMoment moment = moment(stream, trained);
             RecordedWindow requests = new RecordedWindow(normal);
-            double fvu = reconstructionFvu(stream, trained, moment, requests);
-            SiteGeometry geometry =
-                    SiteGeometry.of(trained.decoder(), normal.moment(), normal.reconstructionMoment(), rank);
+            SecondMomentAccumulator reconstructions = SecondMomentAccumulator.ofDimension(trained.targetWidth());
+            double fvu = reconstructionFvu(stream, trained, moment, requests, reconstructions);
+            SiteGeometry geometry = SiteGeometry.of(trained, normal.moment(), normal.reconstructionMoment(), rank);
             ActiveSubspace window = geometry.activeSubspace(moment);
-            GapAssessment assessment = requests.addTo(geometry.assess(moment, window));
+            GapAssessment assessment = trained.isGiven()
+                    ? requests.addTo(geometry.assess(
+                                    moment, window, reconstructions.snapshot().matrix()))
+                            .with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu)
+                    : requests.addTo(geometry.assess(moment, window));
             DriftJudge judge = new DriftJudge(normal, deciding, threshold, threshold, DriftPolicy.immediate(), 1);
             DriftVerdict verdict = judge.judge(DriftState.INITIAL, assessment).verdict();
             List<Reading> readings = judge.readings(assessment);
@@ -317,13 +320,19 @@ final class AssessCommand implements Callable<Integer> {
      * the shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
      */
     private static double reconstructionFvu(
-            ActivationStream stream, Explainer trained, SecondMoment moment, RecordedWindow requests)
+            ActivationStream stream,
+            Explainer trained,
+            SecondMoment moment,
+            RecordedWindow requests,
+            SecondMomentAccumulator reconstructions)
             throws IOException {
         double[] mean = trained.space().isPlain() ? moment.mean() : meanOfTargets(stream, trained);
         double[] sums = new double[2];
         stream.forEach("reconstruction", request -> {
-            SparseCodes codes = trained.encoder().encode(request.activations());
-            Matrix reconstruction = trained.decoder().reconstruct(codes);
+            Matrix reconstruction = trained.reconstruct(request.activations());
+            if (trained.isGiven()) {
+                reconstructions.add(reconstruction);
+            }
             Matrix rows = trained.space().targets(request);
             Matrix reconstructed = trained.space().toTargets(request.activations(), reconstruction);
             requests.add(request, rows, reconstructed);
@@ -355,6 +364,9 @@ final class AssessCommand implements Callable<Integer> {
     }
 
     private @Nullable Decoder inService(Explainer trained) throws IOException {
+        if (features > 0 && trained.isGiven()) {
+            throw new UsageException("--features = %d: --explainer none has no features".formatted(features));
+        }
         if (features < 0 || (features == 0 && active != null)) {
             throw new UsageException(
                     "--features = %d: expected 1 or more; --active is for that list".formatted(features));

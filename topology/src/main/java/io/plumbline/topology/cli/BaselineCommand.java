@@ -65,7 +65,8 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(
             names = "--explainer",
             paramLabel = "DIR",
-            description = "Folder or file of the explainer. Default with --from-topic: the site's.")
+            description =
+                    "Folder or file of the explainer; none where dumps bring reconstructions. Default with --from-topic: the site's.")
     @Nullable
     Path explainer;
 
@@ -150,7 +151,7 @@ final class BaselineCommand implements Callable<Integer> {
             throw new UsageException("--explainer is missing: the folder of the explainer");
         }
         Explainer trained = Options.explainer(
-                folder, explainer == null && site != null ? site.explainerOptions() : facts.options());
+                folder, explainer == null && site != null ? site.explainerOptions() : facts.options(), source.dumps());
         Options.requireNew("--out", out, "file");
         for (int rank : ranks) {
             Options.requireRank(rank, trained);

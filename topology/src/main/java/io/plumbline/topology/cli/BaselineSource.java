@@ -103,6 +103,11 @@ final class BaselineSource {
         return monitor == null || site == null ? null : monitor.sites().get(site);
     }
 
+    /** Files; empty for a topic. */
+    List<Path> dumps() {
+        return activations;
+    }
+
     /** Opens it, hands it over and closes it. */
     <T> T read(Explainer explainer, MaskRules rules, Use<T> use) throws IOException {
         RowMask tokens = RowMask.of(rules.withoutNormCap(), null);

@@ -5,13 +5,16 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.topology.config.DurationText;
+import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Values of options that need a sentence when they are wrong. */
@@ -50,6 +53,24 @@ final class Options {
                         "%s = %s: expected an instant such as 2026-01-01T00:00:00Z, or how long ago, such as 7d"
                                 .formatted(option, text));
             }
+        }
+    }
+
+    /**
+     * The explainer in a folder or file; for {@code none} one whose reconstructions the dumps bring.
+     *
+     * @param dumps of its site
+     */
+    static Explainer explainer(Path path, ExplainerOptions options, List<Path> dumps) throws IOException {
+        if (!GivenReconstructions.isNamedBy(path)) {
+            return explainer(path, options);
+        }
+        if (dumps.isEmpty()) {
+            throw new UsageException(
+                    "--explainer = none: expected dumps with a tensor \"reconstructions\", --activations FILE; a baseline without an explainer is not made from a topic");
+        }
+        try (ActivationFile dump = ActivationFile.open(dumps.get(0))) {
+            return GivenReconstructions.of(dump.targetWidth());
         }
     }
 

@@ -14,6 +14,7 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.Threshold.Level;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.FeatureNames;
@@ -77,7 +78,7 @@ public final class ConfigCheck {
          * Returns what measuring reconstruction costs a window at most; empty where explainer or baseline are missing.
          */
         public Optional<String> encoder() {
-            if (explainer == null || baseline == null) {
+            if (explainer == null || baseline == null || explainer.isGiven()) {
                 return Optional.empty();
             }
             int rows = Math.min(settings.encodedRows(), baseline.encodedRows());
@@ -183,8 +184,8 @@ public final class ConfigCheck {
 
     private static Site site(SiteSettings settings, @Nullable AdaptationSettings adaptation, int largestWidth) {
         List<String> problems = new ArrayList<>();
-        Explainer explainer = explainer(settings, problems);
         Baseline baseline = baseline(settings, problems);
+        Explainer explainer = explainer(settings, baseline, problems);
         if (explainer != null) {
             int width = Math.max(explainer.inputWidth(), explainer.targetWidth());
             if (width > largestWidth) {
@@ -209,7 +210,11 @@ public final class ConfigCheck {
         return new Site(settings, explainer, baseline, problems);
     }
 
-    private static @Nullable Explainer explainer(SiteSettings settings, List<String> problems) {
+    private static @Nullable Explainer explainer(
+            SiteSettings settings, @Nullable Baseline baseline, List<String> problems) {
+        if (!settings.hasExplainer()) {
+            return baseline == null ? null : GivenReconstructions.of(baseline.dimension());
+        }
         if (!Files.exists(settings.explainer())) {
             problems.add("explainer: no folder " + settings.explainer());
             return null;

@@ -13,6 +13,7 @@ import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.FeatureLink;
+import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
@@ -21,6 +22,7 @@ import io.plumbline.topology.assessment.FeatureSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.wire.DType;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,6 +80,13 @@ final class SiteReader {
     SiteSettings site(String site, ConfigNode node, SwapRules swaps) {
         int before = problems.size();
         String explainer = node.required("explainer", "", "the folder of the trained explainer");
+        boolean given = explainer != null && GivenReconstructions.NAME.equals(explainer);
+        if (given && swaps.adapts()) {
+            node.problem(
+                    "explainer",
+                    explainer,
+                    "expected adaptation: {mode: observe} beside it: records bring reconstructions, and there is no decoder to refit");
+        }
         ExplainerOptions options = node.has("explainer_options")
                 ? explainerOptions(node.child("explainer_options"))
                 : ExplainerOptions.NONE;
@@ -126,7 +135,7 @@ final class SiteReader {
         }
         return new SiteSettings(
                 site,
-                reader.path(node, "explainer", explainer),
+                given ? Path.of(GivenReconstructions.NAME) : reader.path(node, "explainer", explainer),
                 options,
                 reader.path(node, "baseline", baseline),
                 rank,

@@ -55,6 +55,7 @@ public record DeadLetter(Reason reason, String message) {
         WRONG_WIDTH,
         MISSING_TARGETS,
         UNEXPECTED_TARGETS,
+        MISSING_RECONSTRUCTIONS,
         MISSING_TOKEN_IDS,
         EMPTY_BATCH,
         NON_FINITE,

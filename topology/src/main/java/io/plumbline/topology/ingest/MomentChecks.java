@@ -12,6 +12,12 @@ record MomentChecks(Limits limits) {
 
     /** Throws what the record is refused for; the widths are compared before anything is made of its numbers. */
     void check(SiteShape shape, MomentRecord moment, long timestampMs) throws Refused {
+        if (shape.given()) {
+            throw refused(
+                    Reason.UNEXPECTED_MOMENT,
+                    shape,
+                    "the site has no explainer and is measured by reconstructions beside their rows; send both");
+        }
         if (!shape.space().isPlain()) {
             throw refused(
                     Reason.UNEXPECTED_MOMENT,

@@ -77,7 +77,11 @@ public final class RecordReader {
         }
         ActivationBlob blob = (ActivationBlob) parsed;
         checkRows(shape, blob);
-        checkWidths(shape, blob);
+        if (shape.given()) {
+            checkReconstructions(shape, blob);
+        } else {
+            checkWidths(shape, blob);
+        }
         checkTokenIds(shape, blob);
         checkFinite(shape, "activations", blob.activations());
         EncodedRows targets = blob.targets();
@@ -90,7 +94,9 @@ public final class RecordReader {
         long group = name == null ? record : RowSample.requestHash(name);
         String shortName = name == null ? null : RequestTotals.shortName(name);
         RowMask.Kept<ActivationBlob> kept = shape.mask().apply(written(shape, blob));
-        return new Ingested(shape.site(), group, shortName, kept.rows(), kept.masked(), record, null, id);
+        ActivationBlob rows = kept.rows();
+        ActivationBlob summed = rows == null || !shape.given() ? rows : rows.joined();
+        return new Ingested(shape.site(), group, shortName, summed, kept.masked(), record, null, id);
     }
 
     private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {
@@ -167,6 +173,23 @@ public final class RecordReader {
                     "site %s: targets have %d columns, the explainer writes %d"
                             .formatted(shape.site(), targets.columns(), shape.targetWidth()));
         }
+    }
+
+    private static void checkReconstructions(SiteShape shape, ActivationBlob blob) throws Refused {
+        EncodedRows reconstructions = blob.reconstructions();
+        if (reconstructions == null) {
+            throw new Refused(
+                    Reason.MISSING_RECONSTRUCTIONS,
+                    "site %s: the site has no explainer, and the record no tensor \"reconstructions\" of %d columns"
+                            .formatted(shape.site(), shape.targetWidth()));
+        }
+        if (reconstructions.columns() != shape.targetWidth()) {
+            throw new Refused(
+                    Reason.WRONG_WIDTH,
+                    "site %s: reconstructions have %d columns, the baseline is of %d"
+                            .formatted(shape.site(), reconstructions.columns(), shape.targetWidth()));
+        }
+        checkFinite(shape, "reconstructions", reconstructions);
     }
 
     private static void checkTokenIds(SiteShape shape, ActivationBlob blob) throws Refused {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.explainer.DecoderSpace;
+import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.RowMask;
 
 /**
@@ -10,13 +11,32 @@ import io.plumbline.moments.RowMask;
  * @param targetWidth columns of {@code targets}; equal to {@code inputWidth} for a sparse autoencoder
  * @param transcoder whether {@code targets} must be present
  * @param space what stands between targets as they come and the rows that the decoder writes, which are summed
+ * @param given whether records bring reconstructions, which are summed beside the targets
  * @param mask takes out the rows that enter no sum
  */
 public record SiteShape(
-        String site, int inputWidth, int targetWidth, boolean transcoder, DecoderSpace space, RowMask mask) {
+        String site,
+        int inputWidth,
+        int targetWidth,
+        boolean transcoder,
+        DecoderSpace space,
+        boolean given,
+        RowMask mask) {
+
+    /** The shape of an explainer's site. */
+    public static SiteShape of(String site, Explainer explainer, RowMask mask) {
+        return new SiteShape(
+                site,
+                explainer.inputWidth(),
+                explainer.targetWidth(),
+                explainer.isTranscoder(),
+                explainer.space(),
+                explainer.isGiven(),
+                mask);
+    }
 
     /** A site whose targets are summed as they come. */
     public SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {
-        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, mask);
+        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, mask);
     }
 }

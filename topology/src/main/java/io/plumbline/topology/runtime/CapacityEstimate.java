@@ -226,12 +226,21 @@ public record CapacityEstimate(
         return of(config, sites, deployment, region(heapBytes));
     }
 
+    /** Without an explainer each row is summed with its error behind it. */
+    private static ExplainerShape shape(SiteSettings settings) throws IOException {
+        if (settings.hasExplainer()) {
+            return Explainer.shape(settings.explainer(), settings.explainerOptions());
+        }
+        int dimension = Baseline.dimension(settings.baseline());
+        return new ExplainerShape(2 * dimension, 2 * dimension, dimension, false, dimension, true);
+    }
+
     private static Optional<Site> site(
             SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
         try {
-            return Files.exists(settings.explainer())
+            return Files.exists(settings.hasExplainer() ? settings.explainer() : settings.baseline())
                     ? Optional.of(new Site(
-                            Explainer.shape(settings.explainer(), settings.explainerOptions()),
+                            shape(settings),
                             settings.rank(),
                             settings.adapts(),
                             adaptation == null ? 0 : adaptation.pooledRows(),
