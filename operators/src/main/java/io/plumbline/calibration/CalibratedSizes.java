@@ -57,7 +57,6 @@ final class CalibratedSizes {
 
     private final Baseline baseline;
     private final String statistic;
-    private final int together;
     private final int rank;
     private final List<Size> sizes = new ArrayList<>();
     private Level.@Nullable Unknown missing;
@@ -71,7 +70,6 @@ final class CalibratedSizes {
     CalibratedSizes(Baseline baseline, List<String> together, String statistic, Threshold threshold, int rank) {
         this.baseline = baseline;
         this.statistic = statistic;
-        this.together = together.size();
         this.rank = rank;
         if (baseline.samples().isEmpty()
                 && threshold.level(rank, baseline.dimension(), Threshold.Clean.NONE) instanceof Level.Unknown unknown) {

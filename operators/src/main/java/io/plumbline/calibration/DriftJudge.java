@@ -163,9 +163,10 @@ public final class DriftJudge {
         List<Reading> judged =
                 readings.stream().filter(reading -> reading.exceeded() != null).toList();
         return !judged.isEmpty()
-                && judged.stream().allMatch(reading -> !Boolean.TRUE.equals(reading.exceeded())
-                        && reading.level() instanceof Level.Known known
-                        && isOutOfReach(reading.statistic(), known.value(), window.rank()));
+                && judged.stream()
+                        .allMatch(reading -> !Boolean.TRUE.equals(reading.exceeded())
+                                && reading.level() instanceof Level.Known known
+                                && isOutOfReach(reading.statistic(), known.value(), window.rank()));
     }
 
     /** The same readings, none of which says that the window is like the baseline. */

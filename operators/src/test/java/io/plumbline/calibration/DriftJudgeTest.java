@@ -212,7 +212,8 @@ class DriftJudgeTest {
     }
 
     private static DriftJudge calibrated(double gap, double residualEnergy) {
-        Map<String, double[]> clean = Map.of("faithfulness_gap", filled(gap), "residual_energy", filled(residualEnergy));
+        Map<String, double[]> clean =
+                Map.of("faithfulness_gap", filled(gap), "residual_energy", filled(residualEnergy));
         return new DriftJudge(
                 baseline(List.of(new NullSample(RANK, 10, clean))),
                 List.of("faithfulness_gap", "residual_energy"),

@@ -82,9 +82,7 @@ final class DemoCommand implements Callable<Integer> {
         if (keepRunning) {
             out.printf(
                     "%nStill running: http://%s:%d/ and /metrics there, broker at %s   (Ctrl-C stops and cleans up)%n",
-                    result.httpAddress().getHostString(),
-                    result.httpAddress().getPort(),
-                    result.bootstrapServers());
+                    result.httpAddress().getHostString(), result.httpAddress().getPort(), result.bootstrapServers());
             out.flush();
             new CountDownLatch(1).await();
         }

@@ -57,7 +57,6 @@ import picocli.CommandLine.Spec;
         })
 final class BaselineCommand implements Callable<Integer> {
 
-
     private static final double DAY_MS = 86_400_000.0;
     private static final List<DriftPolicy> DEBOUNCES =
             List.of(DriftPolicy.immediate(), DriftPolicy.STANDARD, new DriftPolicy(3, 3));
@@ -79,7 +78,11 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
     Path out;
 
-    @Option(names = "--rank", paramLabel = "R", description = "A rank to calibrate for. May be repeated. Default: 32; below a width of 128 a quarter of it.")
+    @Option(
+            names = "--rank",
+            paramLabel = "R",
+            description =
+                    "A rank to calibrate for. May be repeated. Default: 32; below a width of 128 a quarter of it.")
     List<Integer> ranks = List.of();
 
     @Option(
@@ -174,8 +177,7 @@ final class BaselineCommand implements Callable<Integer> {
         }
         Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
         MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
-        List<Integer> defaultRanks =
-                List.of(site == null ? Options.usualRank(trained) : site.rank());
+        List<Integer> defaultRanks = List.of(site == null ? Options.usualRank(trained) : site.rank());
         BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
                 .keeping(sampleRows);
         if (windowRows.isEmpty()) {

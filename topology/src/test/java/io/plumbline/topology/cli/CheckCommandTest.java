@@ -255,8 +255,7 @@ class CheckCommandTest {
         Shell shell = baseline("--rank", WIDTH);
         assertEquals(2, shell.exitCode());
         assertTrue(
-                shell.err()
-                        .contains("--rank = %d: expected 1 to %d, less than the width".formatted(WIDTH, WIDTH - 1)),
+                shell.err().contains("--rank = %d: expected 1 to %d, less than the width".formatted(WIDTH, WIDTH - 1)),
                 shell.err());
         assertEquals(0, baseline().exitCode());
         Shell check = check("rank: %d".formatted(WIDTH), "--offline");
