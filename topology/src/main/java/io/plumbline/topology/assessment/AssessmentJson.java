@@ -95,7 +95,7 @@ final class AssessmentJson {
             super(GapAssessment.class);
         }
 
-        /** Another object, since Jackson takes the same one for a class that cannot be unwrapped. */
+        /** Returns a separate reader: Jackson ignores {@code @JsonUnwrapped} if it gets the same one. */
         @Override
         public JsonDeserializer<GapAssessment> unwrappingDeserializer(NameTransformer names) {
             return new Reader();

@@ -7,8 +7,8 @@ import io.plumbline.geometry.Value;
 import io.plumbline.topology.windows.ClosedWindow;
 
 /**
- * Says why the requests of a window have no scores where some of its rows came as moments: of these requests nobody
- * knows their sums, and scores of the others alone would be those of another window.
+ * Leaves request scores undefined when part of a window came as moments: of these requests nobody knows the sums, and
+ * scores of the others alone would be those of another window.
  */
 final class MomentRecordsRule {
 

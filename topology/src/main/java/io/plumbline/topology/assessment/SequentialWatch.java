@@ -167,8 +167,8 @@ final class SequentialWatch {
     }
 
     /**
-     * Returns those the state goes on with, else the largest size's; null where every size has more rows than the
-     * window or too few windows.
+     * Returns the clean values to compare with: those the state began with, otherwise those of the largest size that
+     * fits; null where every size has more rows than the window or too few windows.
      */
     private double @Nullable [] clean(SequentialState state, String statistic, GapAssessment geometry) {
         double[] largest = null;

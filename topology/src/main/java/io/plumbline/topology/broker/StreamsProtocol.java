@@ -42,7 +42,7 @@ final class StreamsProtocol {
         return NAME.equalsIgnoreCase(String.valueOf(properties.get(StreamsConfig.GROUP_PROTOCOL_CONFIG)));
     }
 
-    /** Returns one sentence for each property that does not do under this protocol what it says. */
+    /** Returns one sentence for each property that this protocol ignores or cannot carry out. */
     static List<String> problems(Application application, Properties properties) {
         List<String> problems = new ArrayList<>();
         if (!isUsed(properties)) {

@@ -28,7 +28,7 @@ final class Passwords {
     enum Verdict {
         RIGHT,
         WRONG,
-        /** Others are being looked at; ask again. */
+        /** Too many checks are under way: answer 429. */
         BUSY
     }
 

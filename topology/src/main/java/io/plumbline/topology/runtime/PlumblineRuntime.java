@@ -77,7 +77,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     CloseOptions.GroupMembershipOperation.LEAVE_GROUP)
             .withTimeout(CLOSE_TIMEOUT);
 
-    /** One that has a name in its group comes back under it within the session: its tasks wait, and nothing moves. */
+    /** Close option of a static member: it keeps its tasks until its session ends. */
     private static final CloseOptions BACK_SOON = CloseOptions.groupMembershipOperation(
                     CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP)
             .withTimeout(CLOSE_TIMEOUT);

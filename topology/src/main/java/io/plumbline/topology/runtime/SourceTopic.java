@@ -30,7 +30,7 @@ final class SourceTopic {
 
     private static final Logger LOG = LoggerFactory.getLogger(SourceTopic.class);
 
-    /** No answer is no objection to a commit: the looks find out within seconds. */
+    /** How long a commit waits for the check; without an answer it goes ahead, and the next look finds out. */
     private static final int COMMIT_WAITS_MS = 1_000;
 
     private final Admin admin;
@@ -125,7 +125,9 @@ final class SourceTopic {
                 .formatted(name, first, found, unread.getAsLong());
     }
 
-    /** Once another, always another: a thread that commits late must be refused when nobody answers any more, too. */
+    /**
+     * Remembers that the topic was made again, so that later commits are refused even when the broker does not answer.
+     */
     private synchronized void compare(Uuid found) {
         Uuid first = id;
         if (first == null) {
@@ -164,7 +166,7 @@ final class SourceTopic {
         }
     }
 
-    /** Not one of Kafka's own, after which another thread would go on. */
+    /** Thrown when the topic was made again; stops the application instead of replacing the thread. */
     static final class RemadeException extends KafkaException {
 
         private static final long serialVersionUID = 1L;

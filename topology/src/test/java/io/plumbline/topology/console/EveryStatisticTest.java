@@ -20,6 +20,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,6 +136,30 @@ class EveryStatisticTest {
                 ? "| `%s` | gauge | `site` | %s |".formatted(series.metric(), statistic.help())
                 : "| `%s` | gauge | `".formatted(series.metric());
         assertTrue(table.contains(row), () -> "docs/operate/metrics.md: expected a row that begins\n" + row);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theOutputOnThePageAboutFilesHasItIfItMeasuresDrift(Statistic statistic) throws IOException {
+        String page = Files.readString(Repository.path("docs", "operate", "files.md"));
+        assertTrue(
+                !statistic.measuresDrift() || page.lines().anyMatch(line -> line.startsWith(statistic.label() + " ")),
+                () -> "docs/operate/files.md: the output of `plumbline assess` there has no line " + statistic.label());
+    }
+
+    @Test
+    void thePageAboutStatisticsHasThoseThatMeasureDriftAndNoOthers() throws IOException {
+        String page = Files.readString(Repository.path("docs", "concepts", "statistics.md"));
+        String table = page.split("\\| statistic \\|", 2)[1].split("\n\n", 2)[0];
+        Set<String> rows = new TreeSet<>();
+        Pattern.compile("(?m)^\\| `(\\w+)` \\|").matcher(table).results().forEach(row -> rows.add(row.group(1)));
+        Set<String> drift = new TreeSet<>();
+        for (Statistic statistic : Statistic.values()) {
+            if (statistic.measuresDrift()) {
+                drift.add(statistic.label());
+            }
+        }
+        assertEquals(drift, rows);
     }
 
     /** A window in which every statistic has a value of its own. */
