@@ -18,9 +18,9 @@ final class DeadLetterOptions {
     @Option(
             names = "--dead-letters",
             arity = "0..1",
-            fallbackValue = "dead-letters",
             paramLabel = "TOPIC",
-            description = "Replay the letters of this topic. Default, without a name: dead-letters.")
+            description = "Replay the letters of this topic. Without a name: what the configuration file calls it,"
+                    + " otherwise dead-letters.")
     @Nullable
     String topic;
 

@@ -37,7 +37,7 @@ final class DeadLetterReplay {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String LARGEST_REQUEST = Integer.toString(32 << 20);
 
-    private final Map<String, String> kafka;
+    private final Cluster cluster;
     private final DeadLetterOptions options;
     private final DeadLetterOptions.Selection selection;
     private final String letters;
@@ -50,27 +50,25 @@ final class DeadLetterReplay {
     private final Map<String, Integer> partitions = new HashMap<>();
 
     /**
-     * @param kafka client properties
      * @param letters the dead-letter topic
      * @param otherTopic where to send instead of the original topic
      * @throws UsageException when the broker or the topic is not there
      */
     DeadLetterReplay(
-            Map<String, String> kafka,
+            Cluster cluster,
             DeadLetterOptions options,
             DeadLetterOptions.Selection selection,
             String letters,
             @Nullable String otherTopic) {
-        this.kafka = kafka;
+        this.cluster = cluster;
         this.options = options;
         this.selection = selection;
         this.letters = letters;
         this.otherTopic = otherTopic;
-        topics = Brokers.topics(kafka);
+        topics = Brokers.topics(cluster.admin());
         for (String topic : otherTopic == null ? List.of(letters) : List.of(letters, otherTopic)) {
             if (!topics.contains(topic)) {
-                throw new UsageException(
-                        "topic %s does not exist at %s".formatted(topic, kafka.get("bootstrap.servers")));
+                throw new UsageException("topic %s does not exist at %s".formatted(topic, cluster.bootstrapServers()));
             }
         }
     }
@@ -247,7 +245,7 @@ final class DeadLetterReplay {
     }
 
     private KafkaConsumer<byte[], byte[]> consumer() {
-        Map<String, Object> properties = new TreeMap<>(kafka);
+        Map<String, Object> properties = new TreeMap<>(cluster.consumer());
         properties.put("group.id", options.group);
         properties.put("enable.auto.commit", "false");
         properties.put("isolation.level", "read_committed");
@@ -258,7 +256,7 @@ final class DeadLetterReplay {
 
     private Producer<byte[], byte[]> producer() {
         Map<String, Object> properties = new TreeMap<>(Map.of("max.request.size", LARGEST_REQUEST));
-        properties.putAll(kafka);
+        properties.putAll(cluster.producer());
         properties.put("acks", "all");
         properties.put("enable.idempotence", "true");
         properties.put("transactional.id", "%s-%s".formatted(options.group, letters));

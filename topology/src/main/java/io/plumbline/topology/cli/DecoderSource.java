@@ -1,39 +1,32 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.emission.DecoderSubscription;
-import java.util.Map;
+import java.io.IOException;
 import java.util.Properties;
-import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Where the topic of decoders is. */
 final class DecoderSource {
 
-    @Option(
-            names = "--bootstrap-servers",
-            required = true,
-            paramLabel = "HOST:PORT",
-            description = "Where the Kafka cluster is.")
-    String bootstrapServers;
+    @Mixin
+    ClusterOptions options;
 
-    @Option(names = "--topic", defaultValue = "decoders", description = "Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--topic",
+            paramLabel = "TOPIC",
+            description = "Default: what the configuration file calls it, otherwise decoders.")
+    @Nullable
     String topic;
 
-    @Option(
-            names = "--kafka-property",
-            paramLabel = "KEY=VALUE",
-            description = "A property for the consumer, such as security.protocol=SSL. May be repeated.")
-    Map<String, String> kafkaProperties = new TreeMap<>();
-
     /** Reads the topic; what is found is handed to the calling thread in order. */
-    DecoderReading read(DecoderSubscription subscription) {
-        Map<String, String> properties = new TreeMap<>(kafkaProperties);
-        properties.put("bootstrap.servers", bootstrapServers);
-        if (!Brokers.topics(properties).contains(topic)) {
-            throw new UsageException("topic %s does not exist at %s".formatted(topic, bootstrapServers));
-        }
+    DecoderReading read(DecoderSubscription subscription) throws IOException {
+        Cluster cluster = options.cluster();
+        String decoders = topic == null ? cluster.topics().decoders() : topic;
+        cluster.require(decoders);
         Properties client = new Properties();
-        client.putAll(properties);
-        return new DecoderReading(client, topic, subscription);
+        client.putAll(cluster.consumer());
+        return new DecoderReading(client, decoders, subscription);
     }
 }

@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Example:",
-            "  plumbline decoders list --bootstrap-servers localhost:9092",
-            "  plumbline decoders approve --bootstrap-servers localhost:9092 --site encoder.layer.2 --candidate 3",
+            "  plumbline decoders list --config plumbline.yaml",
+            "  plumbline decoders approve --config plumbline.yaml --site encoder.layer.2 --candidate 3",
             "  plumbline decoders follow --help"
         },
         subcommands = {

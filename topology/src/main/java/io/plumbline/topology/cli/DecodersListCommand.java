@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.cli.DecoderReading.Found;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscription;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.Locale;
@@ -26,7 +27,12 @@ import picocli.CommandLine.Spec;
             "Shows the decoder in service of every site, whether it is pinned, and the candidate that waits for approval.",
             ""
         },
-        footer = {"", "Example:", "  plumbline decoders list --bootstrap-servers localhost:9092"})
+        footer = {
+            "",
+            "Example:",
+            "  plumbline decoders list --config plumbline.yaml",
+            "  plumbline decoders list --bootstrap-servers localhost:9092"
+        })
 final class DecodersListCommand implements Callable<Integer> {
 
     private static final String ROW = "%-24s  %7s  %-9s  %-12s  %-19s  %-34s  %s%n";
@@ -39,7 +45,7 @@ final class DecodersListCommand implements Callable<Integer> {
     CommandSpec spec;
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
         Map<String, DecoderManifest> serving = new TreeMap<>();
         Map<String, DecoderManifest> candidates = new TreeMap<>();
         Map<String, SwapState> states = new TreeMap<>();

@@ -23,6 +23,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -47,8 +48,8 @@ import picocli.CommandLine.Spec;
             "Event times long past are subject to the topic's retention: set retention.ms=-1 on it first.",
             "",
             "Example, what was refused because a site was not configured: look first, then send:",
-            "  plumbline replay --dead-letters --reason unknown_site --bootstrap-servers localhost:9092 --dry-run",
-            "  plumbline replay --dead-letters --reason unknown_site --bootstrap-servers localhost:9092",
+            "  plumbline replay --dead-letters --reason unknown_site --config plumbline.yaml --dry-run",
+            "  plumbline replay --dead-letters --reason unknown_site --config plumbline.yaml",
             "Dead letters keep key, value, headers, partition and event time. Rows whose window has closed meanwhile are",
             "counted as late, not added. A run may be interrupted and repeated: nothing is sent twice."
         })
@@ -67,17 +68,15 @@ final class ReplayCommand implements Callable<Integer> {
     @Nullable
     DeadLetterOptions letters;
 
-    @Option(
-            names = "--bootstrap-servers",
-            required = true,
-            paramLabel = "HOST:PORT",
-            description = "Where the Kafka cluster is.")
-    String bootstrapServers;
+    @Mixin
+    ClusterOptions options;
 
     @Option(
             names = "--topic",
             paramLabel = "TOPIC",
-            description = "Where to send. Default: activations; for dead letters, where each came from.")
+            description =
+                    "Where to send. Default: what the configuration file calls the topic of activations, otherwise"
+                            + " activations; for dead letters, where each came from.")
     @Nullable
     String topic;
 
@@ -110,12 +109,6 @@ final class ReplayCommand implements Callable<Integer> {
     @Nullable
     String eventTimeStep;
 
-    @Option(
-            names = "--kafka-property",
-            paramLabel = "KEY=VALUE",
-            description = "A property for the Kafka clients, such as security.protocol=SSL. May be repeated.")
-    Map<String, String> kafkaProperties = new TreeMap<>();
-
     @Spec
     CommandSpec spec;
 
@@ -142,23 +135,23 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        String deadLetters = letters == null ? null : letters.topic;
-        if ((deadLetters == null) == activations.isEmpty()) {
+        String named = letters == null ? null : letters.topic;
+        if ((named == null) == activations.isEmpty()) {
             throw new UsageException("expected either --activations FILE... or --dead-letters");
         }
-        return deadLetters == null ? replayDumps() : replayLetters(deadLetters);
+        return named == null ? replayDumps() : replayLetters(named);
     }
 
-    private Integer replayLetters(String deadLetters) {
+    private Integer replayLetters(String named) throws IOException {
         if (rate != null || start != null || eventTimeStep != null || createTopic != null) {
             throw new UsageException(
                     "--rate, --start, --event-time-step and --create-topic are for --activations; dead letters keep their times");
         }
         DeadLetterOptions chosen = Objects.requireNonNull(letters, "given");
-        Map<String, String> properties = new TreeMap<>(kafkaProperties);
-        properties.put("bootstrap.servers", bootstrapServers);
+        Cluster cluster = options.cluster();
+        String deadLetters = named.isEmpty() ? cluster.topics().deadLetters() : named;
         PrintWriter out = spec.commandLine().getOut();
-        ReplayTally tally = new DeadLetterReplay(properties, chosen, chosen.selection(sites), deadLetters, topic).run();
+        ReplayTally tally = new DeadLetterReplay(cluster, chosen, chosen.selection(sites), deadLetters, topic).run();
         tally.print(out, spec.commandLine().getErr(), chosen.dryRun ? "to send" : "sent");
         out.println("%s %,d letters of %s".formatted(chosen.dryRun ? "would send" : "sent", tally.sent(), deadLetters));
         if (tally.sent() > 0) {
@@ -182,17 +175,15 @@ final class ReplayCommand implements Callable<Integer> {
         }
         EventTimes times = eventTimes();
         try (ActivationStream stream = ActivationStream.open(activations)) {
-            String target = topic == null ? "activations" : topic;
-            requireTopic(target);
+            Cluster cluster = options.cluster();
+            String target = topic == null ? cluster.topics().activations() : topic;
+            requireTopic(cluster, target);
             if (times.step() != null) {
                 EventTimeTraps.refuse(
-                        target,
-                        Brokers.settings(producerProperties(), target),
-                        times.firstMs(),
-                        System.currentTimeMillis());
+                        target, Brokers.settings(cluster.admin(), target), times.firstMs(), System.currentTimeMillis());
             }
             long begun = System.nanoTime();
-            Sent sent = send(stream, target, times, begun);
+            Sent sent = send(stream, cluster, target, times, begun);
             double seconds = (System.nanoTime() - begun) / 1e9;
             spec.commandLine()
                     .getOut()
@@ -223,29 +214,23 @@ final class ReplayCommand implements Callable<Integer> {
                 step);
     }
 
-    private void requireTopic(String target) {
-        Map<String, String> properties = producerProperties();
-        if (Brokers.topics(properties).contains(target)) {
+    private void requireTopic(Cluster cluster, String target) {
+        if (Brokers.topics(cluster.admin()).contains(target)) {
             return;
         }
         if (createTopic == null) {
             throw new UsageException("topic %s does not exist at %s; create it, or add --create-topic PARTITIONS"
-                    .formatted(target, bootstrapServers));
+                    .formatted(target, cluster.bootstrapServers()));
         }
-        Brokers.createTopic(properties, target, createTopic);
+        Brokers.createTopic(cluster.admin(), target, createTopic);
     }
 
-    private Map<String, String> producerProperties() {
-        Map<String, String> properties = new TreeMap<>(kafkaProperties);
-        properties.put("bootstrap.servers", bootstrapServers);
+    private Sent send(ActivationStream stream, Cluster cluster, String target, EventTimes times, long begun)
+            throws IOException {
+        Sent sent = new Sent();
+        Map<String, Object> properties = new TreeMap<>(cluster.producer());
         properties.put("acks", "all");
         properties.put("enable.idempotence", "true");
-        return properties;
-    }
-
-    private Sent send(ActivationStream stream, String target, EventTimes times, long begun) throws IOException {
-        Sent sent = new Sent();
-        Map<String, Object> properties = new TreeMap<>(producerProperties());
         try (Producer<byte[], byte[]> producer =
                         new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
                 Progress progress = Progress.of("sending", stream.rows())) {

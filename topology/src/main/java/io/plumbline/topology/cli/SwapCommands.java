@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
+import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -30,8 +31,8 @@ final class SwapCommands {
             footer = {
                 "",
                 "Example:",
-                "  plumbline decoders list --bootstrap-servers localhost:9092",
-                "  plumbline decoders approve --bootstrap-servers localhost:9092 --site encoder.layer.2 --candidate 3",
+                "  plumbline decoders list --config plumbline.yaml",
+                "  plumbline decoders approve --config plumbline.yaml --site encoder.layer.2 --candidate 3",
                 "",
                 "Exit codes: 0 in service, 2 not carried out, 3 no answer."
             })
@@ -52,7 +53,7 @@ final class SwapCommands {
         CommandSpec spec;
 
         @Override
-        public Integer call() {
+        public Integer call() throws IOException {
             if (candidate < 1) {
                 throw new UsageException("--candidate = %d: expected 1 or more".formatted(candidate));
             }
@@ -102,7 +103,7 @@ final class SwapCommands {
         CommandSpec spec;
 
         @Override
-        public Integer call() {
+        public Integer call() throws IOException {
             return order.send(Verb.PIN, version(), spec.commandLine().getOut());
         }
 
@@ -141,7 +142,7 @@ final class SwapCommands {
         CommandSpec spec;
 
         @Override
-        public Integer call() {
+        public Integer call() throws IOException {
             return order.send(Verb.UNPIN, 0, spec.commandLine().getOut());
         }
     }
@@ -171,7 +172,7 @@ final class SwapCommands {
         CommandSpec spec;
 
         @Override
-        public Integer call() {
+        public Integer call() throws IOException {
             return order.send(Verb.ROLL_BACK, 0, spec.commandLine().getOut());
         }
     }

@@ -6,14 +6,12 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.DurationText;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Properties;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -27,6 +25,7 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -36,35 +35,27 @@ final class SwapOrder {
 
     private static final Duration POLL = Duration.ofMillis(250);
 
-    @Option(
-            names = "--bootstrap-servers",
-            required = true,
-            paramLabel = "HOST:PORT",
-            description = "Where the Kafka cluster is.")
-    String bootstrapServers;
+    @Mixin
+    ClusterOptions options;
 
     @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")
     String site;
 
     @Option(
             names = "--requests-topic",
-            defaultValue = "adaptation-requests",
             paramLabel = "TOPIC",
-            description = "The topic the adapter reads. Default: ${DEFAULT-VALUE}.")
-    String requests;
+            description = "The topic the adapter reads. Default: what the configuration file calls it, otherwise"
+                    + " adaptation-requests.")
+    @Nullable
+    String requestsTopic;
 
     @Option(
             names = "--reports-topic",
-            defaultValue = "adaptation-reports",
             paramLabel = "TOPIC",
-            description = "The topic it answers on. Default: ${DEFAULT-VALUE}.")
-    String reports;
-
-    @Option(
-            names = "--kafka-property",
-            paramLabel = "KEY=VALUE",
-            description = "A property for the clients, such as security.protocol=SSL. May be repeated.")
-    Map<String, String> kafkaProperties = new TreeMap<>();
+            description = "The topic it answers on. Default: what the configuration file calls it, otherwise"
+                    + " adaptation-reports.")
+    @Nullable
+    String reportsTopic;
 
     @Option(
             names = "--by",
@@ -86,7 +77,7 @@ final class SwapOrder {
      * @param version see {@link AdaptationMessage.Command}
      * @throws UsageException when the adapter does not carry it out, saying what to write instead
      */
-    int send(Verb verb, long version, PrintWriter out) {
+    int send(Verb verb, long version, PrintWriter out) throws IOException {
         Duration patience = patience();
         AdaptationMessage.Command command;
         try {
@@ -95,15 +86,12 @@ final class SwapOrder {
         } catch (IllegalArgumentException e) {
             throw new UsageException("--by: " + e.getMessage());
         }
-        Map<String, String> properties = new TreeMap<>(kafkaProperties);
-        properties.put("bootstrap.servers", bootstrapServers);
-        Set<String> topics = Brokers.topics(properties);
-        for (String topic : List.of(requests, reports)) {
-            if (!topics.contains(topic)) {
-                throw new UsageException("topic %s does not exist at %s".formatted(topic, bootstrapServers));
-            }
-        }
-        AdaptationReport report = ask(command, properties, patience);
+        Cluster cluster = options.cluster();
+        String requests = requestsTopic == null ? cluster.topics().adaptationRequests() : requestsTopic;
+        String reports = reportsTopic == null ? cluster.topics().adaptationReports() : reportsTopic;
+        cluster.require(requests);
+        cluster.require(reports);
+        AdaptationReport report = ask(command, cluster, requests, reports, patience);
         if (report == null) {
             throw new IllegalStateException(
                     "no adapter answered within %s; the command stays on the topic %s and is carried out by the next that runs: look with `plumbline decoders list` before you repeat it"
@@ -128,9 +116,9 @@ final class SwapOrder {
 
     /** Listens before it speaks, so that no answer is missed; null where none came. */
     private @Nullable AdaptationReport ask(
-            AdaptationMessage.Command command, Map<String, String> properties, Duration patience) {
+            AdaptationMessage.Command command, Cluster cluster, String requests, String reports, Duration patience) {
         Properties consumerProperties = new Properties();
-        consumerProperties.putAll(properties);
+        consumerProperties.putAll(cluster.consumer());
         consumerProperties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         consumerProperties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
         consumerProperties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
@@ -142,7 +130,7 @@ final class SwapOrder {
             consumer.assign(partitions);
             consumer.seekToEnd(partitions);
             partitions.forEach(consumer::position); // seeking is lazy
-            write(command, properties);
+            write(command, cluster, requests);
             long deadline = System.nanoTime() + patience.toNanos();
             while (System.nanoTime() < deadline) {
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
@@ -156,9 +144,9 @@ final class SwapOrder {
         }
     }
 
-    private void write(AdaptationMessage.Command command, Map<String, String> properties) {
+    private void write(AdaptationMessage.Command command, Cluster cluster, String requests) {
         Properties producerProperties = new Properties();
-        producerProperties.putAll(properties);
+        producerProperties.putAll(cluster.producer());
         producerProperties.put(ProducerConfig.ACKS_CONFIG, "all");
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(producerProperties, new ByteArraySerializer(), new ByteArraySerializer())) {

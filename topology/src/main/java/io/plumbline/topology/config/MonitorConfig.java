@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -174,6 +175,11 @@ public record MonitorConfig(
     /** Kafka properties of the subscriber of decoders, {@code consumer.} taken off. */
     public Map<String, String> subscriberProperties() {
         return KafkaProperties.ofPlainClient(kafka, StreamsConfig.CONSUMER_PREFIX, ConsumerConfig.configNames());
+    }
+
+    /** Kafka properties of a writer outside Kafka Streams, {@code producer.} taken off. */
+    public Map<String, String> producerProperties() {
+        return KafkaProperties.ofPlainClient(kafka, StreamsConfig.PRODUCER_PREFIX, ProducerConfig.configNames());
     }
 
     /** A message of a client with every secret in it blotted out. */

@@ -120,6 +120,10 @@ class TopicsIT {
                 String.valueOf(refused.getMessage())
                         .startsWith("topic \"grown-monitor-panes-changelog\" has 1 partitions, expected 3: "),
                 refused.getMessage());
+        assertTrue(
+                String.valueOf(refused.getMessage())
+                        .endsWith("kafka-topics.sh --delete --topic grown-monitor-panes-changelog"),
+                refused.getMessage());
     }
 
     /** What the page about limits says: the broker's own limit is on the batch as it came, unless it unpacks it. */

@@ -85,7 +85,15 @@ class DeadLetterReplayIT {
             assertTrue(stumbled.err().contains("were not sent"), stumbled.err());
             Shell rest = replay("--reason", "unknown_site", "--site", FORGOTTEN);
             assertEquals(0, rest.exitCode(), rest.err());
-            Shell again = replay("--reason", "unknown_site", "--site", FORGOTTEN);
+            Shell again = Shell.run(
+                    "replay",
+                    "--dead-letters",
+                    "--config",
+                    folder.resolve("site").resolve(WatchedFolder.FILE),
+                    "--reason",
+                    "unknown_site",
+                    "--site",
+                    FORGOTTEN);
             assertTrue(again.out().contains("sent 0 letters"), again.out());
             Shell everythingElse = replay();
             assertTrue(everythingElse.out().contains("sent 2 letters"), everythingElse.out());

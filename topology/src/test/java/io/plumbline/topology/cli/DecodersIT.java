@@ -77,6 +77,30 @@ class DecodersIT {
     }
 
     @Test
+    void aConfigurationFileSaysWhereTheClusterIsAndWhatTheTopicIsCalled() throws Exception {
+        Path file = folder.resolve("plumbline.yaml");
+        String yaml = """
+                application_id: listing
+                kafka: {bootstrap.servers: "%s"}
+                topics: {decoders: %s}
+                window: {size: 60s}
+                sites:
+                  layer.2: {explainer: sae, baseline: b, rank: 2, threshold: {quantile: 0.9}}
+                """;
+        Files.writeString(file, yaml.formatted(broker.bootstrapServers(), "decoders"));
+        Shell listed = Shell.run("decoders", "list", "--config", file);
+        assertEquals(0, listed.exitCode(), listed.err());
+        assertTrue(listed.out().matches("(?s).*layer\\.2 +2 .*"), listed.out());
+
+        Files.writeString(file, yaml.formatted(broker.bootstrapServers(), "renamed"));
+        Shell renamed = Shell.run("decoders", "list", "--config", file);
+        assertEquals(2, renamed.exitCode());
+        assertTrue(renamed.err().contains("topic renamed does not exist"), renamed.err());
+        Shell named = Shell.run("decoders", "list", "--config", file, "--topic", "decoders");
+        assertEquals(0, named.exitCode(), named.err());
+    }
+
+    @Test
     void fetchWritesTheNewestDecoderBesideTheUntouchedEncoder() throws Exception {
         Path out = folder.resolve("fetched");
         Shell shell = site("fetch", "layer.2", out);

@@ -157,7 +157,7 @@ class SecuredPipelineIT {
             assertEquals(1, decoder.version());
             Shell pinned = asOperator("pin", "--site", WatchedFolder.SITE);
             assertEquals(0, pinned.exitCode(), pinned.err());
-            Shell listed = asOperator("list");
+            Shell listed = Shell.run("decoders", "list", "--config", config("operator"));
             assertTrue(listed.out().matches("(?s).*layer\\.a +1 +adapted .* pinned .*"), listed.out() + listed.err());
             awaitPast(monitor, "complete");
             assertNull(monitor.awaitFailure(0, TimeUnit.SECONDS));
@@ -170,6 +170,7 @@ class SecuredPipelineIT {
         assertEquals(Set.of(), made, "topics that `plumbline topics --create` does not know of");
     }
 
+    /** By properties; the other form, a file, is that of the list. */
     private static Shell asOperator(String command, String... more) {
         List<Object> words =
                 new ArrayList<>(List.of("decoders", command, "--bootstrap-servers", broker.bootstrapServers()));
