@@ -63,7 +63,7 @@ public final class BaselineBuilder {
         int dimension = explainer.targetWidth();
         this.whole = new RequestSums(dimension);
         this.grouping = new GroupingSums(dimension);
-        this.activity = explainer.isGiven() ? null : FeatureActivityAccumulator.of(explainer.features());
+        this.activity = explainer.hasCodes() ? FeatureActivityAccumulator.of(explainer.features()) : null;
         this.rules = rules;
         for (int rank : ranks) {
             if (rank < 1 || rank > dimension) {

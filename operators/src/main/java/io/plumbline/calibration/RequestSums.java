@@ -97,7 +97,9 @@ final class RequestSums {
         }
         SparseCodes codes = explainer.encoder().encode(activations);
         activity.addRows(codes);
-        return explainer.decoder().reconstruct(codes);
+        return explainer.isGiven()
+                ? explainer.reconstruct(activations)
+                : explainer.decoder().reconstruct(codes);
     }
 
     void merge(RequestSums other) {

@@ -23,7 +23,7 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
     private static final String TRANSCODER = "transcoder";
 
     public Explainer {
-        if (encoder.features() != decoder.features()) {
+        if (encoder.features() != decoder.features() && !architecture.equals(GivenReconstructions.ARCHITECTURE)) {
             throw new IllegalArgumentException(
                     "the encoder has %d features, the decoder %d".formatted(encoder.features(), decoder.features()));
         }
@@ -91,9 +91,17 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
         return architecture.equals(GivenReconstructions.ARCHITECTURE);
     }
 
+    /** Whether the encoder gives codes of features: not so where records bring reconstructions alone. */
+    public boolean hasCodes() {
+        return !isGiven() || inputWidth() > targetWidth();
+    }
+
     /** Returns what the explainer makes of rows that its encoder reads. */
     public Matrix reconstruct(Matrix activations) {
-        return isGiven() ? activations : decoder.reconstruct(encoder.encode(activations));
+        if (!isGiven()) {
+            return decoder.reconstruct(encoder.encode(activations));
+        }
+        return activations.columns() == targetWidth() ? activations : activations.leadingColumns(targetWidth());
     }
 
     public int inputWidth() {
@@ -105,7 +113,7 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
     }
 
     public int features() {
-        return decoder.features();
+        return encoder.features();
     }
 
     /**

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * k        whole number      Qwen Scope: how many features are active, from the name of the repository (L0_50 is 50)
  * kind     sae, transcoder   Gemma Scope 1: nothing in params.npz says which it is
  * layer    whole number      sets of transcoders with a file for each layer
+ * features whole number      none: how many features the codes are of that come with reconstructions
  * norm     positive number   Llama Scope R1-Distill, expected_average_only_in: the factor on rows
  * </pre>
  *
@@ -30,8 +31,9 @@ public record ExplainerOptions(Map<String, String> values) {
     static final String KIND = "kind";
     static final String LAYER = "layer";
     static final String NORM = "norm";
+    static final String FEATURES = "features";
 
-    private static final Set<String> NAMES = new TreeSet<>(Set.of(K, KIND, LAYER, NORM));
+    private static final Set<String> NAMES = new TreeSet<>(Set.of(K, KIND, LAYER, NORM, FEATURES));
 
     /**
      * Checks names and values.
@@ -72,6 +74,11 @@ public record ExplainerOptions(Map<String, String> values) {
     @Nullable
     Integer k() {
         return whole(K);
+    }
+
+    @Nullable
+    Integer features() {
+        return whole(FEATURES);
     }
 
     @Nullable
@@ -117,6 +124,7 @@ public record ExplainerOptions(Map<String, String> values) {
         boolean sound =
                 switch (name) {
                     case K -> value.matches("[1-9][0-9]{0,8}");
+                    case FEATURES -> value.matches("[1-9][0-9]{0,6}");
                     case LAYER -> value.matches("0|[1-9][0-9]{0,3}");
                     case KIND -> value.equals("sae") || value.equals("transcoder");
                     case NORM -> isPositive(value);
@@ -131,6 +139,7 @@ public record ExplainerOptions(Map<String, String> values) {
                             value,
                             switch (name) {
                                 case K -> "a whole number from 1 on";
+                                case FEATURES -> "a whole number from 1 to 9999999";
                                 case LAYER -> "a whole number from 0 on";
                                 case KIND -> "sae or transcoder";
                                 default -> "a positive number";

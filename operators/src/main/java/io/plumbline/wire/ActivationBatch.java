@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * activations     [n, d_in]    F64 F32 F16 BF16       what the encoder reads; also accepted as hidden_states
  * targets         [n, d_out]   F64 F32 F16 BF16       transcoders only: what the decoder should say
  * reconstructions as what is reconstructed           sites without an explainer only, see below
+ * code_indices    [n, m]       I64 I32                optional beside reconstructions, see GivenCodes
+ * code_values     [n, m]       F64 F32 F16 BF16       the same
  * token_ids       [n]          I64 I32                optional, for masking special tokens
  * </pre>
  *

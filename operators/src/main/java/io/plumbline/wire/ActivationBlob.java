@@ -24,16 +24,19 @@ public final class ActivationBlob implements ActivationRecord {
     private final EncodedRows activations;
     private final @Nullable EncodedRows targets;
     private final @Nullable EncodedRows reconstructions;
+    private final @Nullable GivenCodes codes;
     private final long @Nullable [] tokenIds;
 
     private ActivationBlob(
             EncodedRows activations,
             @Nullable EncodedRows targets,
             @Nullable EncodedRows reconstructions,
+            @Nullable GivenCodes codes,
             long @Nullable [] tokenIds) {
         this.activations = activations;
         this.targets = targets;
         this.reconstructions = reconstructions;
+        this.codes = codes;
         this.tokenIds = tokenIds;
     }
 
@@ -58,6 +61,7 @@ public final class ActivationBlob implements ActivationRecord {
                 EncodedRows.of(tensors.activations()),
                 targets == null ? null : EncodedRows.of(targets),
                 reconstructions == null ? null : EncodedRows.of(reconstructions),
+                tensors.codes(),
                 tokenIds == null ? null : tokenIds.toLongs());
     }
 
@@ -92,6 +96,7 @@ public final class ActivationBlob implements ActivationRecord {
                 activations.keep(rows),
                 targets == null ? null : targets.keep(rows),
                 reconstructions == null ? null : reconstructions.keep(rows),
+                codes == null ? null : codes.keep(rows),
                 tokenIds == null ? null : ActivationBatch.select(tokenIds, rows));
     }
 
@@ -104,7 +109,8 @@ public final class ActivationBlob implements ActivationRecord {
         if (rows.rows() != rows()) {
             throw new IllegalArgumentException("%d targets for %d rows".formatted(rows.rows(), rows()));
         }
-        return new ActivationBlob(activations, floats(ActivationTensors.TARGETS, rows), reconstructions, tokenIds);
+        return new ActivationBlob(
+                activations, floats(ActivationTensors.TARGETS, rows), reconstructions, codes, tokenIds);
     }
 
     /** What a producer's own explainer made of the target rows; null where it sent nothing of it. */
@@ -112,8 +118,19 @@ public final class ActivationBlob implements ActivationRecord {
         return reconstructions;
     }
 
-    /** Returns this record with each target row and its error {@code y - yhat} behind it, as float32 activations. */
-    public ActivationBlob joined() {
+    /** Whether the producer sent codes beside its reconstructions. */
+    public boolean hasCodes() {
+        return codes != null;
+    }
+
+    /**
+     * Returns this record with each target row and its error {@code y - yhat} behind it, as float32: as activations, or
+     * where codes are asked for as targets, and as activations with the codes behind both.
+     *
+     * @param features of the codes; 0: none
+     * @throws ActivationBatchException where a code is none of a feature
+     */
+    public ActivationBlob joined(int features) {
         EncodedRows given = Objects.requireNonNull(reconstructions, "no reconstructions");
         EncodedRows reproduced = targetRows();
         int width = reproduced.columns();
@@ -124,7 +141,25 @@ public final class ActivationBlob implements ActivationRecord {
                 rows.set(row, width + j, reproduced.value(row, j) - given.value(row, j));
             }
         }
-        return new ActivationBlob(floats(ActivationTensors.ACTIVATIONS, rows), null, null, tokenIds);
+        return features == 0
+                ? new ActivationBlob(floats(ActivationTensors.ACTIVATIONS, rows), null, null, null, tokenIds)
+                : new ActivationBlob(
+                        floats(ActivationTensors.ACTIVATIONS, withCodes(rows, features)),
+                        floats(ActivationTensors.TARGETS, rows),
+                        null,
+                        null,
+                        tokenIds);
+    }
+
+    private Matrix withCodes(Matrix rows, int features) {
+        GivenCodes given = Objects.requireNonNull(codes, "no codes");
+        int width = rows.columns() + GivenCodes.WIDTH;
+        Matrix wider = Matrix.zeros(rows.rows(), width);
+        for (int row = 0; row < rows.rows(); row++) {
+            System.arraycopy(rows.values(), row * rows.columns(), wider.values(), row * width, rows.columns());
+            given.copy(row, features, wider.values(), row * width + rows.columns());
+        }
+        return wider;
     }
 
     private static EncodedRows floats(String name, Matrix rows) {

@@ -82,6 +82,10 @@ public final class ActivationFile implements Closeable {
         return tensors.reconstructions() != null;
     }
 
+    public boolean hasCodes() {
+        return tensors.codes() != null;
+    }
+
     public boolean hasTokenIds() {
         return tensors.tokenIds() != null;
     }
@@ -90,9 +94,13 @@ public final class ActivationFile implements Closeable {
         return tensors.rows(offsets[index], offsets[index + 1]);
     }
 
-    /** One request with its reconstructions as activations, and the rows they are of as targets. */
-    public ActivationBatch given(int index) {
-        return tensors.given(offsets[index], offsets[index + 1]);
+    /**
+     * One request with its reconstructions as activations, and the rows they are of as targets.
+     *
+     * @param features of the codes behind each reconstruction, see {@link GivenCodes}; 0: none
+     */
+    public ActivationBatch given(int index, int features) {
+        return tensors.given(offsets[index], offsets[index + 1], features);
     }
 
     /** One request as the blob of one Kafka record, in the file's own element types: no value is rounded. */
@@ -106,6 +114,10 @@ public final class ActivationFile implements Closeable {
         }
         if (tensors.reconstructions() != null) {
             addRows(record, ActivationTensors.RECONSTRUCTIONS, tensors.reconstructions(), from, to);
+        }
+        if (tensors.codes() != null) {
+            addRows(record, GivenCodes.INDICES, file.tensor(GivenCodes.INDICES), from, to);
+            addRows(record, GivenCodes.VALUES, file.tensor(GivenCodes.VALUES), from, to);
         }
         if (tensors.tokenIds() != null) {
             addRows(record, ActivationTensors.TOKEN_IDS, tensors.tokenIds(), from, to);

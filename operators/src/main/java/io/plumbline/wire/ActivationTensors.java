@@ -1,5 +1,6 @@
 package io.plumbline.wire;
 
+import io.plumbline.linalg.Matrix;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +10,7 @@ record ActivationTensors(
         Tensor activations,
         @Nullable Tensor targets,
         @Nullable Tensor reconstructions,
+        @Nullable GivenCodes codes,
         @Nullable Tensor tokenIds) {
 
     static final String ACTIVATIONS = "activations";
@@ -34,7 +36,8 @@ record ActivationTensors(
         if (tokenIds != null) {
             requireIds(tokenIds, rows);
         }
-        return new ActivationTensors(activations, targets, given, tokenIds);
+        return new ActivationTensors(
+                activations, targets, given, given == null ? null : GivenCodes.of(blob, rows), tokenIds);
     }
 
     int rowCount() {
@@ -48,13 +51,30 @@ record ActivationTensors(
                 tokenIds == null ? null : tokenIds.longs(from, to));
     }
 
-    /** Reconstructions in the place of activations, and what they are of as targets. */
-    ActivationBatch given(int from, int to) {
+    /**
+     * Reconstructions in the place of activations, and what they are of as targets.
+     *
+     * @param features of the codes behind each reconstruction; 0: none
+     */
+    ActivationBatch given(int from, int to, int features) {
         Tensor reproduced = targets == null ? activations : targets;
+        Matrix rows =
+                Objects.requireNonNull(reconstructions, "no reconstructions").rows(from, to);
         return new ActivationBatch(
-                Objects.requireNonNull(reconstructions, "no reconstructions").rows(from, to),
+                features == 0 ? rows : withCodes(rows, from, features),
                 reproduced.rows(from, to),
                 tokenIds == null ? null : tokenIds.longs(from, to));
+    }
+
+    private Matrix withCodes(Matrix rows, int from, int features) {
+        GivenCodes given = Objects.requireNonNull(codes, "no codes");
+        int width = rows.columns() + GivenCodes.WIDTH;
+        Matrix wider = Matrix.zeros(rows.rows(), width);
+        for (int row = 0; row < rows.rows(); row++) {
+            System.arraycopy(rows.values(), row * rows.columns(), wider.values(), row * width, rows.columns());
+            given.copy(from + row, features, wider.values(), row * width + rows.columns());
+        }
+        return wider;
     }
 
     private static String nameOfActivations(Safetensors blob) {

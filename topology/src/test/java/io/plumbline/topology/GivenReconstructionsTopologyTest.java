@@ -20,6 +20,7 @@ import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.PipelineMetrics;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,6 +110,46 @@ class GivenReconstructionsTopologyTest {
     }
 
     @Test
+    void codesThatComeWithReconstructionsSayWhichFeaturesFellSilentAndWokeUp() throws IOException {
+        Files.delete(folder.resolve("baseline.safetensors"));
+        Shell made = Shell.run(
+                "baseline",
+                "--explainer",
+                "none",
+                "--explainer-option",
+                "features=8",
+                "--activations",
+                folder.resolve("quiet.safetensors"),
+                "--rank",
+                RANK,
+                "--window-rows",
+                64,
+                "--out",
+                folder.resolve("baseline.safetensors"));
+        assertEquals(0, made.exitCode(), made.err());
+        List<JsonNode> reports = reports(
+                config("explainer_options: {features: 8}, adaptation: {mode: observe}"),
+                GivenRecords::blobWithCodes,
+                List.of("missing_codes", "wrong_width"),
+                WatchedFolder::quiet,
+                WatchedFolder::drifted,
+                WatchedFolder::quiet);
+        JsonNode quiet = reports.get(0).get("feature_activity");
+        assertTrue(quiet.get("undefined").isNull(), quiet.toString());
+        assertEquals(0, quiet.get("features").size(), quiet.toString());
+        JsonNode drifted = reports.get(1).get("feature_activity");
+        assertEquals(4, drifted.get("less_active").asInt(), drifted.toString());
+        assertEquals(4, drifted.get("more_active").asInt(), drifted.toString());
+        for (JsonNode feature : drifted.get("features")) {
+            assertEquals(
+                    feature.get("feature").asInt() < 4 ? "less_active" : "more_active",
+                    feature.get("direction").asText());
+        }
+        double error = error(stacked(WatchedFolder::drifted, 1, false), stacked(WatchedFolder::drifted, 1, true));
+        assertEquals(error, reports.get(1).get("reconstruction_error").asDouble(), 1e-6 * error);
+    }
+
+    @Test
     void aDumpIsJudgedAsItsWindowIs() throws IOException {
         Path dump = GivenRecords.dump(folder.resolve("later.safetensors"), 16, 1_000);
         Shell judged = Shell.run(
@@ -163,13 +204,27 @@ class GivenReconstructionsTopologyTest {
     }
 
     private MonitorConfig config() {
-        return MonitorConfig.parse(YAML.formatted("adaptation: {mode: observe}"), "given.yaml", folder);
+        return config("adaptation: {mode: observe}");
+    }
+
+    private MonitorConfig config(String more) {
+        return MonitorConfig.parse(YAML.formatted(more), "given.yaml", folder);
+    }
+
+    /** Makes a record's value of rows. */
+    private interface Blob {
+        byte[] of(Matrix rows, long seed);
     }
 
     /** Of all windows but the last; two records without right reconstructions are dead letters on the way. */
     @SafeVarargs
     private List<JsonNode> reports(LongFunction<Matrix>... windows) throws IOException {
-        MonitorConfig config = config();
+        return reports(config(), GivenRecords::blob, List.of("missing_reconstructions", "wrong_width"), windows);
+    }
+
+    @SafeVarargs
+    private List<JsonNode> reports(
+            MonitorConfig config, Blob blob, List<String> refused, LongFunction<Matrix>... windows) throws IOException {
         List<JsonNode> reports = new ArrayList<>();
         try (Metrics metrics = Metrics.create(Metrics.Settings.of(config.window(), 1))) {
             PipelineMetrics pipeline = new PipelineMetrics(metrics, List.of(WatchedFolder.SITE), List.of());
@@ -183,20 +238,22 @@ class GivenReconstructionsTopologyTest {
                     StreamsSettings.monitor(config),
                     folder.resolve("state"))) {
                 String topic = config.topics().activations();
-                stream.send(topic, WatchedFolder.SITE, ActivationRecords.blob(WatchedFolder.quiet(1)), T0);
+                byte[] lacking = refused.get(0).equals("missing_codes")
+                        ? GivenRecords.blob(WatchedFolder.quiet(1), 1)
+                        : ActivationRecords.blob(WatchedFolder.quiet(1));
+                stream.send(topic, WatchedFolder.SITE, lacking, T0);
                 stream.send(topic, WatchedFolder.SITE, GivenRecords.blob(Matrix.zeros(2, 6), 1), T0);
                 for (int window = 0; window < windows.length; window++) {
                     for (int i = 0; i < WatchedFolder.RECORDS; i++) {
                         long time = time(window, i);
-                        stream.send(
-                                topic, WatchedFolder.SITE, GivenRecords.blob(windows[window].apply(time), time), time);
+                        stream.send(topic, WatchedFolder.SITE, blob.of(windows[window].apply(time), time), time);
                     }
                 }
                 List<String> reasons = stream.read(config.topics().deadLetters()).stream()
                         .map(letter -> new String(
                                 letter.headers().lastHeader("plumbline.reason").value(), StandardCharsets.UTF_8))
                         .toList();
-                assertEquals(List.of("missing_reconstructions", "wrong_width"), reasons);
+                assertEquals(refused, reasons);
                 for (TestRecord<byte[], byte[]> record :
                         stream.read(config.topics().windowReports())) {
                     reports.add(new ObjectMapper().readTree(record.value()));

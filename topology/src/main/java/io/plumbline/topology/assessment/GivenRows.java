@@ -13,13 +13,16 @@ final class GivenRows {
 
     private GivenRows() {}
 
-    /** Returns the rows with their reconstructions as activations. */
-    static List<SampledRow> of(List<SampledRow> joined) {
+    /**
+     * Returns the rows with their reconstructions as activations, and codes behind them where there are any.
+     *
+     * @param width values of a target
+     */
+    static List<SampledRow> of(List<SampledRow> joined, int width) {
         List<SampledRow> rows = new ArrayList<>(joined.size());
         for (SampledRow row : joined) {
             float[] both = row.activation();
-            int width = both.length / 2;
-            float[] reconstruction = new float[width];
+            float[] reconstruction = Arrays.copyOfRange(both, width, both.length);
             for (int j = 0; j < width; j++) {
                 reconstruction[j] = both[j] - both[width + j];
             }

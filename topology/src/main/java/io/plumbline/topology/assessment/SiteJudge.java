@@ -119,8 +119,9 @@ final class SiteJudge {
         long begin = System.nanoTime();
         JointMoment joint = site.explainer().isGiven() ? JointMoment.of(window.moment()) : null;
         SecondMoment moment = joint == null ? window.moment() : joint.targets();
-        List<SampledRow> rows = joint == null ? encodedRows.head(window) : GivenRows.of(encodedRows.head(window));
-        SampleRows head = joint == null
+        List<SampledRow> rows =
+                joint == null ? encodedRows.head(window) : GivenRows.of(encodedRows.head(window), moment.dimension());
+        SampleRows head = site.explainer().hasCodes()
                 ? SampleRows.of(
                         site.explainer().encoder(), rows, site.explainer().targetWidth())
                 : GivenRows.withoutCodes(rows, moment.dimension());
@@ -160,7 +161,7 @@ final class SiteJudge {
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
                 suspect ? failing(window, active) : null,
-                joint == null
+                site.explainer().hasCodes()
                         ? activity.changes(head.codes(), head.requests(), ActivityComparison.REPORTED)
                         : ActivityChanges.notCompared("records bring reconstructions and no codes"),
                 Spectrum.of(

@@ -40,7 +40,7 @@ public record WatchedSite(
     private static Explainer explainer(SiteSettings settings, Baseline baseline) throws IOException {
         return settings.hasExplainer()
                 ? Explainer.read(settings.explainer(), settings.explainerOptions())
-                : GivenReconstructions.of(baseline.dimension());
+                : GivenReconstructions.of(baseline.dimension(), settings.explainerOptions());
     }
 
     /** Puts parts together that were read before. */
@@ -116,7 +116,7 @@ public record WatchedSite(
     /** Why features of this site cannot be compared with those of its baseline, or null. */
     public static @Nullable String otherFeatures(Explainer explainer, Baseline baseline) {
         FeatureActivity activity = baseline.activity();
-        return activity == null || activity.features() == explainer.features()
+        return activity == null || !explainer.hasCodes() || activity.features() == explainer.features()
                 ? null
                 : "baseline: says how often %d features are active, the explainer has %d; run `plumbline baseline` again"
                         .formatted(activity.features(), explainer.features());

@@ -29,6 +29,7 @@ final class ActivationStream implements Closeable {
     private RowMask mask = RowMask.NONE;
     private DecoderSpace space = DecoderSpace.PLAIN;
     private boolean given;
+    private int features;
     private MaskedRows masked = MaskedRows.NONE;
 
     private ActivationStream() {}
@@ -59,11 +60,12 @@ final class ActivationStream implements Closeable {
         ActivationStream stream = open(paths);
         try {
             if (explainer.isGiven()) {
-                stream.requireReconstructions(explainer.targetWidth());
+                stream.requireReconstructions(explainer);
             } else {
                 stream.requireWidthsOf(explainer);
             }
             stream.given = explainer.isGiven();
+            stream.features = explainer.isGiven() && explainer.hasCodes() ? explainer.features() : 0;
             stream.space = explainer.space();
         } catch (UsageException mismatch) {
             stream.close();
@@ -105,8 +107,14 @@ final class ActivationStream implements Closeable {
         return masked;
     }
 
-    private void requireReconstructions(int width) {
+    private void requireReconstructions(Explainer explainer) {
+        int width = explainer.targetWidth();
         for (Dump dump : dumps) {
+            if (explainer.hasCodes() && !dump.file().hasCodes()) {
+                throw new UsageException(
+                        "%s: with --explainer-option features=%d expected tensors \"code_indices\" and \"code_values\""
+                                .formatted(dump.path(), explainer.features()));
+            }
             if (!dump.file().hasReconstructions() || dump.file().targetWidth() != width) {
                 throw new UsageException(
                         "%s: without an explainer expected a tensor \"reconstructions\" of %d columns beside what is reconstructed"
@@ -157,7 +165,7 @@ final class ActivationStream implements Closeable {
             for (Dump dump : dumps) {
                 for (int i = 0; i < dump.file().requests(); i++) {
                     ActivationBatch request =
-                            given ? dump.file().given(i) : dump.file().request(i);
+                            given ? dump.file().given(i, features) : dump.file().request(i);
                     RowMask.Kept<ActivationBatch> kept = mask.apply(space.of(request));
                     masked = masked.plus(kept.masked());
                     try {

@@ -70,7 +70,7 @@ final class Options {
                     "--explainer = none: expected dumps with a tensor \"reconstructions\", --activations FILE; a baseline without an explainer is not made from a topic");
         }
         try (ActivationFile dump = ActivationFile.open(dumps.get(0))) {
-            return GivenReconstructions.of(dump.targetWidth());
+            return GivenReconstructions.of(dump.targetWidth(), options);
         }
     }
 

@@ -213,7 +213,7 @@ public final class ConfigCheck {
     private static @Nullable Explainer explainer(
             SiteSettings settings, @Nullable Baseline baseline, List<String> problems) {
         if (!settings.hasExplainer()) {
-            return baseline == null ? null : GivenReconstructions.of(baseline.dimension());
+            return given(settings, baseline, problems);
         }
         if (!Files.exists(settings.explainer())) {
             problems.add("explainer: no folder " + settings.explainer());
@@ -223,6 +223,16 @@ public final class ConfigCheck {
             return Explainer.read(settings.explainer(), settings.explainerOptions());
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("explainer: " + broken.getMessage());
+            return null;
+        }
+    }
+
+    private static @Nullable Explainer given(
+            SiteSettings settings, @Nullable Baseline baseline, List<String> problems) {
+        try {
+            return baseline == null ? null : GivenReconstructions.of(baseline.dimension(), settings.explainerOptions());
+        } catch (IllegalArgumentException refused) {
+            problems.add("explainer: " + refused.getMessage());
             return null;
         }
     }

@@ -56,6 +56,7 @@ public record DeadLetter(Reason reason, String message) {
         MISSING_TARGETS,
         UNEXPECTED_TARGETS,
         MISSING_RECONSTRUCTIONS,
+        MISSING_CODES,
         MISSING_TOKEN_IDS,
         EMPTY_BATCH,
         NON_FINITE,

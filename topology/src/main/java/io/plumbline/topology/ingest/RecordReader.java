@@ -4,6 +4,7 @@ import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
+import io.plumbline.wire.ActivationBatchException;
 import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.ActivationRecord;
 import io.plumbline.wire.EmptyBatchException;
@@ -95,7 +96,7 @@ public final class RecordReader {
         String shortName = name == null ? null : RequestTotals.shortName(name);
         RowMask.Kept<ActivationBlob> kept = shape.mask().apply(written(shape, blob));
         ActivationBlob rows = kept.rows();
-        ActivationBlob summed = rows == null || !shape.given() ? rows : rows.joined();
+        ActivationBlob summed = rows == null || !shape.given() ? rows : joined(shape, rows);
         return new Ingested(shape.site(), group, shortName, summed, kept.masked(), record, null, id);
     }
 
@@ -190,6 +191,20 @@ public final class RecordReader {
                             .formatted(shape.site(), reconstructions.columns(), shape.targetWidth()));
         }
         checkFinite(shape, "reconstructions", reconstructions);
+        if (shape.features() > 0 && !blob.hasCodes()) {
+            throw new Refused(
+                    Reason.MISSING_CODES,
+                    "site %s: explainer_options.features = %d, and the record has no tensors \"code_indices\" and \"code_values\""
+                            .formatted(shape.site(), shape.features()));
+        }
+    }
+
+    private static ActivationBlob joined(SiteShape shape, ActivationBlob rows) throws Refused {
+        try {
+            return rows.joined(shape.features());
+        } catch (ActivationBatchException e) {
+            throw new Refused(Reason.MALFORMED, "site %s: %s".formatted(shape.site(), e.getMessage()));
+        }
     }
 
     private static void checkTokenIds(SiteShape shape, ActivationBlob blob) throws Refused {

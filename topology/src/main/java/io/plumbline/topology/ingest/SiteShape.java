@@ -12,6 +12,7 @@ import io.plumbline.moments.RowMask;
  * @param transcoder whether {@code targets} must be present
  * @param space what stands between targets as they come and the rows that the decoder writes, which are summed
  * @param given whether records bring reconstructions, which are summed beside the targets
+ * @param features of the codes that records bring beside reconstructions; 0: none
  * @param mask takes out the rows that enter no sum
  */
 public record SiteShape(
@@ -21,6 +22,7 @@ public record SiteShape(
         boolean transcoder,
         DecoderSpace space,
         boolean given,
+        int features,
         RowMask mask) {
 
     /** The shape of an explainer's site. */
@@ -32,11 +34,12 @@ public record SiteShape(
                 explainer.isTranscoder(),
                 explainer.space(),
                 explainer.isGiven(),
+                explainer.isGiven() && explainer.hasCodes() ? explainer.features() : 0,
                 mask);
     }
 
     /** A site whose targets are summed as they come. */
     public SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {
-        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, mask);
+        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask);
     }
 }

@@ -4,6 +4,7 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
+import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.linalg.FloatPanel;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.WaitingRequests;
@@ -15,6 +16,7 @@ import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.wire.GivenCodes;
 import io.plumbline.wire.MomentTile;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -232,7 +234,9 @@ public record CapacityEstimate(
             return Explainer.shape(settings.explainer(), settings.explainerOptions());
         }
         int dimension = Baseline.dimension(settings.baseline());
-        return new ExplainerShape(2 * dimension, 2 * dimension, dimension, false, dimension, true);
+        boolean codes = GivenReconstructions.of(1, settings.explainerOptions()).hasCodes();
+        return new ExplainerShape(
+                2 * dimension + (codes ? GivenCodes.WIDTH : 0), 2 * dimension, dimension, codes, dimension, true);
     }
 
     private static Optional<Site> site(

@@ -30,6 +30,7 @@ record Poison(int width, int most, LongFunction<Matrix> rows) {
             .filter(reason -> reason != Reason.MISSING_TARGETS
                     && reason != Reason.MISSING_TOKEN_IDS
                     && reason != Reason.MISSING_RECONSTRUCTIONS
+                    && reason != Reason.MISSING_CODES
                     && reason != Reason.TOO_MANY_REQUESTS
                     && reason != Reason.WRONG_MASK
                     && reason != Reason.IMPOSSIBLE_MOMENT
