@@ -45,7 +45,7 @@ command_of() {
 # Whether a command runs the rest of a model, or speaks of all commands: ONNX Runtime stands on no other class path.
 needs_head() {
   case "$(command_of "$@")" in
-    causal | completion | help | '') return 0 ;;
+    causal | evaluate | completion | help | '') return 0 ;;
     *) return 1 ;;
   esac
 }
@@ -70,7 +70,7 @@ start() {
   # rows are summed, and where the module is there.
   vector_flag=
   case $command in
-    run | demo | baseline | assess | adapt | encode | bench | causal)
+    run | demo | baseline | assess | adapt | encode | bench | causal | evaluate)
       if "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector'; then vector_flag='--add-modules jdk.incubator.vector'; fi
       ;;
   esac

@@ -32,18 +32,33 @@ public final class RequestFile implements SiteStudy.Requests, Closeable {
     }
 
     /**
+     * Opens a dump of an explainer's site, of which rows are read and no head is run: a transcoder's residual stream
+     * may be missing.
+     *
+     * @throws ActivationBatchException when its widths are not the explainer's, or targets are missing or one too many
+     */
+    public static RequestFile openRows(Path path, Explainer explainer) throws IOException {
+        return open(path, explainer, false);
+    }
+
+    /**
      * Opens a dump of an explainer's site.
      *
      * @throws ActivationBatchException when its widths are not the explainer's, targets or the residual stream are
      *     missing, or there is one too many
      */
     public static RequestFile open(Path path, Explainer explainer) throws IOException {
+        return open(path, explainer, true);
+    }
+
+    private static RequestFile open(Path path, Explainer explainer, boolean forHead) throws IOException {
         ActivationFile activations = ActivationFile.open(path);
         try {
             requireWidths(path, activations, explainer);
             Safetensors file = Safetensors.open(path);
             try {
-                return new RequestFile(activations, file, residual(path, file, activations, explainer));
+                return new RequestFile(
+                        activations, file, forHead ? residual(path, file, activations, explainer) : null);
             } catch (RuntimeException refused) {
                 file.close();
                 throw refused;

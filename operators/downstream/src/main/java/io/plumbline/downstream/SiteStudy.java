@@ -19,8 +19,13 @@ import org.jspecify.annotations.Nullable;
 public record SiteStudy(
         Explainer explainer, Head head, @Nullable Ablating ablating) {
 
-    /** @param unembedding what {@link FeatureRanking#DLA} needs; else null */
-    public record Ablating(FeatureRanking ranking, @Nullable Unembedding unembedding) {
+    /**
+     * How features are removed.
+     *
+     * @param unembedding what {@link FeatureRanking#DLA} needs; else null
+     * @param requests in the first so many requests
+     */
+    public record Ablating(FeatureRanking ranking, @Nullable Unembedding unembedding, int requests) {
 
         public Ablating {
             if (ranking == FeatureRanking.DLA && unembedding == null) {
@@ -56,8 +61,9 @@ public record SiteStudy(
             RequestRows request = requests.request(i);
             try {
                 RequestStudy study = RequestStudy.of(explainer, head, request, mean);
+                boolean ablates = ablating != null && i < ablating.requests();
                 decoders.forEach((name, decoder) ->
-                        found.computeIfAbsent(name, unused -> new ArrayList<>()).add(found(study, decoder)));
+                        found.computeIfAbsent(name, unused -> new ArrayList<>()).add(found(study, decoder, ablates)));
             } catch (HeadException failed) {
                 throw new HeadException(failed.fault(), "request %d: %s".formatted(i, failed.getMessage()), failed);
             } catch (IllegalArgumentException refused) {
@@ -68,9 +74,9 @@ public record SiteStudy(
         return found;
     }
 
-    private Found found(RequestStudy study, Decoder decoder) {
+    private Found found(RequestStudy study, Decoder decoder, boolean ablates) {
         Sums sums = study.sequence(decoder);
-        if (ablating == null) {
+        if (ablating == null || !ablates) {
             return new Found(sums, null);
         }
         Ablation ablation = study.ablation(decoder, ablating.ranking(), ablating.unembedding());

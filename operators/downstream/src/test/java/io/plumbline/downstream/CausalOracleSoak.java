@@ -80,7 +80,7 @@ class CausalOracleSoak {
             Map<String, Decoder> decoders = decoders(site, setting, oracle.path("methods"));
             assertEquals(oracle.path("methods").size(), decoders.size());
             for (FeatureRanking ranking : FeatureRanking.values()) {
-                new SiteStudy(explainer, head, new Ablating(ranking, unembedding))
+                new SiteStudy(explainer, head, new Ablating(ranking, unembedding, Integer.MAX_VALUE))
                         .run(requests, decoders, rows -> {})
                         .forEach((name, found) -> comparison.compare(
                                 name, found, ranking, oracle.path("methods").path(name), oracle.path("target"), ids));

@@ -54,7 +54,7 @@ class CausalOracleTest {
             assertEquals(oracle.path("requests").asInt(), requests.count());
             for (FeatureRanking ranking : FeatureRanking.values()) {
                 Map<String, List<Found>> found = new SiteStudy(
-                                part.explainer(), head, new Ablating(ranking, unembedding))
+                                part.explainer(), head, new Ablating(ranking, unembedding, Integer.MAX_VALUE))
                         .run(requests, decoders, rows -> {});
                 found.forEach((name, of) -> comparison.compare(
                         name, of, ranking, oracle.path("methods").path(name), oracle.path("target"), featureIds(part)));

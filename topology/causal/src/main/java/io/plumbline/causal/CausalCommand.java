@@ -191,7 +191,7 @@ final class CausalCommand implements Callable<Integer> {
                         requests,
                         decoders,
                         definitions,
-                        definitions.ablates() ? new Ablating(order, tokens) : null);
+                        definitions.ablates() ? new Ablating(order, tokens, Integer.MAX_VALUE) : null);
             }
             return ExitCodes.FINE;
         } catch (HeadException failed) {

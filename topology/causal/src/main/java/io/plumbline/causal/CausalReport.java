@@ -59,10 +59,9 @@ final class CausalReport {
 
     /** Returns how many requests no feature is ablated in, since their logit hardly moves. */
     long excluded(String decoder) {
-        return profile.ablates()
-                ? Math.round(of(decoder).whole().get(Sums.Of.REQUESTS)
-                        - of(decoder).whole().get(Sums.Of.ABLATED))
-                : 0;
+        return found.getOrDefault(decoder, List.of()).stream()
+                .filter(one -> one.ablation() != null && !one.ablation().counts())
+                .count();
     }
 
     ObjectNode json() {
@@ -108,7 +107,7 @@ final class CausalReport {
         }
     }
 
-    private static void put(ObjectNode node, String name, Interval interval) {
+    static void put(ObjectNode node, String name, Interval interval) {
         ObjectNode figure = node.putObject(name);
         putNumber(figure, "value", interval.value());
         var ends = figure.putArray("interval");

@@ -23,14 +23,28 @@ final class RequestFiles implements SiteStudy.Requests, Closeable {
         this.most = most;
     }
 
+    /** Opens dumps to run a head on. */
     static RequestFiles open(List<Path> paths, Explainer explainer, int most) throws IOException {
+        return open("--activations", paths, most, path -> RequestFile.open(path, explainer));
+    }
+
+    /** Opens dumps to fit on: a transcoder's may lack the residual stream. */
+    static RequestFiles openRows(List<Path> paths, Explainer explainer) throws IOException {
+        return open("--window", paths, Integer.MAX_VALUE, path -> RequestFile.openRows(path, explainer));
+    }
+
+    private interface Opener {
+        RequestFile open(Path path) throws IOException;
+    }
+
+    private static RequestFiles open(String option, List<Path> paths, int most, Opener opener) throws IOException {
         RequestFiles opened = new RequestFiles(most);
         try {
             for (Path path : paths) {
                 if (!Files.isRegularFile(path)) {
-                    throw new UsageException("--activations = %s: no such file".formatted(path));
+                    throw new UsageException("%s = %s: no such file".formatted(option, path));
                 }
-                opened.files.add(RequestFile.open(path, explainer));
+                opened.files.add(opener.open(path));
             }
         } catch (ActivationBatchException refused) {
             opened.close();

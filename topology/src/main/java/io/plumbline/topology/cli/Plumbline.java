@@ -58,7 +58,7 @@ public final class Plumbline {
 
     /** Commands in jars of their own, which a {@link CommandProvider} adds where they are, and their folder. */
     private static final Map<String, String> ELSEWHERE =
-            Map.of("demo", "laboratory/", "bench", "laboratory/", "causal", "downstream/");
+            Map.of("demo", "laboratory/", "bench", "laboratory/", "causal", "downstream/", "evaluate", "downstream/");
 
     private Plumbline() {}
 

@@ -110,7 +110,7 @@ class PlumblineTest {
 
     /** Their jars stand on other class paths than this one. */
     @ParameterizedTest
-    @CsvSource({"demo, laboratory/", "bench, laboratory/", "causal, downstream/"})
+    @CsvSource({"demo, laboratory/", "bench, laboratory/", "causal, downstream/", "evaluate, downstream/"})
     void aCommandThatIsNotPartOfTheServiceSaysWhereItIs(String command, String folder) {
         Shell shell = Shell.run(command);
         assertEquals(2, shell.exitCode());
