@@ -2,7 +2,7 @@
 
 The package decides nothing that the service decides: it carries bytes, keeps encoders still, and refuses what it cannot
 keep still. The names below need numpy, safetensors and confluent-kafka; `plumbline_sae.capture`,
-`plumbline_sae.saelens` and `plumbline_sae.convert` need torch.
+`plumbline_sae.saelens`, `plumbline_sae.convert` and `plumbline_sae.heads` need torch.
 """
 
 from .decoders import Decoder, Trained
