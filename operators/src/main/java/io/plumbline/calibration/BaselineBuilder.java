@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * rows</em>, which it would otherwise resemble too well, and what the others are is known only at the end: {@link #add}
  * every request, then add them again to {@link #secondPass}. Nothing is kept but sums and a bounded sample of whole
  * requests, so a baseline may be of any length. Where rows are masked by their norm there is a pass before both
- * ({@link #needsNorms}): what is long is known only from all rows.
+ * ({@link #needsNorms}): what is long is known only from all rows. The codes of the first rows are kept as well, up to
+ * a limit ({@link KeptCodes}).
  *
  * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass and 48 a feature, the means of at most 4,096 requests
  * ({@code 8 d} bytes each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for transcoders only): 2,048 rows
@@ -48,6 +49,7 @@ public final class BaselineBuilder {
     private final GroupingSums grouping;
     private final RequestMeans means = new RequestMeans();
     private final @Nullable FeatureActivityAccumulator activity;
+    private final KeptCodes codes = new KeptCodes();
     private final MaskRules rules;
     private final MedianNorm norms = new MedianNorm();
     private @Nullable RowMask mask;
@@ -193,6 +195,9 @@ public final class BaselineBuilder {
             grouping.add(rows.targetRows(), request.sums().targets());
             means.add(request.mean(), request.error());
             whole.merge(request.sums());
+            if (ladder || !rowsPerWindow.isEmpty()) {
+                codes.add(request.codes());
+            }
         }
         if (!needsNorms()) {
             addNormsOf(rows);
@@ -221,7 +226,7 @@ public final class BaselineBuilder {
             rowsPerWindow = sizesOnLadder();
         }
         CrossFit requests = CrossFit.of(means);
-        return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows(requests), requests);
+        return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows(requests), requests, codes);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.plumbline.calibration;
 
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
@@ -27,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * part in, and forgotten. The unfinished last one is no clean window.
  *
  * <p><b>Size.</b> {@code 8 d(d+3)} bytes and a {@link SampledReconstruction} per window size, whatever the number of
- * windows, and a {@link SiteGeometry} per rank. <b>Cost.</b> Four eigendecompositions of d x d per window and rank. Not
- * thread-safe.
+ * windows, and a {@link SiteGeometry} per rank. <b>Cost.</b> Three leading eigenspaces and a Cholesky factorisation of
+ * d x d matrices per window and rank; below d = 300, full decompositions. Not thread-safe.
  */
 public final class CleanWindowPass {
 
@@ -42,6 +43,7 @@ public final class CleanWindowPass {
     private final Explainer explainer;
     private final Baseline whole;
     private final @Nullable CrossFit crossFit;
+    private final KeptCodes codes;
     private final RowMask mask;
     private final List<SiteGeometry> geometries = new ArrayList<>();
     private final Map<Integer, Window> open = new LinkedHashMap<>();
@@ -54,10 +56,12 @@ public final class CleanWindowPass {
             List<Integer> ranks,
             List<Integer> rowsPerWindow,
             Baseline whole,
-            @Nullable CrossFit crossFit) {
+            @Nullable CrossFit crossFit,
+            KeptCodes codes) {
         this.explainer = explainer;
         this.whole = whole;
         this.crossFit = crossFit;
+        this.codes = codes;
         this.mask = whole.masking().mask();
         for (int rank : ranks) {
             geometries.add(SiteGeometry.of(explainer, whole.moment(), whole.reconstructionMoment(), rank));
@@ -72,8 +76,10 @@ public final class CleanWindowPass {
         if (kept == null) {
             return this;
         }
-        RequestSums.Encoded request = RequestSums.of(explainer, kept);
         int number = requests++;
+        List<SparseCodes> known = codes.of(number, kept.rows());
+        RequestSums.Encoded request =
+                known == null ? RequestSums.of(explainer, kept) : RequestSums.ofCodes(explainer, kept, known);
         // Two requests of equal contents are two.
         long hash = RowSample.hash(RequestSample.hash(kept), number);
         RequestScore score = crossFit == null ? null : score(crossFit, hash, number, kept);

@@ -6,7 +6,10 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.wire.ActivationBatch;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** What a baseline keeps of some rows: moments of targets and of reconstructions, and squared errors. */
@@ -17,8 +20,9 @@ final class RequestSums {
      *
      * @param targets its target rows as they came
      * @param squaredErrors {@code |y - yhat|^2} of each of them
+     * @param codes of its rows, {@value #LARGEST_BATCH} rows at a time; none where reconstructions are given
      */
-    record Encoded(RequestSums sums, Matrix targets, double[] squaredErrors) {
+    record Encoded(RequestSums sums, Matrix targets, double[] squaredErrors, List<SparseCodes> codes) {
 
         /** Returns the error on all rows of the request. */
         RequestError error() {
@@ -62,6 +66,31 @@ final class RequestSums {
     /** As {@link #of(Explainer, ActivationBatch)}, and counts as one request how often features are active. */
     static Encoded of(Explainer explainer, ActivationBatch batch, @Nullable FeatureActivityAccumulator activity) {
         requireFitting(explainer, batch);
+        IntFunction<SparseCodes> encoded = from -> explainer
+                .encoder()
+                .encode(batch.activations().rowRange(from, Math.min(from + LARGEST_BATCH, batch.rows())));
+        Encoded request = sums(explainer, batch, encoded);
+        if (activity != null) {
+            if (explainer.isGiven()) {
+                for (int from = 0; from < batch.rows(); from += LARGEST_BATCH) {
+                    activity.addRows(encoded.apply(from));
+                }
+            } else {
+                request.codes().forEach(activity::addRows);
+            }
+            activity.endRequest();
+        }
+        return request;
+    }
+
+    /** Returns the sums of one request whose codes are known: those that {@link Encoded} holds. */
+    static Encoded ofCodes(Explainer explainer, ActivationBatch batch, List<SparseCodes> codes) {
+        return sums(explainer, batch, from -> codes.get(from / LARGEST_BATCH));
+    }
+
+    /** Nothing is encoded before the targets are known to be finite. */
+    private static Encoded sums(Explainer explainer, ActivationBatch batch, IntFunction<SparseCodes> codesFrom) {
+        List<SparseCodes> codes = new ArrayList<>();
         RequestSums request = new RequestSums(explainer.targetWidth());
         Matrix targets = batch.targetRows();
         request.targets.add(targets);
@@ -69,7 +98,14 @@ final class RequestSums {
         double[] squaredErrors = new double[batch.rows()];
         for (int from = 0; from < batch.rows(); from += LARGEST_BATCH) {
             int to = Math.min(from + LARGEST_BATCH, batch.rows());
-            Matrix reconstruction = reconstruct(explainer, batch.activations().rowRange(from, to), activity);
+            Matrix reconstruction;
+            if (explainer.isGiven()) {
+                reconstruction = explainer.reconstruct(batch.activations().rowRange(from, to));
+            } else {
+                SparseCodes part = codesFrom.apply(from);
+                codes.add(part);
+                reconstruction = explainer.decoder().reconstruct(part);
+            }
             request.reconstructions.add(reconstruction);
             Matrix slice = targets.rowRange(from, to);
             double[] errors;
@@ -84,22 +120,7 @@ final class RequestSums {
             }
             System.arraycopy(errors, 0, squaredErrors, from, to - from);
         }
-        if (activity != null) {
-            activity.endRequest();
-        }
-        return new Encoded(request, told, squaredErrors);
-    }
-
-    private static Matrix reconstruct(
-            Explainer explainer, Matrix activations, @Nullable FeatureActivityAccumulator activity) {
-        if (activity == null) {
-            return explainer.reconstruct(activations);
-        }
-        SparseCodes codes = explainer.encoder().encode(activations);
-        activity.addRows(codes);
-        return explainer.isGiven()
-                ? explainer.reconstruct(activations)
-                : explainer.decoder().reconstruct(codes);
+        return new Encoded(request, told, squaredErrors, codes);
     }
 
     void merge(RequestSums other) {

@@ -31,6 +31,7 @@ import static io.plumbline.geometry.Statistic.WHITENED_MEAN_SHIFT;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
@@ -70,20 +71,24 @@ public final class SiteGeometry {
     private final @Nullable String reconstructionReason;
 
     private SiteGeometry(
-            ExplainerSubspace explainer, SecondMoment baselineMoment, @Nullable Matrix reconstructionMoment) {
+            ExplainerSubspace explainer,
+            SecondMoment baselineMoment,
+            Matrix baselineMatrix,
+            ActiveSubspace baseline,
+            @Nullable ActiveSubspace reconstruction,
+            Matrix start) {
         this.rank = explainer.rank();
         this.explainer = explainer;
         this.baselineMoment = baselineMoment;
-        this.baselineMatrix = baselineMoment.matrix();
+        this.baselineMatrix = baselineMatrix;
         this.baselineMean = baselineMoment.mean();
         this.baselineNorm = baselineMatrix.frobeniusNorm();
         if (baselineNorm == 0.0) {
             throw new IllegalArgumentException("every row of the baseline is 0: there is nothing to compare with");
         }
-        this.baseline = ActiveSubspace.topEigenspace(baselineMatrix, rank);
-        this.start = baseline.eigenvectors().leadingColumns(Math.min(dimension(), 2 * rank));
-        this.reconstruction =
-                reconstructionMoment == null ? null : ActiveSubspace.topEigenspace(reconstructionMoment, rank);
+        this.baseline = baseline;
+        this.start = start;
+        this.reconstruction = reconstruction;
         this.explainerReason = Reasons.explainer(explainer);
         this.baselineReason = Reasons.moment("the baseline", baselineMoment.rows(), baseline);
         this.reconstructionReason = reconstruction == null
@@ -127,19 +132,44 @@ public final class SiteGeometry {
         if (reconstructionMoment != null) {
             requireDimension("the moment of reconstructions", explainer.dimension(), reconstructionMoment.columns());
         }
-        return new SiteGeometry(explainer, baseline, reconstructionMoment);
+        Matrix matrix = baseline.matrix();
+        ActiveSubspace subspace = ActiveSubspace.topEigenspace(matrix, explainer.rank());
+        return new SiteGeometry(
+                explainer,
+                baseline,
+                matrix,
+                subspace,
+                reconstructionMoment == null
+                        ? null
+                        : ActiveSubspace.topEigenspace(reconstructionMoment, explainer.rank()),
+                subspace.eigenvectors().leadingColumns(Math.min(explainer.dimension(), 2 * explainer.rank())));
     }
 
     /**
      * Returns this site's geometry against another baseline, for judging a window of the baseline against the rest of
-     * it. The decoder is not decomposed again.
+     * it. The decoder is not decomposed again, and of the other baseline's moments only the leading eigenspaces are
+     * found ({@link ActiveSubspace#leadingOnly}), beginning with those of this one.
      */
     public SiteGeometry withBaseline(SecondMoment other, @Nullable Matrix reconstructionMoment) {
         requireDimension("the baseline", dimension(), other.dimension());
         if (reconstructionMoment != null) {
             requireDimension("the moment of reconstructions", dimension(), reconstructionMoment.columns());
         }
-        return new SiteGeometry(explainer, other, reconstructionMoment);
+        Matrix matrix = other.matrix();
+        return new SiteGeometry(
+                explainer,
+                other,
+                matrix,
+                ActiveSubspace.leadingOnly(matrix, rank, start),
+                reconstructionMoment == null
+                        ? null
+                        : ActiveSubspace.leadingOnly(
+                                reconstructionMoment,
+                                rank,
+                                reconstruction == null
+                                        ? null
+                                        : reconstruction.subspace().basis()),
+                start);
     }
 
     public int rank() {
@@ -291,20 +321,41 @@ public final class SiteGeometry {
         return Arrays.stream(angles).boxed().toList();
     }
 
-    /** In the eigenbasis of M_ID: each coordinate of the mean's shift over the root of its (ridged) eigenvalue. */
+    /**
+     * {@code (δᵀ (M_ID + ridge I)⁻¹ δ)^½}, δ the shift of the mean: in the eigenbasis of M_ID where that is known,
+     * otherwise by a Cholesky factorisation, which is the same number up to rounding.
+     */
     private double whitenedMeanShift(double[] mean) {
-        int d = mean.length;
-        double[] coordinates = new double[d];
-        for (int i = 0; i < d; i++) {
-            Kernels.addScaled(mean[i] - baselineMean[i], baseline.eigenvectors().values(), i * d, coordinates, 0, d);
+        double[] shift = new double[mean.length];
+        for (int i = 0; i < mean.length; i++) {
+            shift[i] = mean[i] - baselineMean[i];
         }
         double ridge = WHITENING_RIDGE * baselineMoment.trace() / mean.length;
+        return Math.sqrt(baseline.isFull() ? whitenedInEigenbasis(shift, ridge) : whitenedByFactor(shift, ridge));
+    }
+
+    private double whitenedInEigenbasis(double[] shift, double ridge) {
+        int d = shift.length;
+        double[] coordinates = new double[d];
+        for (int i = 0; i < d; i++) {
+            Kernels.addScaled(shift[i], baseline.eigenvectors().values(), i * d, coordinates, 0, d);
+        }
         double sum = 0.0;
-        for (int i = 0; i < mean.length; i++) {
+        for (int i = 0; i < d; i++) {
             // An eigenvalue that is 0 may have been rounded to below it.
             sum += coordinates[i] * coordinates[i] / (Math.max(baseline.eigenvalues()[i], 0.0) + ridge);
         }
-        return Math.sqrt(sum);
+        return sum;
+    }
+
+    private double whitenedByFactor(double[] shift, double ridge) {
+        int d = shift.length;
+        Cholesky factor = Cholesky.of(d, (i, row) -> {
+            System.arraycopy(baselineMatrix.values(), i * d + i, row, i, d - i);
+            row[i] += ridge;
+        });
+        double[] solution = factor.solve(new Matrix(d, 1, shift)).values();
+        return Kernels.dot(shift, 0, solution, 0, d);
     }
 
     private static void requireDimension(String what, int expected, int actual) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ReluEncoder;
 import io.plumbline.explainer.SparseCodes;
@@ -30,6 +31,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,7 +69,11 @@ class BaselineTest {
     }
 
     static Baseline build(int requests) {
-        BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(20, 35));
+        return build(AUTOENCODER, requests);
+    }
+
+    private static Baseline build(Explainer explainer, int requests) {
+        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(RANK), List.of(20, 35));
         for (int i = 0; i < requests; i++) {
             builder.add(new ActivationBatch(request(i), null, null));
         }
@@ -186,6 +192,49 @@ class BaselineTest {
                 sample.values(Statistic.RECONSTRUCTION_FVU_TRAINED.label())[0],
                 1e-6);
         assertEquals(0, sample.values("no such statistic").length);
+    }
+
+    @Test
+    void everyRowIsEncodedOnceThoughTheRequestsAreReadTwice() {
+        AtomicInteger encoded = new AtomicInteger();
+        Encoder counting = new Encoder() {
+            @Override
+            public int inputWidth() {
+                return AUTOENCODER.encoder().inputWidth();
+            }
+
+            @Override
+            public int features() {
+                return AUTOENCODER.encoder().features();
+            }
+
+            @Override
+            public SparseCodes encode(Matrix rows) {
+                encoded.addAndGet(rows.rows());
+                return AUTOENCODER.encoder().encode(rows);
+            }
+        };
+        Baseline baseline = build(new Explainer("standard", counting, AUTOENCODER.decoder(), Path.of("none")), 12);
+        assertEquals(baseline.rowCount(), encoded.get());
+        Baseline known = build(12);
+        for (NullSample sample : known.samples()) {
+            NullSample found =
+                    baseline.sample(sample.rank(), sample.rowsPerWindow()).orElseThrow();
+            assertArrayEquals(sample.values("reconstruction_gap"), found.values("reconstruction_gap"));
+        }
+    }
+
+    @Test
+    void codesBeyondTheLimitOrOfOtherRowsAreNotKept() {
+        SparseCodes codes = AUTOENCODER.encoder().encode(request(0));
+        long bytes = 12L * codes.nonZeros() + 4L * codes.rows();
+        KeptCodes kept = new KeptCodes(2 * bytes);
+        for (int i = 0; i < 3; i++) {
+            kept.add(List.of(codes));
+        }
+        assertEquals(List.of(codes), kept.of(1, codes.rows()));
+        assertNull(kept.of(1, codes.rows() + 1));
+        assertNull(kept.of(2, codes.rows()));
     }
 
     @Test

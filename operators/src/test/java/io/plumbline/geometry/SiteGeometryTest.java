@@ -306,6 +306,50 @@ class SiteGeometryTest {
     }
 
     @Test
+    void aWideBaselineThatIsNotDecomposedGivesTheReportOfOneThatIs() {
+        int dimension = 320;
+        int rank = 8;
+        Decoder decoder = new Decoder(gaussian(new Random(5), 340, dimension), new double[dimension]);
+        SecondMoment window = SecondMoment.of(wideRows(3, 200, dimension));
+        SecondMoment whole = SecondMoment.of(wideRows(1, 2_000, dimension));
+        SecondMoment other = SecondMoment.of(wideRows(2, 1_800, dimension));
+        Matrix reconstructions = SecondMoment.of(wideRows(4, 1_900, dimension)).matrix();
+        GapAssessment full =
+                SiteGeometry.of(decoder, other, reconstructions, rank).assess(window);
+        GapAssessment leading = SiteGeometry.of(decoder, whole, whole.matrix(), rank)
+                .withBaseline(other, reconstructions)
+                .assess(window);
+        assertEquals(full.statistics().keySet(), leading.statistics().keySet());
+        full.statistics().forEach((name, value) -> {
+            double found = leading.statistic(name).orElseThrow();
+            switch (name) {
+                // Proven bounds stand where the whole spectrum is not known.
+                case "davis_kahan_water_filling", "gap_upper_bound" -> {
+                    assertTrue(found >= value * (1 - 1e-6), name);
+                    assertEquals(value, found, 0.05 * value, name);
+                }
+                case "subspace_sine_bound" -> assertTrue(found <= 1e-4, name);
+                default -> assertEquals(value, found, 1e-4 * Math.max(1.0, Math.abs(value)), name);
+            }
+        });
+        assertEquals(
+                full.statistic("whitened_mean_shift").orElseThrow(),
+                leading.statistic("whitened_mean_shift").orElseThrow(),
+                1e-9);
+    }
+
+    /** Rows whose variances fall with their place, and a mean. */
+    private static Matrix wideRows(long seed, int count, int dimension) {
+        Matrix rows = gaussian(new Random(seed), count, dimension);
+        for (int i = 0; i < count; i++) {
+            for (int j = 0; j < dimension; j++) {
+                rows.set(i, j, rows.get(i, j) * 3.0 / Math.sqrt(1.0 + j) + 0.1 * Math.sin(j + 0.01 * seed));
+            }
+        }
+        return rows;
+    }
+
+    @Test
     void nonsenseIsRefusedBeforeAnythingIsComputed() {
         SecondMoment baseline = SecondMoment.of(rows(1, 50));
         Decoder decoder = decoder(10);

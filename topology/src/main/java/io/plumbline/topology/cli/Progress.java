@@ -36,6 +36,7 @@ public final class Progress implements AutoCloseable {
                 .setTaskName(task)
                 .setInitialMax(count)
                 .setUnit(unit, 1)
+                .showSpeed()
                 .setStyle(ProgressBarStyle.ASCII)
                 .setUpdateIntervalMillis(UPDATE_MS)
                 .setConsumer(new ConsoleProgressBarConsumer(System.err))
