@@ -12,16 +12,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the decoder of an artefact whose bytes are those its manifest names: reads its weights, or makes them of its
- * factors and the trained decoder.
+ * factors and the trained decoder, unless this process holds it already.
  *
  * <p><b>Memory:</b> the decoder; for factors beside it four times their bytes, of which two stay with it.
  */
 final class ArtefactReader {
 
-    private ArtefactReader() {}
+    private final HeldDecoders held;
+
+    /** @param held what need not be made again */
+    ArtefactReader(HeldDecoders held) {
+        this.held = held;
+    }
 
     /** Throws {@link IllegalArgumentException} when the artefact is not a decoder such as {@code parent}. */
-    static PublishedDecoder read(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
+    PublishedDecoder read(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
         if (!manifest.factored()) {
             return weights(blob, manifest, parent);
         }
@@ -33,44 +38,51 @@ final class ArtefactReader {
         return made(blob, trained, manifest);
     }
 
-    private static PublishedDecoder made(Safetensors blob, Decoder trained, DecoderManifest manifest) {
-        DecoderFactors factors;
-        Decoder decoder;
+    private PublishedDecoder made(Safetensors blob, Decoder trained, DecoderManifest manifest) {
         try {
-            factors = FactorTensors.read(blob, trained);
-            decoder = factors.of(trained);
+            DecoderFactors factors = FactorTensors.read(blob, trained);
+            Decoder decoder = held.of(manifest, () -> verified(factors.of(trained), manifest));
+            return new PublishedDecoder(manifest, decoder, DType.F32, factors);
         } catch (ArithmeticException e) {
             throw new IllegalArgumentException("its factors make no decoder: " + e.getMessage(), e);
         } catch (OutOfMemoryError e) {
             throw noRoom(List.of((long) trained.features(), (long) trained.dimension()), DType.F32, e);
         }
+    }
+
+    private static Decoder verified(Decoder decoder, DecoderManifest manifest) {
         String sha256 = decoder.sha256();
         if (!sha256.equals(manifest.sha256())) {
             throw new IllegalArgumentException("the decoder made of its factors has sha256 %s, its manifest says %s"
                     .formatted(sha256, manifest.sha256()));
         }
-        return new PublishedDecoder(manifest, decoder, DType.F32, factors);
+        return decoder;
     }
 
-    private static PublishedDecoder weights(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
+    private PublishedDecoder weights(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
         Tensor weights = blob.tensor(DecoderArtefact.WEIGHTS);
         Tensor bias = blob.tensor(DecoderArtefact.BIAS);
         requireShapes(weights, bias, parent);
         try {
-            Weights read = weights.toWeights();
-            for (int feature = 0; feature < read.rows(); feature++) {
-                for (int i = 0; i < read.columns(); i++) {
-                    requireFinite(weights, read.get(feature, i), (long) feature * read.columns() + i);
-                }
-            }
-            double[] offsets = bias.toDoubles();
-            for (int i = 0; i < offsets.length; i++) {
-                requireFinite(bias, offsets[i], i);
-            }
-            return new PublishedDecoder(manifest, new Decoder(read, offsets), weights.dtype(), null);
+            Decoder decoder = held.of(manifest, () -> finite(weights, bias));
+            return new PublishedDecoder(manifest, decoder, weights.dtype(), null);
         } catch (OutOfMemoryError e) {
             throw noRoom(weights.shape(), weights.dtype(), e);
         }
+    }
+
+    private static Decoder finite(Tensor weights, Tensor bias) {
+        Weights read = weights.toWeights();
+        for (int feature = 0; feature < read.rows(); feature++) {
+            for (int i = 0; i < read.columns(); i++) {
+                requireFinite(weights, read.get(feature, i), (long) feature * read.columns() + i);
+            }
+        }
+        double[] offsets = bias.toDoubles();
+        for (int i = 0; i < offsets.length; i++) {
+            requireFinite(bias, offsets[i], i);
+        }
+        return new Decoder(read, offsets);
     }
 
     /** One array was asked for and not given; everything else, the decoder in service above all, is as it was. */

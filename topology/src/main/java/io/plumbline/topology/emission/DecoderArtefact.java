@@ -12,6 +12,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +58,9 @@ final class DecoderArtefact {
     /** What a reader must know of it; one pass to hash it, for factors another over the decoder they make. */
     DecoderManifest manifest(String site, long version, String kind, String parentSha256, Map<String, String> lineage) {
         boolean factored = made != null;
+        Decoder decoder = made;
+        ForkJoinTask<String> identity =
+                decoder == null ? null : ForkJoinPool.commonPool().submit(decoder::sha256);
         String sha256 = sha256();
         return new DecoderManifest(
                 factored ? DecoderManifest.SCHEMA : DecoderManifest.WEIGHTS_SCHEMA,
@@ -64,7 +69,7 @@ final class DecoderArtefact {
                 kind,
                 factored ? DecoderManifest.FACTORED : null,
                 parentSha256,
-                made != null ? made.sha256() : sha256,
+                identity == null ? sha256 : identity.join(),
                 factored ? sha256 : null,
                 bytes,
                 DecoderChunk.chunksOf(bytes),

@@ -49,6 +49,7 @@ final class DecoderAssembler implements AutoCloseable {
     private static final Step TAKEN = new Step.Taken();
 
     private final DecoderSubscription subscription;
+    private final ArtefactReader reader;
 
     /** In the order in which they were begun. */
     private final Map<String, PendingVersion> pending = new LinkedHashMap<>();
@@ -56,8 +57,10 @@ final class DecoderAssembler implements AutoCloseable {
     private final Map<String, DecoderManifest> served = new HashMap<>();
     private final Set<String> torn = new HashSet<>();
 
-    DecoderAssembler(DecoderSubscription subscription) {
+    /** @param held decoders that need not be made again */
+    DecoderAssembler(DecoderSubscription subscription, HeldDecoders held) {
         this.subscription = subscription;
+        this.reader = new ArtefactReader(held);
     }
 
     Step accept(byte @Nullable [] keyBytes, byte @Nullable [] value) {
@@ -160,7 +163,7 @@ final class DecoderAssembler implements AutoCloseable {
             }
             Step complete = manifest.factored() && subscription.parents() == null
                     ? new Step.Listed(manifest)
-                    : new Step.Complete(closing.decode(manifest, subscription.parent(site)));
+                    : new Step.Complete(closing.decode(reader, manifest, subscription.parent(site)));
             served.put(site, manifest);
             torn.remove(site);
             return complete;

@@ -132,7 +132,7 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         DecoderArtefact artefact = factors == null
                 ? DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata)
                 : DecoderArtefact.of(factors, publication.decoder(), metadata);
-        // The manifest comes last: its hash, which one core takes as long for as sending does, is made meanwhile.
+        // The manifest comes last: its hashes, which one core takes as long for as sending does, are made meanwhile.
         ForkJoinTask<DecoderManifest> hashed = ForkJoinPool.commonPool()
                 .submit(() ->
                         artefact.manifest(name, version, publication.kind(), publication.parentSha256(), metadata));
@@ -142,6 +142,10 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
             forward(new DecoderKey(name, surplus).encode(), null, record, decoders);
         }
         DecoderManifest manifest = hashed.join();
+        if (factors != null) {
+            // Weights may be rounded as they travel: a reader takes those from the topic.
+            HeldDecoders.OF_THIS_PROCESS.hold(manifest, publication.decoder());
+        }
         forward(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
         Objects.requireNonNull(versions, "init was called").put(name, manifest.encode());
     }

@@ -39,6 +39,7 @@ import org.slf4j.LoggerFactory;
  * then needed itself.
  *
  * <p><b>Memory:</b> the decoder handed over, 4 bytes a weight (8 where they are no floats), beside the one in service;
+ * it is shared with every other reader and the adapter in this process, so nobody may write to its arrays;
  * its chunks wait on the disk ({@link DecoderSubscription}).
  *
  * <p>When the broker is away it says so within some 15 s, keeps what was handed out and goes on reading where it
@@ -98,8 +99,8 @@ public final class DecoderSubscriber implements AutoCloseable {
         properties.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
         KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        DecoderSubscriber subscriber =
-                new DecoderSubscriber(consumer, topic, new DecoderAssembler(subscription), listener);
+        DecoderSubscriber subscriber = new DecoderSubscriber(
+                consumer, topic, new DecoderAssembler(subscription, HeldDecoders.OF_THIS_PROCESS), listener);
         subscriber.thread.setDaemon(true);
         subscriber.thread.start();
         return subscriber;

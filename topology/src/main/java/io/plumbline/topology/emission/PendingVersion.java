@@ -125,9 +125,10 @@ final class PendingVersion implements AutoCloseable {
     }
 
     /** Throws {@link IllegalArgumentException} when the file is not a decoder such as {@code parent}. */
-    PublishedDecoder decode(DecoderManifest manifest, @Nullable Parent parent) throws IOException {
+    PublishedDecoder decode(ArtefactReader reader, DecoderManifest manifest, @Nullable Parent parent)
+            throws IOException {
         try {
-            return ArtefactReader.read(Safetensors.open(file()), manifest, parent);
+            return reader.read(Safetensors.open(file()), manifest, parent);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }

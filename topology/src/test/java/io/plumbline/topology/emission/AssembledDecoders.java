@@ -25,7 +25,7 @@ public final class AssembledDecoders {
     private static List<PublishedDecoder> of(
             List<TestRecord<byte[], byte[]>> records, DecoderSubscription subscription) {
         List<PublishedDecoder> complete = new ArrayList<>();
-        try (DecoderAssembler assembler = new DecoderAssembler(subscription)) {
+        try (DecoderAssembler assembler = new DecoderAssembler(subscription, new HeldDecoders())) {
             for (TestRecord<byte[], byte[]> record : records) {
                 DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
                 if (step instanceof DecoderAssembler.Step.Complete found) {

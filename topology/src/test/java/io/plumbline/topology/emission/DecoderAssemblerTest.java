@@ -45,7 +45,7 @@ class DecoderAssemblerTest {
     @BeforeEach
     void start() {
         assembler = new DecoderAssembler(
-                DecoderSubscription.ofParents(Map.of(SITE, PARENT)).spooledIn(folder));
+                DecoderSubscription.ofParents(Map.of(SITE, PARENT)).spooledIn(folder), new HeldDecoders());
     }
 
     @AfterEach
@@ -150,7 +150,7 @@ class DecoderAssemblerTest {
     @Test
     void withoutParentsEverySiteIsTakenEachWithItsOwnVersions() {
         DecoderAssembler any =
-                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder));
+                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder), new HeldDecoders());
         int complete = 0;
         for (String site : List.of("one", "two")) {
             for (ProducerRecord<byte[], byte[]> record : DecoderRecords.of("decoders", site, 1, site, decoder(1))) {
@@ -163,7 +163,7 @@ class DecoderAssemblerTest {
     @Test
     void chunksOfSitesMayStandAmongEachOther() {
         DecoderAssembler any =
-                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder));
+                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder), new HeldDecoders());
         List<ProducerRecord<byte[], byte[]>> one = DecoderRecords.of("decoders", "one", 1, "p", decoder(1));
         List<ProducerRecord<byte[], byte[]>> two = DecoderRecords.of("decoders", "two", 1, "p", decoder(2));
         List<ProducerRecord<byte[], byte[]>> woven = new ArrayList<>();

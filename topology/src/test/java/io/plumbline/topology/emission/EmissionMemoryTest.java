@@ -56,7 +56,7 @@ class EmissionMemoryTest {
 
     private Decoder read(List<ProducerRecord<byte[], byte[]>> records) {
         try (DecoderAssembler assembler =
-                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder))) {
+                new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder), new HeldDecoders())) {
             for (ProducerRecord<byte[], byte[]> record : records) {
                 if (assembler.accept(record.key(), record.value()) instanceof DecoderAssembler.Step.Complete complete) {
                     return complete.decoder().decoder();

@@ -87,7 +87,7 @@ public final class EmissionTargets {
      */
     private static void assemble(List<byte[]> parts) {
         DecoderSubscription subscription = DecoderSubscription.ofParents(Map.of("layer.2", "ab".repeat(32)));
-        try (DecoderAssembler assembler = new DecoderAssembler(subscription)) {
+        try (DecoderAssembler assembler = new DecoderAssembler(subscription, new HeldDecoders())) {
             assembler.accept(parts.get(0), parts.get(1));
             DecoderAssembler.Step step = assembler.accept(parts.get(2), parts.get(3));
             assembler.accept(parts.get(0), null);

@@ -3,7 +3,9 @@ package io.plumbline.topology.emission;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.DecoderFactors;
@@ -85,6 +87,41 @@ class FactoredDecodersTest {
         assertEquals(published.decoder(), dense.decoder());
         assertNull(dense.factors());
         assertTrue(3 * published.manifest().bytes() < dense.manifest().bytes(), published::toString);
+    }
+
+    @Test
+    void whatThisProcessHoldsIsNotMadeAgain() {
+        HeldDecoders held = new HeldDecoders();
+        DecoderFactors factors = factors(Form.OF_RANK);
+        Decoder made = factors.of(TRAINED);
+        DecoderArtefact artefact = DecoderArtefact.of(factors, made, Map.of());
+        open(DecoderSubscription.of(Map.of(SITE, TRAINED)), held);
+        held.hold(artefact.manifest(SITE, 1, "adapted", TRAINED.sha256(), Map.of()), made);
+        assertSame(made, served(publish(1, artefact)));
+        // By what its bytes are, whatever its version is; and by every reader.
+        assertSame(made, served(publish(2, artefact)));
+        open(DecoderSubscription.of(Map.of(SITE, TRAINED)), held);
+        assertSame(made, served(publish(1, artefact)));
+        open(DecoderSubscription.of(Map.of(SITE, TRAINED)), new HeldDecoders());
+        assertNotSame(made, served(publish(1, artefact)));
+    }
+
+    @Test
+    void whatIsHeldIsNotServedForOtherBytesOrAnotherName() {
+        HeldDecoders held = new HeldDecoders();
+        DecoderFactors factors = factors(Form.OF_RANK);
+        Decoder made = factors.of(TRAINED);
+        open(DecoderSubscription.of(Map.of(SITE, TRAINED)), held);
+        held.hold(
+                DecoderArtefact.of(factors, made, Map.of()).manifest(SITE, 1, "adapted", TRAINED.sha256(), Map.of()),
+                made);
+        // These factors make another decoder than the manifest says, and that one is held.
+        DecoderFactors others = factors(Form.UNTURNED);
+        String reason = refusal(publish(1, DecoderArtefact.of(others, made, Map.of())));
+        assertTrue(reason.startsWith("the decoder made of its factors has sha256 "), reason);
+        // Refused, it is not held either: asked again, it is refused again.
+        assertTrue(
+                refusal(publish(2, DecoderArtefact.of(others, made, Map.of()))).startsWith("the decoder made of"));
     }
 
     @Test
@@ -297,11 +334,19 @@ class FactoredDecodersTest {
         return step;
     }
 
+    private static Decoder served(Step step) {
+        return assertInstanceOf(Step.Complete.class, step).decoder().decoder();
+    }
+
     private void open(DecoderSubscription subscription) {
+        open(subscription, new HeldDecoders());
+    }
+
+    private void open(DecoderSubscription subscription, HeldDecoders held) {
         if (assembler != null) {
             assembler.close();
         }
-        assembler = new DecoderAssembler(subscription.spooledIn(folder));
+        assembler = new DecoderAssembler(subscription.spooledIn(folder), held);
     }
 
     private static String refusal(Step step) {

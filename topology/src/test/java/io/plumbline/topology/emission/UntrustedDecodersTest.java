@@ -290,7 +290,7 @@ class UntrustedDecodersTest {
         if (assembler != null) {
             assembler.close();
         }
-        assembler = new DecoderAssembler(subscription);
+        assembler = new DecoderAssembler(subscription, new HeldDecoders());
     }
 
     private static String refusal(Step step) {
