@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.KnownCodes;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import java.util.IdentityHashMap;
@@ -36,11 +37,22 @@ public record AdaptationRows(
      * @param width d, of the target space
      */
     public static AdaptationRows of(Encoder encoder, SampleSplit split, BaselineRows baseline, int width) {
+        return of(encoder, KnownCodes.NONE, split, baseline, width);
+    }
+
+    /**
+     * Encodes the rows of a split, every row once, but for those whose codes are known.
+     *
+     * @param known codes that this encoder made
+     * @param width d, of the target space
+     */
+    public static AdaptationRows of(
+            Encoder encoder, KnownCodes known, SampleSplit split, BaselineRows baseline, int width) {
         IdentityHashMap<SampledRow, Integer> places = new IdentityHashMap<>();
         for (SampledRow row : split.all()) {
             places.put(row, places.size());
         }
-        SampleRows all = SampleRows.of(encoder, split.all(), width);
+        SampleRows all = SampleRows.of(encoder, known, split.all(), width);
         SampleRows fit = part(all, places, split.fit());
         SampleRows judge = part(all, places, split.judge());
         boolean three = split.judgeIsIndependent();

@@ -1,7 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Encoder;
-import io.plumbline.explainer.SampledCodes;
+import io.plumbline.explainer.KnownCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
@@ -22,18 +22,27 @@ public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
     }
 
     /**
-     * Sampled rows with their codes: those that came with them where they are of this encoder, and the others encoded
-     * here.
+     * Encodes sampled rows.
      *
      * @param targetWidth d, needed when there are no rows to see it from
      */
     public static SampleRows of(Encoder encoder, List<SampledRow> rows, int targetWidth) {
+        return of(encoder, KnownCodes.NONE, rows, targetWidth);
+    }
+
+    /**
+     * Encodes sampled rows, but for those whose codes are known.
+     *
+     * @param known codes that this encoder made
+     * @param targetWidth d, needed when there are no rows to see it from
+     */
+    public static SampleRows of(Encoder encoder, KnownCodes known, List<SampledRow> rows, int targetWidth) {
         Matrix targets = Matrix.zeros(rows.size(), targetWidth);
         for (int i = 0; i < rows.size(); i++) {
             copyInto(targets, i, rows.get(i).targetRow());
         }
         long[] requests = rows.stream().mapToLong(SampledRow::request).toArray();
-        return new SampleRows(SampledCodes.of(encoder, rows), targets, requests);
+        return new SampleRows(known.of(encoder, rows), targets, requests);
     }
 
     /** The given rows in the given order. */
@@ -53,7 +62,7 @@ public record SampleRows(SparseCodes codes, Matrix targets, long[] requests) {
     }
 
     /** Returns the first rows, at most so many. */
-    SampleRows first(int most) {
+    public SampleRows first(int most) {
         return most >= rows() ? this : select(IntStream.range(0, most).toArray());
     }
 

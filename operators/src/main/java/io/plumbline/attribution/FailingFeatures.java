@@ -3,6 +3,7 @@ package io.plumbline.attribution;
 import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.KnownCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
@@ -62,8 +63,17 @@ public final class FailingFeatures {
 
     /** Encodes the first rows of a sample, at most {@value #ROWS}. */
     public static SampleRows encoded(Explainer explainer, List<SampledRow> rows) {
+        return encoded(explainer, KnownCodes.NONE, rows);
+    }
+
+    /**
+     * Encodes the first rows of a sample, at most {@value #ROWS}, but for those whose codes are known.
+     *
+     * @param known codes that this explainer made
+     */
+    public static SampleRows encoded(Explainer explainer, KnownCodes known, List<SampledRow> rows) {
         return SampleRows.of(
-                explainer.encoder(), rows.subList(0, Math.min(ROWS, rows.size())), explainer.targetWidth());
+                explainer.encoder(), known, rows.subList(0, Math.min(ROWS, rows.size())), explainer.targetWidth());
     }
 
     /**

@@ -111,7 +111,8 @@ public final class AdapterProcessor implements Processor<byte @Nullable [], byte
                     watched.geometry().explainerSubspace(),
                     watched.baseline().rows(),
                     watched.settings().rank(),
-                    one);
+                    one,
+                    watched.codes());
             adapters.put(
                     site,
                     new SiteAdapter(

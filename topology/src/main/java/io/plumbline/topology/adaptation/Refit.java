@@ -18,6 +18,7 @@ import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
 import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.WindowCodes;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,7 @@ final class Refit {
     private final Explainer explainer;
     private final int rank;
     private final AdaptationSettings settings;
+    private final WindowCodes codes;
     private final BaselineRows baselineRows;
     private final CleanRequests cleanRequests;
     private final ExplainerSubspace trainedSubspace;
@@ -46,6 +48,7 @@ final class Refit {
      * @param trainedSubspace of the explainer's decoder, at any rank
      * @param baselineRows rows of clean traffic, request after request
      * @param rank the rank the site is watched at
+     * @param codes what the monitor of this process has encoded
      */
     Refit(
             String site,
@@ -53,13 +56,15 @@ final class Refit {
             ExplainerSubspace trainedSubspace,
             List<SampledRow> baselineRows,
             int rank,
-            AdaptationSettings settings) {
+            AdaptationSettings settings,
+            WindowCodes codes) {
         this.cleanRequests = CleanRequests.of(baselineRows);
         this.baselineRows = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
         this.site = site;
         this.explainer = explainer;
         this.rank = rank;
         this.settings = settings;
+        this.codes = codes;
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
         this.revertType = settings.revertType(explainer.decoder());
@@ -104,7 +109,8 @@ final class Refit {
                                     SampleSplit.LEAST_TO_JUDGE),
                     begin));
         }
-        AdaptationRows rows = AdaptationRows.of(explainer.encoder(), split, baselineRows, explainer.targetWidth());
+        AdaptationRows rows =
+                AdaptationRows.of(explainer.encoder(), codes.newest(), split, baselineRows, explainer.targetWidth());
         GatedAdaptation adaptation = GatedAdaptation.of(
                 settings.profile(),
                 new SwapGate(limits),

@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * What is measured of one window: nearly all the work, and nothing of what is remembered of its site. Immutable.
  *
  * @param requests scores of its requests
- * @param head rows of its sample, encoded
+ * @param encoded the first rows of its sample, encoded: those that reconstruction is measured on, and where the window
+ *     looks drifted as many as failing features are told by
  * @param active the decoder in service while it was measured; null while that is the trained one as it came
- * @param fvu of that decoder on {@code head}
+ * @param fvu of that decoder on the rows that reconstruction is measured on
  * @param activeGap its faithfulness gap
  * @param errors it against the trained one, while it is an adapted one that is watched
  * @param failing the features that fail, where the window looks drifted; null where nobody may ask, so that it was left
@@ -29,7 +30,7 @@ record Measurement(
         GapAssessment geometry,
         WindowRequests requests,
         ActiveSubspace subspace,
-        SampleRows head,
+        SampleRows encoded,
         ActiveDecoders.@Nullable Active active,
         @Nullable Double fvu,
         @Nullable Double activeGap,

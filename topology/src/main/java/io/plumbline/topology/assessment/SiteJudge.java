@@ -20,6 +20,7 @@ import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.WindowRequests;
+import io.plumbline.explainer.KnownCodes;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.GapAssessment;
@@ -151,16 +152,17 @@ final class SiteJudge {
                         .with(Statistic.RECONSTRUCTION_ERROR, joint.errorEnergy());
         boolean watched = site.settings().rollback() != null && isAdapted(active);
         boolean suspect = drifted || judge.readings(geometry).stream().anyMatch(SiteJudge::isAbove);
+        SampleRows encoded = suspect ? encoded(window, rows, head) : head;
         return new Measurement(
                 geometry,
                 requests,
                 subspace,
-                head,
+                encoded,
                 active,
                 active == null ? trained : fvu(Reconstruction.between(told.of(ofActive), told.targets())),
                 activeGap(geometry, subspace, active),
                 watched ? PairedErrors.of(head, ofActive, ofTrained) : null,
-                suspect ? failing(window, active) : null,
+                suspect ? failing(encoded, active) : null,
                 site.explainer().hasCodes()
                         ? activity.changes(head.codes(), head.requests(), ActivityComparison.REPORTED)
                         : ActivityChanges.notCompared("records bring reconstructions and no codes"),
@@ -191,8 +193,17 @@ final class SiteJudge {
         SwapWatch swap = watch(memory.swap(), measured);
         Ask ask = ask(outcome, window, memory, swap, active);
         drifted = hasDrifted;
-        List<FailingFeature> failing =
-                measured.failing() == null && hasDrifted ? failing(window, active) : measured.failing();
+        SampleRows encoded = measured.encoded();
+        List<FailingFeature> failing = measured.failing();
+        if (failing == null && hasDrifted) {
+            encoded = encoded(window, window.sample().rows().subList(0, encoded.rows()), encoded);
+            failing = failing(encoded, active);
+        }
+        site.codes()
+                .keep(
+                        ask == Ask.ADAPT
+                                ? KnownCodes.of(window.sample().rows().subList(0, encoded.rows()), encoded.codes())
+                                : KnownCodes.NONE);
         SiteMemory next =
                 switch (ask) {
                     case NOTHING ->
@@ -375,12 +386,19 @@ final class SiteJudge {
                 changes.features().stream().mapToInt(ActivityChange::feature));
     }
 
-    private List<FailingFeature> failing(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
+    /** Encodes what failing features are told by, beside the rows that are encoded already. */
+    private SampleRows encoded(ClosedWindow window, List<SampledRow> rows, SampleRows already) {
+        List<SampledRow> sample = window.sample().rows();
+        return site.explainer().isGiven() || Math.min(FailingFeatures.ROWS, sample.size()) <= already.rows()
+                ? already
+                : FailingFeatures.encoded(site.explainer(), KnownCodes.of(rows, already.codes()), sample);
+    }
+
+    private List<FailingFeature> failing(SampleRows encoded, ActiveDecoders.@Nullable Active active) {
         if (site.explainer().isGiven()) {
             return List.of();
         }
-        SampleRows rows =
-                FailingFeatures.encoded(site.explainer(), window.sample().rows());
+        SampleRows rows = encoded.first(FailingFeatures.ROWS);
         return failing()
                 .list(
                         rows.codes(),

@@ -21,11 +21,24 @@ import org.slf4j.LoggerFactory;
  * A configured site with everything that does not depend on the window, read and computed once at start.
  *
  * <p><b>Memory:</b> the explainer in float64, the baseline's moment, and three eigenbases.
+ *
+ * @param codes what the monitor and the adapter of this process need not both encode
  */
 public record WatchedSite(
-        SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry, FeatureNames names) {
+        SiteSettings settings,
+        Explainer explainer,
+        Baseline baseline,
+        SiteGeometry geometry,
+        FeatureNames names,
+        WindowCodes codes) {
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchedSite.class);
+
+    /** A site of whose windows nothing is known. */
+    public WatchedSite(
+            SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry, FeatureNames names) {
+        this(settings, explainer, baseline, geometry, names, new WindowCodes());
+    }
 
     /**
      * Reads explainer and baseline.

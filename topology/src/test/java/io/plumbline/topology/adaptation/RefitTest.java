@@ -21,6 +21,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.WindowCodes;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -201,7 +202,7 @@ class RefitTest {
 
     private static Refit refit(Explainer explainer, AdaptationSettings settings) {
         ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
-        return new Refit("layer.2", explainer, subspace, List.of(), 3, settings);
+        return new Refit("layer.2", explainer, subspace, List.of(), 3, settings, new WindowCodes());
     }
 
     private static AdaptationSettings settings(DType dtype) {

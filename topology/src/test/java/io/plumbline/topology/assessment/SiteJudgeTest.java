@@ -12,7 +12,10 @@ import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SampledCodes;
+import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
@@ -20,6 +23,7 @@ import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
@@ -29,6 +33,7 @@ import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,6 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SiteJudgeTest {
 
+    private static final String SAMPLE = "sample: {rows: 2048}";
     private static final int RECORDS = 16;
     private static final int CLEAN_RECORDS = 19 * RECORDS;
 
@@ -328,6 +334,50 @@ class SiteJudgeTest {
     }
 
     @Test
+    void aDriftedWindowsRowsAreEncodedOnceAndTheAdapterOfThisProcessTakesTheirCodes() throws IOException {
+        WatchedSite known = site("threshold: {share: 0.6}\n    adaptation: {mode: auto}", "size: 10s", SAMPLE);
+        List<Integer> encoded = new ArrayList<>();
+        Encoder counting = new Encoder() {
+            @Override
+            public int inputWidth() {
+                return known.explainer().encoder().inputWidth();
+            }
+
+            @Override
+            public int features() {
+                return known.explainer().encoder().features();
+            }
+
+            @Override
+            public SparseCodes encode(Matrix rows) {
+                encoded.add(rows.rows());
+                return known.explainer().encoder().encode(rows);
+            }
+        };
+        Explainer explainer = new Explainer(
+                known.explainer().architecture(), counting, known.explainer().decoder(), folder);
+        WatchedSite site = new WatchedSite(
+                known.settings(), explainer, known.baseline(), known.geometry(), known.names());
+        SiteJudge judge = new SiteJudge(site);
+        SiteJudge.Judgement first = judge.judge(drifted(), SiteMemory.initial(), null);
+        assertEquals(SiteJudge.Ask.ADAPT, first.ask());
+        encoded.clear();
+        ClosedWindow window = drifted();
+        judge.judge(window, SiteMemory.initial(), null);
+        List<SampledRow> rows = window.sample().rows();
+        assertEquals(rows.size(), encoded.stream().mapToInt(Integer::intValue).sum());
+        encoded.clear();
+        assertEquals(
+                SampledCodes.of(known.explainer().encoder(), rows),
+                site.codes().newest().of(counting, rows));
+        assertEquals(List.of(0), encoded);
+        judge.judge(window(false), first.memory(), null);
+        encoded.clear();
+        site.codes().newest().of(counting, rows);
+        assertEquals(List.of(rows.size()), encoded, "nobody asked for a refit of the newest window");
+    }
+
+    @Test
     void theDecoderInServiceHasAGapOfItsOwn() throws IOException {
         SiteJudge judge = judge("threshold: {share: 0.6}");
         Decoder adapted = decoder(0.2, 1.0);
@@ -448,10 +498,14 @@ class SiteJudgeTest {
     }
 
     private SiteJudge judge(String site, String window) throws IOException {
-        return judge(site, window, "sample: {rows: 2048}");
+        return judge(site, window, SAMPLE);
     }
 
     private SiteJudge judge(String site, String window, String sample) throws IOException {
+        return new SiteJudge(site(site, window, sample));
+    }
+
+    private WatchedSite site(String site, String window, String sample) throws IOException {
         MonitorConfig config =
                 MonitorConfig.parse("""
                 kafka: {bootstrap.servers: "h:1"}
@@ -465,7 +519,7 @@ class SiteJudgeTest {
                     debounce: 1 of 1
                     %s
                 """.formatted(window, sample, WatchedFolder.SITE, site), "judge.yaml", folder);
-        return new SiteJudge(WatchedFolder.sites(config).get(WatchedFolder.SITE));
+        return Objects.requireNonNull(WatchedFolder.sites(config).get(WatchedFolder.SITE));
     }
 
     /** Clean rows, or the same moved along one direction: the mean moves, the subspace does not. */
