@@ -44,6 +44,9 @@ final class PipelineBench implements AutoCloseable {
 
     private static final int MORE_ROWS_A_RECORD = 256;
 
+    /** As a server sends that keeps the last token only, or a few; the price of a record rules there. */
+    private static final List<Integer> FEW_ROWS_A_RECORD = List.of(1, 8);
+
     /** Slow rivals do not read to the end. */
     private static final double RIVAL_SECONDS = 4.0;
 
@@ -88,6 +91,9 @@ final class PipelineBench implements AutoCloseable {
         firstShape(d, site);
         if (!plan.quick()) {
             secondShape(d, site);
+            for (int rows : FEW_ROWS_A_RECORD) {
+                fewRows(d, rows, site);
+            }
         }
         for (int other : plan.widths().subList(1, plan.widths().size())) {
             ActivationsTopic topic = fill(other, ROWS_A_RECORD, 1, 1);
@@ -137,6 +143,20 @@ final class PipelineBench implements AutoCloseable {
         Map<String, Reader> readers = new LinkedHashMap<>();
         readers.put(MONITOR, monitor(site, topic, Windows.LONG));
         addRivals(readers, topic);
+        compare(topic, readers);
+        topic.delete(bootstrapServers);
+    }
+
+    private void fewRows(int d, int rowsPerRecord, BenchSite site) throws IOException, InterruptedException {
+        ActivationsTopic topic = fill(d, rowsPerRecord, 1, 1);
+        Map<String, Reader> readers = new LinkedHashMap<>();
+        readers.put(MONITOR, monitor(site, topic, Windows.LONG));
+        if (plan.rivals()) {
+            readers.put(CONSUMER, () -> ConsumerRun.rate(bootstrapServers, topic));
+        }
+        if (python) {
+            readers.put(PYTHON, () -> python(topic, true));
+        }
         compare(topic, readers);
         topic.delete(bootstrapServers);
     }
@@ -236,6 +256,11 @@ final class PipelineBench implements AutoCloseable {
         againstRival(first, second, AGGREGATE, "pipeline, beside the DSL aggregate");
         againstRival(first, second, PYTHON, "pipeline, beside a Python consumer of one thread");
         againstRival(first, second, PYTHON_ALL, "pipeline, beside a Python consumer on all cores");
+        for (int rows : FEW_ROWS_A_RECORD) {
+            findings.leastOf(
+                    "pipeline, %d rows a record, beside a bare consumer".formatted(rows),
+                    List.of(findings.ahead(title(d, rows), CONSUMER)));
+        }
         ratio(first, "two partitions and threads, beside one that sums its rows itself", TWO, ONE_CORE);
         ratio(first, "hopping over 12 panes, beside tumbling with as many reports", HOPPING, TUMBLING);
     }
