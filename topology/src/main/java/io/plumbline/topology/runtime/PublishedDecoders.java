@@ -1,7 +1,10 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.adaptation.DecoderFactors;
+import io.plumbline.adaptation.FactoredGram;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.DictionarySpace;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
@@ -41,7 +44,13 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private final Map<String, Decoder> trained = new HashMap<>();
     private final Map<String, WatchedSite> sites;
 
-    /** It takes a second, for the widest decoders ten: no window and no newer decoder waits for it. */
+    /** The newest of each site whose directions are not known yet. */
+    private final Map<String, PublishedDecoder> unmeasured = new ConcurrentHashMap<>();
+
+    /**
+     * It takes a tenth of a second for a wide decoder that came as factors and ten times that for one that came as
+     * weights, ten seconds for the widest: no window and no newer decoder waits for it.
+     */
     private final ExecutorService measuring = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "decoder-subspaces");
         thread.setDaemon(true);
@@ -74,6 +83,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         subscriber = DecoderSubscriber.start(kafka, topic, DecoderSubscription.of(trained), new DecoderListener() {
             @Override
             public void onDecoder(PublishedDecoder published) {
+                unmeasured.put(published.site(), published);
                 active.put(published.site(), new Active(published.decoder(), published.version()));
                 synchronized (active) {
                     active.notifyAll();
@@ -117,17 +127,20 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private void measure(String site) {
         WatchedSite watched = sites.get(site);
         if (watched != null) {
-            measuring.execute(() -> measure(site, watched.settings().rank()));
+            measuring.execute(() -> measure(
+                    site,
+                    watched.geometry().explainerSubspace(),
+                    watched.settings().rank()));
         }
     }
 
-    private void measure(String site, int rank) {
-        Active one = active.get(site);
-        if (one == null || one.subspace() != null) {
+    private void measure(String site, ExplainerSubspace ofTrained, int rank) {
+        PublishedDecoder one = unmeasured.remove(site);
+        if (one == null) {
             return;
         }
         try {
-            Subspace subspace = DictionarySpace.of(one.decoder(), rank);
+            Subspace subspace = subspace(one, ofTrained, rank);
             if (subspace == null) {
                 LOG.warn(
                         "site {}: version {} does not determine {} leading directions, its own gap stays undefined",
@@ -149,6 +162,16 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
                     rank,
                     e.getMessage());
         }
+    }
+
+    /** Null where the decoder does not determine it. Where it came as factors, without a product over all features. */
+    private @Nullable Subspace subspace(PublishedDecoder one, ExplainerSubspace ofTrained, int rank) {
+        DecoderFactors factors = one.factors();
+        Decoder parent = trained.get(one.site());
+        Subspace ofFactors = factors == null || parent == null
+                ? null
+                : DictionarySpace.of(FactoredGram.of(factors, one.decoder(), parent, ofTrained), rank);
+        return ofFactors == null ? DictionarySpace.of(one.decoder(), rank) : ofFactors;
     }
 
     /** Waits until what was on the topic at start has been read; returns whether it was in time. */
