@@ -29,6 +29,17 @@ find_java() {
   [ "$java_major" -ge 17 ] || fail "$java is Java $java_major; Plumbline needs 17 or newer. Set JAVA_HOME to one."
 }
 
+# Whether Java has the module of vector instructions: a file of the installation says so, where there is one.
+has_vector_module() {
+  modules=
+  [ ! -r "$release" ] || modules=$(sed -n 's/^MODULES="\(.*\)"/ \1 /p' "$release" | head -n 1)
+  case $modules in
+    *' jdk.incubator.vector '*) ;;
+    '') "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector' ;;
+    *) return 1 ;;
+  esac
+}
+
 # The command among the arguments: options such as --verbose may stand before it. Nothing where there is none.
 command_of() {
   for word in "$@"; do
@@ -71,7 +82,7 @@ start() {
   vector_flag=
   case $command in
     run | demo | baseline | assess | adapt | encode | bench | causal | evaluate)
-      if "$java" --list-modules 2>/dev/null | grep -q '^jdk\.incubator\.vector'; then vector_flag='--add-modules jdk.incubator.vector'; fi
+      if has_vector_module; then vector_flag='--add-modules jdk.incubator.vector'; fi
       ;;
   esac
   # What only prints a text ends before compiled code or a second thread of the collector pays: half the time without.

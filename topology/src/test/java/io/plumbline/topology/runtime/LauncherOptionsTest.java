@@ -15,7 +15,9 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the launcher tells Java, and what the program takes from that. */
@@ -69,6 +71,26 @@ class LauncherOptionsTest {
         assertEquals("laboratory", said("needs_laboratory --help && echo laboratory || echo service"));
         assertEquals("service", said("needs_head %s && echo head || echo service".formatted(arguments)));
         assertEquals("head", said("needs_head --verbose causal && echo head || echo service"));
+    }
+
+    /** A second Java took a sixth of a second of every start. */
+    @ParameterizedTest
+    @CsvSource({
+        "'MODULES=\"java.base jdk.incubator.vector jdk.jfr\"', there, false",
+        "'MODULES=\"java.base jdk.incubator.vectors\"', missing, false",
+        "'', there, true"
+    })
+    void whereTheInstallationSaysItsModulesNoJavaIsStartedToAsk(
+            String line, String found, boolean asked, @TempDir Path folder) throws Exception {
+        Path release = Files.writeString(folder.resolve("release"), "JAVA_VERSION=\"17.0.15\"\n" + line + "\n");
+        Path trace = folder.resolve("asked");
+        Path java = Files.writeString(
+                folder.resolve("java"), "#!/bin/sh\n: >%s\necho jdk.incubator.vector@17.0.15\n".formatted(trace));
+        assertTrue(java.toFile().setExecutable(true));
+        assertEquals(
+                found,
+                said("release=%s; java=%s; has_vector_module && echo there || echo missing".formatted(release, java)));
+        assertEquals(asked, Files.exists(trace));
     }
 
     private static String said(String script) throws Exception {
