@@ -136,6 +136,25 @@ public final class MomentRecord implements ActivationRecord {
         return largestNorm;
     }
 
+    /** Bytes of header, counts and names that a record has beside its sums and its sample, at most. */
+    private static final int OTHER_BYTES = 1 << 16;
+
+    /** Hash, request and time of a sampled row. */
+    private static final int BYTES_OF_A_NAME = 3 * Long.BYTES;
+
+    /**
+     * Returns bytes that are enough for any record of a site: a float64 moment, and a sample of float32 rows.
+     *
+     * @param inputWidth width of the rows that the encoder reads
+     * @param targetWidth width d of the rows that are summed
+     * @param transcoder whether targets are sampled beside activations
+     * @param sampleRows rows of the sample
+     */
+    public static long largestBytes(int inputWidth, int targetWidth, boolean transcoder, int sampleRows) {
+        long row = BYTES_OF_A_NAME + (long) Float.BYTES * (inputWidth + (transcoder ? targetWidth : 0));
+        return (long) Double.BYTES * MomentTile.stateLength(targetWidth) + sampleRows * row + OTHER_BYTES;
+    }
+
     /** Null where there are no rows in the sums. */
     public @Nullable Sample sample() {
         return sample;

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.streams.StreamsConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Every topic Plumbline uses, with partitions and settings, and which application reads and writes it. Tests hold the
@@ -59,11 +60,14 @@ final class TopicPlan {
     private final MonitorConfig config;
     private final Map<String, Integer> existing;
     private final int activations;
+    private final @Nullable Long largestRecord;
 
-    private TopicPlan(MonitorConfig config, Map<String, Integer> existing, int activations) {
+    private TopicPlan(
+            MonitorConfig config, Map<String, Integer> existing, int activations, @Nullable Long largestRecord) {
         this.config = config;
         this.existing = existing;
         this.activations = activations;
+        this.largestRecord = largestRecord;
     }
 
     /** The plan's names, readers and writers, which no broker is needed for. */
@@ -78,8 +82,18 @@ final class TopicPlan {
      * @param activations partitions of the activations topic where it is not among them
      */
     static TopicPlan of(MonitorConfig config, Map<String, Integer> existing, int activations) {
+        return of(config, existing, activations, null);
+    }
+
+    /**
+     * The whole plan of a monitor that takes moment records.
+     *
+     * @param largestRecord bytes of the largest record of activations; null: as many as the broker takes by default
+     */
+    static TopicPlan of(
+            MonitorConfig config, Map<String, Integer> existing, int activations, @Nullable Long largestRecord) {
         TopicPlan plan = new TopicPlan(
-                config, existing, existing.getOrDefault(config.topics().activations(), activations));
+                config, existing, existing.getOrDefault(config.topics().activations(), activations), largestRecord);
         plan.named();
         plan.changelogs();
         return plan;
@@ -102,7 +116,11 @@ final class TopicPlan {
         Set<Application> monitor = Set.of(Application.MONITOR);
         Set<Application> adapter = Set.of(Application.ADAPTER);
         Set<Application> nobody = Set.of();
-        Map<String, String> eventTime = Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime");
+        Map<String, String> eventTime = new HashMap<>();
+        eventTime.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime");
+        if (largestRecord != null) {
+            eventTime.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Long.toString(largestRecord));
+        }
         Map<String, String> oneDay = ours(TopicConfig.RETENTION_MS_CONFIG, ONE_DAY_MS);
         Map<String, String> thirtyDays = ours(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS);
         Map<String, String> letters = new HashMap<>(thirtyDays);

@@ -39,7 +39,9 @@ public final class TopicReview {
             TopicConfig.RETENTION_MS_CONFIG,
             new Rule(Sense.AT_LEAST, "records are deleted earlier than they are meant to be"),
             TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
-            new Rule(Sense.AT_LEAST, "larger dead letters keep reason and place, not their bytes"),
+            new Rule(
+                    Sense.AT_LEAST,
+                    "larger dead letters keep reason and place, not their bytes, and larger moment records are refused"),
             TopicConfig.MIN_CLEANABLE_DIRTY_RATIO_CONFIG,
             new Rule(Sense.AT_MOST, COMPACTION),
             TopicConfig.SEGMENT_BYTES_CONFIG,
@@ -73,12 +75,16 @@ public final class TopicReview {
      *
      * @param partitions of the activations topic where it is missing; null: it must exist
      * @param replicationFactor null: the broker's default
+     * @param largestRecord bytes of the largest record of activations; null: what the broker takes by default
      * @return what was made
      * @throws StartException when the broker cannot be reached or refuses, or the activations topic is missing and no
      *     number of partitions was given
      */
     public static List<String> create(
-            MonitorConfig config, @Nullable Integer partitions, @Nullable Short replicationFactor) {
+            MonitorConfig config,
+            @Nullable Integer partitions,
+            @Nullable Short replicationFactor,
+            @Nullable Long largestRecord) {
         try (TopicClient client = TopicClient.connect(config)) {
             Map<String, TopicDescription> existing = Topics.existing(client, config);
             if (partitions == null && !existing.containsKey(config.topics().activations())) {
@@ -86,9 +92,9 @@ public final class TopicReview {
                         "topic \"%s\" does not exist at %s: give the number of its partitions with --partitions, which the others follow"
                                 .formatted(config.topics().activations(), config.bootstrapServers()));
             }
-            List<TopicPlan.Planned> missing = new ArrayList<>(
-                    TopicPlan.of(config, Topics.partitions(existing), partitions == null ? 1 : partitions)
-                            .topics());
+            List<TopicPlan.Planned> missing = new ArrayList<>(TopicPlan.of(
+                            config, Topics.partitions(existing), partitions == null ? 1 : partitions, largestRecord)
+                    .topics());
             missing.removeIf(topic -> existing.containsKey(topic.name()));
             List<String> refused = client.create(missing, replicationFactor);
             if (!refused.isEmpty()) {
@@ -104,9 +110,10 @@ public final class TopicReview {
      * Holds every topic against the plan.
      *
      * @param replicationFactor least number of copies; null: any
+     * @param largestRecord bytes of the largest record of activations; null: any
      * @throws StartException when the broker cannot be reached or does not tell
      */
-    public static List<Line> of(MonitorConfig config, @Nullable Short replicationFactor) {
+    public static List<Line> of(MonitorConfig config, @Nullable Short replicationFactor, @Nullable Long largestRecord) {
         try (TopicClient client = TopicClient.connect(config)) {
             Map<String, TopicDescription> existing = Topics.existing(client, config);
             Map<String, Config> settings = client.settings(existing.keySet());
@@ -117,8 +124,8 @@ public final class TopicReview {
                                 "`plumbline topics --acl --role admin` prints the commands that grant what it needs"));
             }
             List<Line> lines = new ArrayList<>();
-            for (TopicPlan.Planned topic :
-                    TopicPlan.of(config, Topics.partitions(existing), 1).topics()) {
+            for (TopicPlan.Planned topic : TopicPlan.of(config, Topics.partitions(existing), 1, largestRecord)
+                    .topics()) {
                 TopicDescription found = existing.get(topic.name());
                 lines.add(
                         found == null

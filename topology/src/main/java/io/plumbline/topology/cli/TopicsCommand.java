@@ -1,9 +1,13 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerShape;
+import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.broker.AccessRole;
 import io.plumbline.topology.broker.Grant;
 import io.plumbline.topology.broker.TopicReview;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.wire.MomentRecord;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -32,6 +36,7 @@ import picocli.CommandLine.Spec;
             "Example:",
             "  plumbline topics --config plumbline.yaml --create --partitions 8 --replication-factor 3",
             "  plumbline topics --config plumbline.yaml --describe",
+            "  plumbline topics --config plumbline.yaml --describe --moment-records",
             "  plumbline topics --config plumbline.yaml --acl --role monitor --principal User:monitor"
         })
 final class TopicsCommand implements Callable<Integer> {
@@ -73,6 +78,13 @@ final class TopicsCommand implements Callable<Integer> {
     @Nullable
     Short replicationFactor;
 
+    @Option(
+            names = "--moment-records",
+            description =
+                    "The topic of activations takes a moment record of every site: with --create its max.message.bytes is"
+                            + " set for the widest one, with --describe it is compared.")
+    boolean momentRecords;
+
     @Option(names = "--role", description = "With --acl: ${COMPLETION-CANDIDATES}. Default: all of them.")
     @Nullable
     AccessRole role;
@@ -103,11 +115,12 @@ final class TopicsCommand implements Callable<Integer> {
             printRights(monitor, spec.commandLine().getOut());
             return ExitCodes.FINE;
         }
+        Long largest = momentRecords ? Long.valueOf(largestMomentRecord(monitor)) : null;
         if (task.create) {
-            List<String> made = TopicReview.create(monitor, partitions, replicationFactor);
+            List<String> made = TopicReview.create(monitor, partitions, replicationFactor, largest);
             made.forEach(topic -> spec.commandLine().getOut().println("made " + topic));
         }
-        return describe(monitor);
+        return describe(monitor, largest);
     }
 
     private void requireSensible() {
@@ -120,17 +133,32 @@ final class TopicsCommand implements Callable<Integer> {
         if (partitions != null && !task.create) {
             throw new UsageException("--partitions goes with --create");
         }
+        if (momentRecords && task.acl) {
+            throw new UsageException("--moment-records goes with --create and --describe");
+        }
         if (!task.acl && (role != null || principal != null)) {
             throw new UsageException("--role and --principal go with --acl");
         }
     }
 
-    private int describe(MonitorConfig monitor) {
+    private static long largestMomentRecord(MonitorConfig monitor) throws IOException {
+        long largest = 0;
+        for (SiteSettings site : monitor.sites().values()) {
+            ExplainerShape shape = Explainer.shape(site.explainer(), site.explainerOptions());
+            largest = Math.max(
+                    largest,
+                    MomentRecord.largestBytes(
+                            shape.inputWidth(), shape.targetWidth(), shape.transcoder(), monitor.sampleRows()));
+        }
+        return largest;
+    }
+
+    private int describe(MonitorConfig monitor, @Nullable Long largest) {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         out.printf(ROW, "topic", "partitions", "replication", "state", "what is on it");
         int problems = 0;
-        for (TopicReview.Line line : TopicReview.of(monitor, replicationFactor)) {
+        for (TopicReview.Line line : TopicReview.of(monitor, replicationFactor, largest)) {
             out.printf(
                     ROW,
                     line.topic(),

@@ -18,6 +18,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.WindowListener;
+import io.plumbline.wire.MomentRecord;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -91,7 +92,7 @@ class TopicsIT {
                     () -> "planned %s, there %s".formatted(planned, topics()));
             assertEquals(planned, topics());
         }
-        for (TopicReview.Line line : TopicReview.of(config, null)) {
+        for (TopicReview.Line line : TopicReview.of(config, null, null)) {
             assertEquals(List.of(), line.problems(), line.topic());
         }
         assertEquals(3, partitions(config, "small-monitor-panes-changelog"));
@@ -182,6 +183,38 @@ class TopicsIT {
     }
 
     @Test
+    void theTopicOfActivationsTakesAMomentRecordOfTheWidestSiteWhereThatIsAsked() throws Exception {
+        WatchedFolder.create(folder.resolve("moments"), broker.bootstrapServers());
+        Path file = folder.resolve("moments").resolve(WatchedFolder.FILE);
+        Files.writeString(
+                file,
+                Files.readString(file).replace("application_id: small", "application_id: moments")
+                        + "\ntopics: {activations: ma, moments: mm, window_reports: mw, adaptation_requests: mq,"
+                        + " adaptation_reports: mr, decoders: md, dead_letters: ml}\n");
+        client.createTopic("ma", 1, Map.of("max.message.bytes", "1000"));
+        Shell small = Shell.run("topics", "--config", file, "--create", "--moment-records");
+        long needed = MomentRecord.largestBytes(WatchedFolder.WIDTH, WatchedFolder.WIDTH, false, 512);
+        assertEquals(2, small.exitCode(), small.out());
+        assertTrue(
+                small.err()
+                        .startsWith("topic \"ma\": max.message.bytes = 1000, expected at least %d: ".formatted(needed)),
+                small.err());
+        assertEquals(0, Shell.run("topics", "--config", file, "--describe").exitCode(), "nobody asked");
+        change("ma", "max.message.bytes", Long.toString(needed));
+        assertEquals(
+                0,
+                Shell.run("topics", "--config", file, "--describe", "--moment-records")
+                        .exitCode());
+        Files.writeString(file, Files.readString(file).replace("activations: ma", "activations: fresh"));
+        Shell made = Shell.run("topics", "--config", file, "--create", "--partitions", 1, "--moment-records");
+        assertEquals(0, made.exitCode(), made.err());
+        assertEquals(
+                2,
+                Shell.run("topics", "--config", file, "--acl", "--moment-records")
+                        .exitCode());
+    }
+
+    @Test
     void aTopicThatWouldLoseEventTimesIsWarnedOfAtStart() throws Exception {
         client.createTopic("arrival", 1, Map.of("message.timestamp.type", "LogAppendTime", "retention.ms", "-1"));
         client.createTopic("month", 1, Map.of("retention.ms", "2592000000"));
@@ -223,8 +256,8 @@ class TopicsIT {
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers()), "test", folder);
         client.createTopic("misfit-monitor-panes-changelog", 5, Map.of());
-        TopicReview.create(config, 2, null);
-        List<String> problems = TopicReview.of(config, null).stream()
+        TopicReview.create(config, 2, null, null);
+        List<String> problems = TopicReview.of(config, null, null).stream()
                 .filter(line -> line.topic().equals("misfit-monitor-panes-changelog"))
                 .flatMap(line -> line.problems().stream())
                 .filter(problem -> problem.contains("partitions"))
@@ -234,7 +267,7 @@ class TopicsIT {
     }
 
     private static int partitions(MonitorConfig config, String topic) {
-        return TopicReview.of(config, null).stream()
+        return TopicReview.of(config, null, null).stream()
                 .filter(line -> line.topic().equals(topic))
                 .mapToInt(TopicReview.Line::partitions)
                 .sum();

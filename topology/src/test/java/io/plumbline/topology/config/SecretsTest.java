@@ -178,14 +178,14 @@ class SecretsTest {
         }
         MonitorConfig config = MonitorConfig.parse(yaml("security.protocol: ${file:protocol}"), "test", folder);
         messages.addAll(StreamsSettings.problems(config));
-        StartException noClient = assertThrows(StartException.class, () -> TopicReview.of(config, null));
+        StartException noClient = assertThrows(StartException.class, () -> TopicReview.of(config, null, null));
         messages.add(noClient.getMessage());
         MonitorConfig noJaas = MonitorConfig.parse(
                 yaml("sasl.mechanism: PLAIN\n  security.protocol: SASL_PLAINTEXT\n  sasl.jaas.config: 'no " + MARKER
                         + "'"),
                 "test",
                 folder);
-        messages.add(assertThrows(StartException.class, () -> TopicReview.of(noJaas, null))
+        messages.add(assertThrows(StartException.class, () -> TopicReview.of(noJaas, null, null))
                 .getMessage());
         for (String message : messages) {
             assertFalse(message.contains(MARKER), message);
