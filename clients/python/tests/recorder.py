@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plumbline_sae.coverage import Missing
 from plumbline_sae.tensors import Array, tensor_of
 
 
@@ -25,6 +26,7 @@ class Sent:
 class Recorder:
     def __init__(self) -> None:
         self.sent: list[Sent] = []
+        self.missing: dict[str, Missing] = {}
         self.dropped: list[tuple[str, int]] = []
 
     def send(
@@ -38,6 +40,8 @@ class Recorder:
         special: Any = None,
         timestamp_ms: int | None = None,
         headers: Mapping[str, str] | None = None,
+        tokens_served: int | None = None,
+        cached: int = 0,
     ) -> bool:
         tensor = tensor_of(activations)
         rows = np.array(tensor.widened())
@@ -45,7 +49,11 @@ class Recorder:
         ids = None if token_ids is None else np.array(tensor_of(token_ids).values)[keep]
         mapped = None if targets is None else np.array(tensor_of(targets).widened())[keep]
         self.sent.append(Sent(site, request, rows[keep], tensor.dtype, mapped, ids, headers or {}))
+        self.count_missing(site, Missing.of_request(tokens_served, len(rows), cached))
         return True
+
+    def count_missing(self, site: str, missing: Missing) -> None:
+        self.missing[site] = self.missing.get(site, Missing()) + missing
 
     def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
         self.dropped.append((site, rows))

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install transformers")
 
 from plumbline_sae.capture import capture  # noqa: E402
+from plumbline_sae.coverage import Missing  # noqa: E402
 from plumbline_sae.sites import Site, place_of  # noqa: E402
 
 PAD, BOS, EOS = 0, 1, 2
@@ -216,6 +217,22 @@ def test_rows_beyond_the_bound_are_dropped_and_counted(gpt2: Any) -> None:
     assert producer.dropped == [("r", 12)]
     assert captured.stats.dropped_rows == 12
     assert producer.sent == []
+
+
+def test_tokens_of_requests_that_are_not_sampled_are_counted_and_headers_are_of_their_request(gpt2: Any) -> None:
+    whole, half = Recorder(), Recorder()
+    headers = [{"tags": f"tenant={name}"} for name in NAMES]
+    for producer, sample in ((whole, 1.0), (half, 0.5)):
+        with capture(gpt2, producer, {"r": "transformer.h.1"}, sample=sample, headers={"engine": "t"}) as captured:
+            with torch.no_grad(), captured.batch(NAMES, headers=headers):
+                gpt2(**padded("left"))
+    rows = {sent.request: len(sent.rows) for sent in whole.sent}
+    assert rows == {"a": 5, "b": 3, "c": 4}
+    assert [sent.headers for sent in whole.sent] == [{"engine": "t", "tags": f"tenant={name}"} for name in NAMES]
+    left_out = set(NAMES) - {sent.request for sent in half.sent}
+    assert 0 < len(left_out) < len(NAMES)
+    assert half.missing["r"] == Missing(not_sampled=sum(rows[name] for name in left_out))
+    assert whole.missing["r"] == Missing()
 
 
 def test_places_are_found_by_path_and_by_name(gpt2: Any, llama: Any) -> None:

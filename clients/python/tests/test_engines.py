@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from recorder import Recorder
 
+from plumbline_sae.coverage import Missing
 from plumbline_sae.engines import (
     VllmFiles,
     entering_layer,
@@ -94,12 +95,13 @@ def test_a_file_without_a_lock_may_still_be_written(tmp_path: Path) -> None:
     assert files.stats.sent == 1
 
 
-@pytest.mark.parametrize(("shorter", "ids"), [("tail", [102, 103]), ("head", [100, 101])])
-def test_token_ids_longer_than_the_rows_are_cut(tmp_path: Path, shorter: Any, ids: list[int]) -> None:
+@pytest.mark.parametrize(("shorter", "ids", "cached"), [("tail", [102, 103], 2), ("head", [100, 101], 0)])
+def test_token_ids_longer_than_the_rows_are_cut(tmp_path: Path, shorter: Any, ids: list[int], cached: int) -> None:
     (tmp_path / "r.safetensors").write_bytes(encode(sample(tokens=2, ids=4)))
     producer = Recorder()
     VllmFiles(tmp_path, HOOKS, producer, shorter=shorter).poll()
     np.testing.assert_array_equal(producer.sent[0].token_ids, ids)
+    assert producer.missing == {"five": Missing(cached=cached), "two": Missing(cached=cached)}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from plumbline_sae import Accumulation, Mask, MomentAccumulator
+from plumbline_sae.coverage import Missing
 from plumbline_sae.hashes import record_hash, request_hash, row_hashes, signed
 from plumbline_sae.producer import Producer
 from plumbline_sae.tensors import Array, Tensor, decode, encode, tensor_of
@@ -311,3 +312,16 @@ def test_a_capture_may_send_to_it() -> None:
     record = producer.records[0][1]
     assert record["rows"].values.tolist() == [10]
     np.testing.assert_allclose(full(record), expected.T @ expected, rtol=1e-5, atol=1e-5)
+
+
+def test_rows_of_another_origin_are_added_up_apart() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments:
+        for tenant, count in (("acme", 3), ("globex", 2), ("acme", 1)):
+            headers = {"tags": f"tenant={tenant}", "trace": str(count)}
+            rows = np.ones((count, 2), dtype="float32")
+            assert moments.send("a", "r", rows, timestamp_ms=T0, headers=headers, cached=10, tokens_served=15)
+    found = sorted((headers["tags"], int(record["rows"].values[0])) for _, record, _, headers in producer.records)
+    assert found == [("tenant=acme", 4), ("tenant=globex", 2)]
+    assert producer._missing == {"a": Missing(cached=30, unexplained=9)}
+    assert all("trace" not in headers for *_, headers in producer.records)

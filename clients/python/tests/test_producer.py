@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from plumbline_sae import Dropped, Producer
+from plumbline_sae.coverage import Missing
 from plumbline_sae.producer import _parts, _request
 from plumbline_sae.tensors import Tensor, decode, encode, tensor_of
 
@@ -40,7 +41,7 @@ def test_what_the_broker_never_took_is_failed_and_missing() -> None:
     assert producer.flush(30) == 0
     assert producer.stats.failed_rows == 4
     assert producer.stats.buffered_bytes == 0
-    assert producer._missing == {"a": 4}
+    assert producer._missing == {"a": Missing(dropped=4)}
     assert told[0].reason.startswith("not stored on activations: ")
 
 
@@ -120,3 +121,39 @@ def test_torch_tensors_are_sent_as_they_are() -> None:
         tensor = tensor_of(values.to(dtype).T)
         assert tensor.dtype == name
         np.testing.assert_array_equal(tensor.widened(), [[1.0, 3.0], [-2.5, 4.0]])
+
+
+def test_the_next_record_says_how_many_tokens_were_served_and_why_rows_are_missing() -> None:
+    sent: list[dict[str, str]] = []
+    producer = Producer(NOWHERE, max_buffered_bytes=1_000)
+
+    class Client:
+        def produce(self, topic: str, **record: Any) -> None:
+            sent.append(record["headers"])
+
+        def poll(self, timeout: float) -> int:
+            return 0
+
+    producer._producer = Client()
+    assert producer.send("a", "whole", ROWS)
+    assert producer.send("a", "cached", ROWS, special=[1, 0, 0, 0], tokens_served=10, cached=4)
+    assert not producer.send("a", "dropped", np.zeros((40, 8), dtype="float32"), cached=7)
+    producer.count_missing("a", Missing(not_sampled=5))
+    producer.count_missing("b", Missing(not_sampled=6))
+    assert producer.send("a", "next", ROWS)
+    assert producer.send("b", "other", ROWS)
+    counts = [{name: text for name, text in headers.items() if name not in ("site", "request")} for headers in sent]
+    assert counts == [
+        {"tokens_served": "4"},
+        {"tokens_served": "9", "cached": "4"},
+        {"tokens_served": "56", "cached": "7", "not_sampled": "5", "dropped": "40"},
+        {"tokens_served": "10", "not_sampled": "6"},
+    ]
+
+
+@pytest.mark.parametrize("numbers", [{"tokens_served": 3}, {"tokens_served": 5, "cached": 2}, {"cached": -1}])
+def test_numbers_of_tokens_that_do_not_fit_are_refused(numbers: dict[str, int]) -> None:
+    producer = Producer(NOWHERE)
+    assert not producer.send("a", "r", ROWS, **numbers)
+    assert producer.stats.refused == 1
+    assert producer._missing == {}

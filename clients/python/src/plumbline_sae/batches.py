@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +22,8 @@ class Call:
     positions: Array
     ids: Array | None
     """The tokens, where they are known."""
+    not_sampled: int
+    """Positions that would have been taken if their request were sampled."""
     on_device: dict[torch.device, torch.Tensor] = field(default_factory=dict)
 
     def index_on(self, device: torch.device) -> torch.Tensor:
@@ -55,6 +57,8 @@ class Batch:
     ended: Array | None = None
     call: Call | None = None
     steps: dict[tuple[str, str], list[Step]] = field(default_factory=dict)
+    not_sampled: dict[str, int] = field(default_factory=dict)
+    headers: Sequence[Mapping[str, str]] | None = None
 
     def plan(self, shape: tuple[int, int], ids: torch.Tensor | None, mask: torch.Tensor | None) -> Call:
         """Decides which positions of a call are taken, and moves the batch's position on."""
@@ -69,7 +73,6 @@ class Batch:
         start = self.seen if first == 0 else 0
         keep = np.zeros((count, length), dtype=bool)
         keep[:, first:] = True
-        keep &= self.sampled[:, None]
         positions = np.broadcast_to(np.arange(start, start + length), (count, length))
         given = self.attention_mask
         if given is None and mask is not None:
@@ -92,9 +95,11 @@ class Batch:
         if self.ended is not None:
             keep &= ~self.ended[:, None]
         self.seen = max(self.seen, start + length)
+        not_sampled = int(keep[~self.sampled].sum())
+        keep &= self.sampled[:, None]
         take = np.flatnonzero(keep)
         ids_taken = None if known is None else known.reshape(-1)[take]
-        return Call(shape, take, take // length, positions[0][take % length], ids_taken)
+        return Call(shape, take, take // length, positions[0][take % length], ids_taken, not_sampled)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from .batches import Batch, Step, joined
+from .coverage import Missing
 from .producer import Sink
 from .sites import Site, place_of, register
 from .tensors import Array, tensor_of
@@ -155,6 +156,7 @@ class Capture:
         input_ids: Any = None,
         *,
         timestamp_ms: int | None = None,
+        headers: Sequence[Mapping[str, str]] | None = None,
         **others: Any,
     ) -> Iterator[None]:
         """Captures what the model is called for: one forward pass, or one `generate`, of these requests.
@@ -166,6 +168,7 @@ class Capture:
             special_tokens_mask: [requests, tokens], 1 where a token is special; these rows are left out.
             input_ids: [requests, tokens]; sent as `token_ids`; default: those that the model is called with.
             timestamp_ms: event time; default: when the rows are sent.
+            headers: further headers of each request, such as `{"tags": "tenant=acme"}`.
             others: ignored, so that a tokenizer's whole output can be given.
         """
         names = [str(name) for name in request_ids]
@@ -181,6 +184,7 @@ class Capture:
                 timestamp_ms,
                 self._special_ids,
                 ended=np.zeros(len(names), dtype=bool),
+                headers=None if headers is None else [dict(headers[index]) for index in range(len(names))],
             )
         except Exception as error:
             self._failed(f"batch of {len(names)} requests: {error}")
@@ -189,8 +193,17 @@ class Capture:
             yield
         finally:
             self._here.batch = previous
-            if batch is not None and batch.steps:
-                self._enqueue(batch)
+            if batch is not None:
+                self._miss(batch)
+                if batch.steps:
+                    self._enqueue(batch)
+
+    def _miss(self, batch: Batch) -> None:
+        try:
+            for site, tokens in batch.not_sampled.items():
+                self._producer.count_missing(site, Missing(not_sampled=tokens))
+        except Exception as error:
+            self._failed(f"a batch of {len(batch.requests)} requests: {error}")
 
     def flush(self, timeout: float = 10.0) -> int:
         """Waits until everything captured is stored; returns how many records still wait after `timeout` seconds."""
@@ -281,6 +294,8 @@ class Capture:
                 f"the module gives {list(hidden.shape)}, the model is called with {list(batch.call.shape)} tokens"
             )
         call = batch.call
+        if call.not_sampled and key[1] == "activations":
+            batch.not_sampled[key[0]] = batch.not_sampled.get(key[0], 0) + call.not_sampled
         if len(call.take) == 0:
             return
         flat = hidden.detach().reshape(-1, hidden.shape[2])
@@ -372,7 +387,7 @@ class Capture:
                 targets=None if targets is None else targets.with_values(targets.values[mine]),
                 token_ids=None if found.ids is None else found.ids[mine],
                 timestamp_ms=batch.timestamp_ms,
-                headers=self._headers,
+                headers=self._headers if batch.headers is None else {**self._headers, **batch.headers[index]},
             )
             self._count(rows=len(mine))
 

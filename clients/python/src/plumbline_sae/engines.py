@@ -206,7 +206,8 @@ class VllmFiles:
         delete: whether files are removed once they are read.
         layer_ids: vLLM's numbers in the order of its configuration; default: those of `vllm_config`.
         shorter: which tokens the rows are of where there are fewer rows than tokens. `tail`: the last ones, since a
-            prefix cache hides the first. `head`: the first ones, for a server that hands out outputs without the last.
+            prefix cache hides the first; those count as cached. `head`: the first ones, for a server that hands out
+            outputs without the last.
         headers: sent with every record.
 
     Raises:
@@ -291,8 +292,14 @@ class VllmFiles:
                 tokens=None if ids is None else len(ids),
                 axes="tokens_first",
             )
+            behind = len(ids) - rows.shape[0] if ids is not None and self._shorter == "tail" else 0
             self._producer.send(
-                site, request, rows, token_ids=_of_rows(ids, rows.shape[0], self._shorter), headers=self._headers
+                site,
+                request,
+                rows,
+                token_ids=_of_rows(ids, rows.shape[0], self._shorter),
+                headers=self._headers,
+                cached=behind,
             )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
+from .coverage import Missing
 from .hashes import record_hash
 from .panes import Pane
 from .producer import Producer
@@ -21,6 +22,16 @@ from .settings import Accumulation
 from .tensors import encode
 
 _HEADER_ALLOWANCE = 65_536
+
+_ORIGIN = ("engine", "engine_version", "model_revision", "quantization", "adapter", "tags")
+"""Headers whose values the service tells rows apart by."""
+
+_Origin = tuple[tuple[str, str], ...]
+_Key = tuple[str, int, _Origin]
+
+
+def _origin(headers: Mapping[str, str] | None) -> _Origin:
+    return tuple((name, headers[name]) for name in _ORIGIN if name in headers) if headers else ()
 
 
 class MomentAccumulator:
@@ -34,7 +45,9 @@ class MomentAccumulator:
     one come, when its time is over, when the open panes together are too large, and at `close`. A process that is
     killed loses what it had open. Ranks that hold all columns of their own rows each have an accumulator of their own.
 
-    Size: 8 d² bytes a site and open pane, and `sample_rows` rows. Thread-safe.
+    Rows of another origin, such as another `tags` header, are added up apart, since a record has one set of headers.
+
+    Size: 8 d² bytes a site, open pane and origin, and `sample_rows` rows. Thread-safe.
 
     Args:
         producer: where records go; its `message.max.bytes` and `max_buffered_bytes` must hold one.
@@ -61,7 +74,7 @@ class MomentAccumulator:
         self._number = secrets.randbits(64)
         self._batches = 0
         self._sent = 0
-        self._panes: dict[tuple[str, int], Pane] = {}
+        self._panes: dict[_Key, Pane] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._timer = threading.Thread(target=self._tick, name="plumbline-moments", daemon=True)
@@ -78,6 +91,8 @@ class MomentAccumulator:
         special: Any = None,
         timestamp_ms: int | None = None,
         headers: Mapping[str, str] | None = None,
+        tokens_served: int | None = None,
+        cached: int = 0,
     ) -> bool:
         """Adds one request's rows, or some of them; never raises.
 
@@ -89,7 +104,10 @@ class MomentAccumulator:
             token_ids: integers [rows]; needed where the mask names tokens.
             special: booleans [rows]: these rows are left out, and are not counted as masked.
             timestamp_ms: event time; default: now.
-            headers: not used: a moment is of many requests.
+            headers: rows with other values of `engine`, `engine_version`, `model_revision`, `quantization`, `adapter`
+                or `tags` are added up apart, in a record that has these headers; the rest is not used.
+            tokens_served: tokens of the request that the server processed, where there are more than rows.
+            cached: of these, tokens without a row because a prefix cache held them.
 
         Returns:
             False when the rows were refused: they do not fit, or one is not finite.
@@ -97,8 +115,10 @@ class MomentAccumulator:
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         try:
             rows = Rows.of(activations, targets, token_ids, special)
+            missing = Missing.of_request(tokens_served, rows.given, cached)
             with self._lock:
-                self._add(site, request, rows, event_time)
+                self._add(site, request, rows, event_time, _origin(headers))
+            self._producer.count_missing(site, missing)
             return True
         except Exception as error:
             self._producer.count_refused(site, request, error)
@@ -107,6 +127,10 @@ class MomentAccumulator:
     def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
         """Counts rows that somebody else gave up."""
         self._producer.count_dropped(site, request, rows, reason)
+
+    def count_missing(self, site: str, missing: Missing) -> None:
+        """Counts tokens that were served and have no row."""
+        self._producer.count_missing(site, missing)
 
     def flush(self, timeout: float = 10.0) -> int:
         """Sends what is open, also of panes whose time is not over, and waits as `Producer.flush` does."""
@@ -129,18 +153,18 @@ class MomentAccumulator:
     ) -> None:
         self.close()
 
-    def _add(self, site: str, request: str, rows: Rows, event_time: int) -> None:
+    def _add(self, site: str, request: str, rows: Rows, event_time: int, origin: _Origin) -> None:
         how = self._sites.get(site)
         if how is None:
             raise ValueError(f"is not among the sites that are added up, {sorted(self._sites)}")
         kept = Kept.of(rows, how.mask)
         start = event_time - event_time % how.pane_ms
-        pane = self._panes.get((site, start))
+        pane = self._panes.get((site, start, origin))
         if pane is None:
             self._require_room(kept.width, how, rows)
             for key in [key for key in self._panes if key[0] == site and key[1] < start]:
                 self._leave(key)
-            pane = self._panes[site, start] = Pane(start, how, kept.width)
+            pane = self._panes[site, start, origin] = Pane(start, how, kept.width)
         pane.add(kept, request, record_hash(self._number, self._batches), event_time)
         self._batches += 1
         while len(self._panes) > 1 and sum(open_.bytes for open_ in self._panes.values()) > self._max_bytes:
@@ -150,17 +174,17 @@ class MomentAccumulator:
         size = (4 if how.f32 else 8) * (width * (width + 1) // 2 + width) + how.sample_rows * rows.row_bytes
         self._producer.require_room(size + _HEADER_ALLOWANCE)
 
-    def _leave(self, key: tuple[str, int]) -> None:
+    def _leave(self, key: _Key) -> None:
         pane = self._panes.pop(key)
         self._sent += 1
         name = f"{self._number:016x}-{self._sent}"
         self._producer.send_value(
             key[0],
             encode(pane.tensors()),
-            rows=pane.rows,
+            rows=pane.rows_read,
             key=f"{self._number:016x}",
             timestamp_ms=pane.newest,
-            headers={**self._headers, "record_id": name},
+            headers={**self._headers, **dict(key[2]), "record_id": name},
         )
 
     def _tick(self) -> None:

@@ -44,6 +44,11 @@ class Pane:
         """Returns the bytes of the sums and of the sample."""
         return len(self._sums) * 8 * self._width * (self._width + 1) + self._sample.bytes
 
+    @property
+    def rows_read(self) -> int:
+        """Returns the rows that came, masked ones among them."""
+        return self.rows + sum(self._masked)
+
     def is_over(self, now_ms: int, linger_ms: int) -> bool:
         """Returns whether the pane's time is over and no row came for a while."""
         over = now_ms >= self._start + self._how.pane_ms

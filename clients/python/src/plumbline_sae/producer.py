@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import confluent_kafka
 import numpy as np
 
+from .coverage import Missing
 from .tensors import FLOATS, Array, Tensor, encode, tensor_of
 
 _LOG = logging.getLogger(__name__)
@@ -29,6 +30,9 @@ _MESSAGE_MAX_BYTES = 1_000_000
 
 _HEADER_ALLOWANCE = 4_096
 """Bytes of a record that are neither rows nor token ids: safetensors' header, key and headers."""
+
+
+_NONE = Missing()
 
 
 @dataclass(frozen=True)
@@ -89,11 +93,16 @@ class Sink(Protocol):
         special: Any = None,
         timestamp_ms: int | None = None,
         headers: Mapping[str, str] | None = None,
+        tokens_served: int | None = None,
+        cached: int = 0,
     ) -> bool:
         """Takes one request's rows; False when some were not taken."""
 
     def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
         """Counts rows that somebody else gave up."""
+
+    def count_missing(self, site: str, missing: Missing) -> None:
+        """Counts tokens that were served and have no row."""
 
     def flush(self, timeout: float = 10.0) -> int:
         """Waits until everything is stored; returns how many records still wait."""
@@ -103,7 +112,7 @@ class Producer:
     """Sends the rows of requests to Plumbline.
 
     `send` never waits and never raises: what finds no room in the buffer is dropped and counted, and the next record of
-    the site says in its header `dropped` how many rows are missing. Thread-safe.
+    the site says in its headers how many tokens were served and why rows are missing. Thread-safe.
 
         with Producer({"bootstrap.servers": "localhost:9092"}) as producer:
             producer.send("blocks.5.hook_resid_post", "request-17", hidden_states)
@@ -114,7 +123,7 @@ class Producer:
         max_buffered_bytes: bytes that may wait for the broker; beyond them rows are dropped.
         max_record_bytes: a longer request becomes several records, with one and the same `request`.
         on_drop: called with every `Dropped`, on the thread that noticed; what it raises is logged.
-        headers: sent with every record, such as `engine`, `engine_version`, `model_revision`.
+        headers: sent with every record, such as `engine`, `engine_version`, `model_revision`, `tags`.
     """
 
     def __init__(
@@ -136,7 +145,7 @@ class Producer:
         self._headers = dict(headers or {})
         self._lock = threading.Lock()
         self._stats = Stats()
-        self._missing: dict[str, int] = {}
+        self._missing: dict[str, Missing] = {}
 
     @property
     def topic(self) -> str:
@@ -161,6 +170,8 @@ class Producer:
         special: Any = None,
         timestamp_ms: int | None = None,
         headers: Mapping[str, str] | None = None,
+        tokens_served: int | None = None,
+        cached: int = 0,
     ) -> bool:
         """Sends one request's rows, or some of them: rows with the same `request` are kept together.
 
@@ -173,12 +184,16 @@ class Producer:
             special: booleans [tokens], as a tokenizer's `special_tokens_mask`: these rows are left out here.
             timestamp_ms: event time; default: now.
             headers: further headers of these records.
+            tokens_served: tokens of the request that the server processed, where there are more than rows.
+            cached: of these, tokens without a row because a prefix cache held them.
 
         Returns:
             False when rows were dropped or refused, which `stats` counts; True also where there was no row to send.
         """
         try:
             tensors = _request(activations, targets, token_ids, special)
+            given = len(tensor_of(activations).values)
+            self.count_missing(site, Missing.of_request(tokens_served, given, cached))
         except Exception as error:
             self.count_refused(site, request, error)
             return False
@@ -207,9 +222,18 @@ class Producer:
     def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
         """Counts rows that somebody else gave up, such as a capture whose queue was full."""
         with self._lock:
-            self._missing[site] = self._missing.get(site, 0) + rows
+            self._miss(site, Missing(dropped=rows))
             self._stats = replace(self._stats, dropped_rows=self._stats.dropped_rows + rows, last_error=reason)
         self._tell(Dropped(site, request, rows, reason))
+
+    def count_missing(self, site: str, missing: Missing) -> None:
+        """Counts tokens that were served and have no row; the next record of the site tells of them."""
+        with self._lock:
+            self._miss(site, missing)
+
+    def _miss(self, site: str, missing: Missing) -> None:
+        if missing != _NONE:
+            self._missing[site] = self._missing.get(site, _NONE) + missing
 
     def count_refused(self, site: str, request: str, error: Exception) -> None:
         """Counts a request whose rows could not be used; the first one is logged."""
@@ -272,7 +296,7 @@ class Producer:
         size = len(value)
         with self._lock:
             room = self._stats.buffered_bytes + size <= self._max_buffered_bytes
-            carried = self._missing.pop(site, 0) if room else 0
+            carried = self._missing.pop(site, _NONE) if room else _NONE
             if room:
                 self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes + size)
         if not room:
@@ -283,14 +307,14 @@ class Producer:
         def report(error: Any, message: Any) -> None:
             self._delivered(error, site, request, rows, size, carried)
 
-        named = {**headers, "dropped": str(carried)} if carried else dict(headers)
+        named = {**headers, **carried.headers(rows)}
         try:
             self._producer.produce(
                 self._topic, value=value, key=key, headers=named, timestamp=event_time, on_delivery=report
             )
         except Exception as error:  # BufferError: the client's own queue is full; KafkaException: the record is refused
             with self._lock:
-                self._missing[site] = self._missing.get(site, 0) + carried
+                self._miss(site, carried)
                 self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes - size)
             self.count_dropped(site, request, rows, str(error))
             return False
@@ -298,7 +322,7 @@ class Producer:
             self._stats = replace(self._stats, sent=self._stats.sent + 1)
         return True
 
-    def _delivered(self, error: Any, site: str, request: str, rows: int, size: int, carried: int) -> None:
+    def _delivered(self, error: Any, site: str, request: str, rows: int, size: int, carried: Missing) -> None:
         with self._lock:
             stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes - size)
             if error is None:
@@ -306,7 +330,7 @@ class Producer:
                     stats, delivered=stats.delivered + 1, rows=stats.rows + rows, bytes=stats.bytes + size
                 )
                 return
-            self._missing[site] = self._missing.get(site, 0) + rows + carried
+            self._miss(site, carried + Missing(dropped=rows))
             reason = f"not stored on {self._topic}: {error}"
             self._stats = replace(stats, failed_rows=stats.failed_rows + rows, last_error=reason)
         self._tell(Dropped(site, request, rows, reason))

@@ -21,6 +21,8 @@ class Rows:
     activations: Any
     targets: Any
     token_ids: Array | None
+    given: int
+    """Rows before those of special tokens were left out."""
 
     @property
     def row_bytes(self) -> int:
@@ -40,7 +42,7 @@ class Rows:
             keep = np.flatnonzero(~tensor_of(special).values.astype(bool))
             found = [None if values is None else take(values, keep) for values in found]
             ids = None if ids is None else ids[keep]
-        return cls(found[0], found[1], ids)
+        return cls(found[0], found[1], ids, count)
 
 
 def _matrix(name: str, value: Any) -> Any:

@@ -49,11 +49,11 @@ public final class ActivationBlob implements ActivationRecord {
      */
     public static ActivationBlob parse(byte[] blob, KnownHeaders known) {
         // Nothing to close: the blob is in memory.
-        return of(Safetensors.parse(blob, LONGEST_HEADER, known));
+        return of(Safetensors.parse(blob, LONGEST_HEADER, known), null);
     }
 
-    static ActivationBlob of(Safetensors blob) {
-        ActivationTensors tensors = ActivationTensors.of(blob);
+    static ActivationBlob of(Safetensors blob, @Nullable HiddenLayers layers) {
+        ActivationTensors tensors = ActivationTensors.of(blob, layers);
         Tensor targets = tensors.targets();
         Tensor reconstructions = tensors.reconstructions();
         Tensor tokenIds = tensors.tokenIds();

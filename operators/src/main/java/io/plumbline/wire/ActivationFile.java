@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A dump of activation rows on disk: the tensors of an {@link ActivationBatch} and, optionally, {@code request_offsets}
@@ -40,10 +41,22 @@ public final class ActivationFile implements Closeable {
      * @throws ActivationBatchException when it is sound and no dump; both messages begin with the path
      */
     public static ActivationFile open(Path path) throws IOException {
+        return open(path, null);
+    }
+
+    /**
+     * Opens a file of a serving engine with the hidden states of several layers, or a dump. Such a file without {@code
+     * request_offsets} is one request.
+     *
+     * @param layers which layers there are, and which one is read; null: hidden states of three dimensions are refused
+     */
+    public static ActivationFile open(Path path, @Nullable HiddenLayers layers) throws IOException {
         Safetensors file = Safetensors.open(path);
         try {
-            ActivationTensors tensors = ActivationTensors.of(file);
-            return new ActivationFile(file, tensors, offsets(file, tensors.rowCount()));
+            ActivationTensors tensors = ActivationTensors.of(file, layers);
+            boolean oneRequest = layers != null && !file.contains(REQUEST_OFFSETS);
+            return new ActivationFile(
+                    file, tensors, oneRequest ? new int[] {0, tensors.rowCount()} : offsets(file, tensors.rowCount()));
         } catch (ActivationBatchException e) {
             file.close();
             throw new ActivationBatchException(path + ": " + e.getMessage());

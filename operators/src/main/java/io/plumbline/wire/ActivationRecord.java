@@ -1,5 +1,7 @@
 package io.plumbline.wire;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The value of one record of activations: rows, or the second moment of rows.
  *
@@ -16,8 +18,17 @@ public sealed interface ActivationRecord permits ActivationBlob, MomentRecord {
      * @throws ActivationBatchException when it is sound and of neither kind
      */
     static ActivationRecord parse(byte[] blob, KnownHeaders known) {
+        return parse(blob, known, null);
+    }
+
+    /**
+     * Reads a record of a site that takes {@code hidden_states} of several layers.
+     *
+     * @param layers which layers there are, and which one is read; null: hidden states of three dimensions are refused
+     */
+    static ActivationRecord parse(byte[] blob, KnownHeaders known, @Nullable HiddenLayers layers) {
         // Nothing to close: the blob is in memory.
         Safetensors tensors = Safetensors.parse(blob, ActivationBlob.LONGEST_HEADER, known);
-        return tensors.contains(MomentRecord.MOMENT) ? MomentTensors.read(tensors) : ActivationBlob.of(tensors);
+        return tensors.contains(MomentRecord.MOMENT) ? MomentTensors.read(tensors) : ActivationBlob.of(tensors, layers);
     }
 }

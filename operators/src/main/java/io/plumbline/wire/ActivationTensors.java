@@ -1,6 +1,7 @@
 package io.plumbline.wire;
 
 import io.plumbline.linalg.Matrix;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,18 @@ record ActivationTensors(
     static final String TOKEN_IDS = "token_ids";
 
     static ActivationTensors of(Safetensors blob) {
-        Tensor activations = matrix(blob.tensor(nameOfActivations(blob)));
+        return of(blob, null);
+    }
+
+    /** @param layers which layers {@code hidden_states} of three dimensions hold; null: they are refused */
+    static ActivationTensors of(Safetensors blob, @Nullable HiddenLayers layers) {
+        Tensor states = blob.tensor(nameOfActivations(blob));
+        boolean stacked = false;
+        if (layers != null && states.shape().size() == 3) {
+            states = rowsOf(blob, states, layers);
+            stacked = true;
+        }
+        Tensor activations = matrix(states);
         int rows = activations.size(0);
         Tensor targets = blob.contains(TARGETS) ? matrix(blob.tensor(TARGETS)) : null;
         if (targets != null && targets.size(0) != rows) {
@@ -34,10 +46,31 @@ record ActivationTensors(
         }
         Tensor tokenIds = blob.contains(TOKEN_IDS) ? blob.tensor(TOKEN_IDS) : null;
         if (tokenIds != null) {
+            tokenIds = stacked ? idsOfLast(tokenIds, rows) : tokenIds;
             requireIds(tokenIds, rows);
         }
         return new ActivationTensors(
                 activations, targets, given, given == null ? null : GivenCodes.of(blob, rows), tokenIds);
+    }
+
+    private static Tensor rowsOf(Safetensors blob, Tensor states, HiddenLayers layers) {
+        if (states.size(0) < 1 || states.size(1) < 1 || states.size(2) < 1) {
+            throw new EmptyBatchException("tensor \"%s\": shape %s, expected three dimensions of at least 1"
+                    .formatted(states.name(), states.shape()));
+        }
+        Tensor ids = blob.contains(TOKEN_IDS) ? blob.tensor(TOKEN_IDS) : null;
+        return layers.rowsOf(states, ids == null || ids.shape().size() != 1 ? null : Integer.valueOf(ids.size(0)));
+    }
+
+    /** An engine with a prefix cache hands out the rows of the last tokens and the ids of all. */
+    private static Tensor idsOfLast(Tensor tokenIds, int rows) {
+        if (tokenIds.shape().size() != 1 || tokenIds.size(0) <= rows) {
+            return tokenIds;
+        }
+        ByteBuffer last = tokenIds.rowBytes(tokenIds.size(0) - rows, tokenIds.size(0));
+        TensorEntry entry =
+                new TensorEntry(tokenIds.name(), tokenIds.dtype(), List.of((long) rows), 0, last.remaining(), 0);
+        return new Tensor(entry, last);
     }
 
     int rowCount() {

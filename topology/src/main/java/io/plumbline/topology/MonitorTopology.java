@@ -150,7 +150,8 @@ public final class MonitorTopology {
 
     private static SiteShape shape(WatchedSite site) {
         return SiteShape.of(
-                site.site(), site.explainer(), site.baseline().masking().mask());
+                        site.site(), site.explainer(), site.baseline().masking().mask())
+                .with(site.settings().hiddenStates());
     }
 
     private static <V> Map<String, V> mapValues(Map<String, WatchedSite> sites, Function<WatchedSite, V> value) {

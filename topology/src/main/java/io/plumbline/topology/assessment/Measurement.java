@@ -8,6 +8,7 @@ import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  *     out
  * @param activity the features that are active more or less often
  * @param spectrum eigenvalues of window and baseline
+ * @param comparisons the rows by the values of headers and tags: of {@code breakdown_by}, and where the window looks
+ *     drifted of those it has several values of
  * @param nanoseconds what it took
  */
 record Measurement(
@@ -38,4 +41,5 @@ record Measurement(
         @Nullable List<FailingFeature> failing,
         ActivityChanges activity,
         Spectrum spectrum,
+        Map<String, Breakdown> comparisons,
         long nanoseconds) {}

@@ -33,10 +33,13 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +55,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SiteJudge {
 
+    /** Headers and tags of a window that looks drifted whose values are compared, beside {@code breakdown_by}. */
+    private static final int MOST_COMPARED = 3;
+
     private final WatchedSite site;
     private final DriftJudge judge;
     private final @Nullable DriftJudge warner;
@@ -59,6 +65,7 @@ final class SiteJudge {
     private final String trainedSha256;
     private final EncodedRowsRule encodedRows;
     private final ActivityComparison activity;
+    private final Breakdowns breakdowns;
 
     /** A hash is a pass over all weights: once a version. */
     private volatile @Nullable Known newest;
@@ -78,6 +85,7 @@ final class SiteJudge {
         this.encodedRows = new EncodedRowsRule(site.baseline(), settings);
         this.activity = ActivityComparison.of(
                 site.baseline().activity(), settings.features().falseDiscoveryRate());
+        this.breakdowns = new Breakdowns(site.geometry());
         Threshold clear = settings.clear();
         this.judge = new DriftJudge(
                 site.baseline(),
@@ -170,7 +178,29 @@ final class SiteJudge {
                         subspace,
                         site.geometry().baselineSubspace(),
                         geometry.value(Statistic.BASELINE_GAP).isPresent()),
+                comparisons(window, suspect, requests, head, ofTrained),
                 System.nanoTime() - begin);
+    }
+
+    /** What a drift may be blamed on is measured here, since nobody knows yet what is new in this window. */
+    private Map<String, Breakdown> comparisons(
+            ClosedWindow window, boolean suspect, WindowRequests requests, SampleRows head, Matrix ofTrained) {
+        Set<String> names = new LinkedHashSet<>();
+        String breakdownBy = site.settings().breakdownBy();
+        if (breakdownBy != null) {
+            names.add(breakdownBy);
+        }
+        if (suspect) {
+            Breakdowns.severalIn(window).stream().limit(MOST_COMPARED).forEach(names::add);
+        }
+        Map<String, Breakdown> comparisons = new LinkedHashMap<>();
+        for (String name : names) {
+            Breakdown comparison = breakdowns.by(name, window, requests, head, ofTrained);
+            if (comparison != null) {
+                comparisons.put(name, comparison);
+            }
+        }
+        return comparisons;
     }
 
     private static boolean isAbove(Reading reading) {
@@ -204,22 +234,23 @@ final class SiteJudge {
                         ask == Ask.ADAPT
                                 ? KnownCodes.of(window.sample().rows().subList(0, encoded.rows()), encoded.codes())
                                 : KnownCodes.NONE);
-        SiteMemory next =
-                switch (ask) {
-                    case NOTHING ->
-                        new SiteMemory(
-                                outcome.state(),
-                                warning,
-                                memory.lastRequestMs(),
-                                memory.mayBeAdapted(),
-                                swap,
-                                taken.states());
-                    case ADAPT -> new SiteMemory(outcome.state(), warning, window.endMs(), true, swap, taken.states());
-                    case REVERT ->
-                        new SiteMemory(outcome.state(), warning, memory.lastRequestMs(), false, swap, taken.states());
-                    case ROLL_BACK ->
-                        new SiteMemory(outcome.state(), warning, window.endMs(), false, swap, taken.states());
-                };
+        CoverageWatch coverage = memory.coverage().after(window.notes().coverage(), baselineMs());
+        List<Reading> readings = judge.readings(geometry);
+        KnownOrigins origins = memory.origins()
+                .after(
+                        window,
+                        hasDrifted || readings.stream().anyMatch(SiteJudge::isAbove),
+                        hasDrifted,
+                        level(DriftJudge.deciding(memory.drift(), readings)));
+        SiteMemory next = new SiteMemory(
+                outcome.state(),
+                warning,
+                ask == Ask.ADAPT || ask == Ask.ROLL_BACK ? window.endMs() : memory.lastRequestMs(),
+                ask == Ask.ADAPT || (ask == Ask.NOTHING && memory.mayBeAdapted()),
+                swap,
+                coverage,
+                origins,
+                taken.states());
         return new Judgement(
                 report(
                         window,
@@ -235,9 +266,27 @@ final class SiteJudge {
                         active,
                         hasDrifted ? failing : null,
                         measured.activity(),
-                        measured.spectrum()),
+                        measured.spectrum(),
+                        memory.coverage()
+                                .report(
+                                        window.notes().coverage(),
+                                        site.settings().coverage()),
+                        hasDrifted ? DriftCause.of(window, origins, measured.comparisons()) : null,
+                        breakdown(measured)),
                 next,
                 ask);
+    }
+
+    private @Nullable Breakdown breakdown(Measurement measured) {
+        String by = site.settings().breakdownBy();
+        return by == null ? null : measured.comparisons().get(by);
+    }
+
+    /** The deciding value as a share of its threshold; NaN where that does not exist. */
+    private static double level(Reading deciding) {
+        Double value = deciding.value();
+        Double threshold = deciding.threshold();
+        return value == null || threshold == null || threshold <= 0.0 ? Double.NaN : value / threshold;
     }
 
     /** The gap of the decoder in service; null where it does not exist or its subspace is not computed yet. */
@@ -334,7 +383,10 @@ final class SiteJudge {
             ActiveDecoders.@Nullable Active active,
             @Nullable List<FailingFeature> failing,
             ActivityChanges changes,
-            Spectrum spectrum) {
+            Spectrum spectrum,
+            @Nullable CoverageReport coverage,
+            @Nullable DriftCause cause,
+            @Nullable Breakdown breakdown) {
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
         Provenance baseline = site.baseline().provenance();
@@ -352,7 +404,9 @@ final class SiteJudge {
                 window.momentRecords(),
                 worst,
                 verdict.label(),
-                verdict instanceof DriftVerdict.Drifted ? WorstRequest.naming(worst, reason) : reason,
+                cause == null
+                        ? reason
+                        : cause.naming(CoverageReport.naming(coverage, WorstRequest.naming(worst, reason))),
                 deciding.statistic(),
                 deciding.value(),
                 deciding.threshold(),
@@ -370,11 +424,14 @@ final class SiteJudge {
                 window.masked().byNorm(),
                 (double) window.masked().total()
                         / (window.masked().total() + window.moment().rows()),
+                coverage,
+                cause,
+                breakdown,
                 EnergyWarning.of(geometry, site.geometry()),
                 failing,
                 changes,
                 site.names().of(listed(failing, changes)),
-                baseline == null ? null : baseline.created().toEpochMilli(),
+                baselineMs(),
                 baseline == null ? null : baseline.revision(),
                 spectrum,
                 geometry);
@@ -384,6 +441,11 @@ final class SiteJudge {
         return IntStream.concat(
                 failing == null ? IntStream.empty() : failing.stream().mapToInt(FailingFeature::feature),
                 changes.features().stream().mapToInt(ActivityChange::feature));
+    }
+
+    private @Nullable Long baselineMs() {
+        Provenance baseline = site.baseline().provenance();
+        return baseline == null ? null : Long.valueOf(baseline.created().toEpochMilli());
     }
 
     /** Encodes what failing features are told by, beside the rows that are encoded already. */

@@ -21,7 +21,9 @@ import java.util.TreeMap;
  * 10      11     {@link DriftState} of the triggers
  * 21      11     of the warnings
  * 32      16     {@link SwapWatch}: version (8), windows (4), worse (4)
- * 48      1      sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
+ * 48      28     {@link CoverageWatch}: baseline (8), windows (4), sums of delivered (8) and cached (8) shares
+ * 76      1      sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
+ * …              {@link KnownOrigins}
  * </pre>
  *
  * @param drift debounce and hysteresis
@@ -29,6 +31,8 @@ import java.util.TreeMap;
  * @param lastRequestMs end of the window whose rows were last sent to the adapter, {@link #NEVER} before the first
  * @param mayBeAdapted whether an adaptation was asked for since the site was last aligned
  * @param swap how the decoder in service has done since its swap
+ * @param coverage what share of the tokens usually comes as rows
+ * @param origins which values of headers and tags its windows had
  * @param sequential by statistic
  */
 record SiteMemory(
@@ -37,11 +41,13 @@ record SiteMemory(
         long lastRequestMs,
         boolean mayBeAdapted,
         SwapWatch swap,
+        CoverageWatch coverage,
+        KnownOrigins origins,
         Map<String, SequentialState> sequential) {
 
     static final long NEVER = Long.MIN_VALUE;
     private static final byte VERSION = 1;
-    private static final int FIXED_BYTES = 49;
+    private static final int FIXED_BYTES = 77;
     private static final int STATE_BYTES = DriftState.INITIAL.encode().length;
 
     SiteMemory {
@@ -49,7 +55,15 @@ record SiteMemory(
     }
 
     static SiteMemory initial() {
-        return new SiteMemory(DriftState.INITIAL, DriftState.INITIAL, NEVER, false, SwapWatch.NONE, Map.of());
+        return new SiteMemory(
+                DriftState.INITIAL,
+                DriftState.INITIAL,
+                NEVER,
+                false,
+                SwapWatch.NONE,
+                CoverageWatch.NONE,
+                KnownOrigins.NONE,
+                Map.of());
     }
 
     /** Whether a sampled row was in no window that asked before: windows that overlap have most of theirs in common. */
@@ -58,7 +72,8 @@ record SiteMemory(
     }
 
     byte[] encode() {
-        int bytes = FIXED_BYTES;
+        byte[] known = origins.encode();
+        int bytes = FIXED_BYTES + known.length;
         for (Map.Entry<String, SequentialState> detector : sequential.entrySet()) {
             bytes += 1 + name(detector).length + detector.getValue().encode().length;
         }
@@ -71,12 +86,16 @@ record SiteMemory(
                 .putLong(swap.version())
                 .putInt(swap.windows())
                 .putInt(swap.worse())
+                .putLong(coverage.baselineMs())
+                .putInt(coverage.windows())
+                .putDouble(coverage.delivered())
+                .putDouble(coverage.cached())
                 .put((byte) sequential.size());
         for (Map.Entry<String, SequentialState> detector : new TreeMap<>(sequential).entrySet()) {
             byte[] name = name(detector);
             buffer.put((byte) name.length).put(name).put(detector.getValue().encode());
         }
-        return buffer.array();
+        return buffer.put(known).array();
     }
 
     private static byte[] name(Map.Entry<String, SequentialState> detector) {
@@ -105,6 +124,8 @@ record SiteMemory(
         DriftState drift = driftState(buffer);
         DriftState warning = driftState(buffer);
         SwapWatch swap = new SwapWatch(buffer.getLong(), buffer.getInt(), buffer.getInt());
+        CoverageWatch coverage =
+                new CoverageWatch(buffer.getLong(), buffer.getInt(), buffer.getDouble(), buffer.getDouble());
         Map<String, SequentialState> sequential = new LinkedHashMap<>();
         int detectors = Byte.toUnsignedInt(buffer.get());
         for (int i = 0; i < detectors; i++) {
@@ -112,10 +133,11 @@ record SiteMemory(
             buffer.get(name);
             sequential.put(new String(name, StandardCharsets.UTF_8), SequentialState.decode(buffer));
         }
+        KnownOrigins origins = KnownOrigins.decode(buffer);
         if (buffer.hasRemaining()) {
             throw new IllegalArgumentException(buffer.remaining() + " bytes after its end");
         }
-        return new SiteMemory(drift, warning, lastRequestMs, mayBeAdapted, swap, sequential);
+        return new SiteMemory(drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, origins, sequential);
     }
 
     private static DriftState driftState(ByteBuffer buffer) {

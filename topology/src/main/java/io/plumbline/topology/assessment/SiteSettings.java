@@ -6,6 +6,7 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.wire.HiddenLayers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param baseline file written by {@code plumbline baseline}
  * @param rank r, of every subspace that is compared
  * @param mask rows that enter no sum; the same as the baseline's
+ * @param hiddenStates which layers the records' hidden states hold, and which one is the site's; null: that one alone
  * @param triggers the statistics that decide, by name, see {@link io.plumbline.geometry.GapAssessment#statisticNames}
  * @param threshold above it a window counts against the site
  * @param clear at or below it a drifted site counts as recovering; null: the threshold itself
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
  * @param cooldown least event time between two refits of the site
  * @param minimumRows windows with fewer rows are undecided
+ * @param coverage when a window is marked because its rows are another part of the traffic than usual
+ * @param breakdownBy the header or tag by whose values the rows of each window are compared; null: none
  * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see
  *     {@link EncodedRowsRule}
  * @param features what is said of its features
@@ -43,6 +47,7 @@ public record SiteSettings(
         Path baseline,
         int rank,
         MaskRules mask,
+        @Nullable HiddenLayers hiddenStates,
         List<String> triggers,
         Threshold threshold,
         @Nullable Threshold clear,
@@ -52,6 +57,8 @@ public record SiteSettings(
         DriftPolicy debounce,
         Duration cooldown,
         int minimumRows,
+        CoverageRule coverage,
+        @Nullable String breakdownBy,
         int encodedRows,
         FeatureSettings features,
         boolean adapts,

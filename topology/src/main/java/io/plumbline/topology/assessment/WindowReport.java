@@ -47,6 +47,9 @@ import org.jspecify.annotations.Nullable;
  * @param maskedByToken rows of the window that were taken out before everything else for their token
  * @param maskedByNorm the same for their norm
  * @param maskedShare both as a share of the rows that came
+ * @param coverage what part of the tokens came as rows; null where no producer says how many were served
+ * @param cause while the site is drifted, what changed with the drift; null otherwise
+ * @param breakdown the rows by the values of {@code breakdown_by}; null without it, or where no producer says a value
  * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
  * @param failingFeatures while the site is drifted, the features whose decoder columns are wrong on the window's rows,
  *     worst first, at most {@link io.plumbline.attribution.FailingFeatures#REPORTED}; null otherwise
@@ -88,6 +91,9 @@ public record WindowReport(
         long maskedByToken,
         long maskedByNorm,
         double maskedShare,
+        @Nullable CoverageReport coverage,
+        @Nullable DriftCause cause,
+        @Nullable Breakdown breakdown,
         @Nullable String energyWarning,
         @Nullable List<FailingFeature> failingFeatures,
         @Nullable ActivityChanges featureActivity,

@@ -7,6 +7,7 @@ import io.plumbline.moments.NonFiniteRowException;
 import io.plumbline.moments.RowMask;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.ActivationFile;
+import io.plumbline.wire.HiddenLayers;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Several dumps read as one stream of requests, in the order they were named. */
 final class ActivationStream implements Closeable {
@@ -36,13 +38,18 @@ final class ActivationStream implements Closeable {
 
     /** Opens all of them, so that a missing last file is known before the first is read. */
     static ActivationStream open(List<Path> paths) throws IOException {
+        return open(paths, (HiddenLayers) null);
+    }
+
+    /** @param layers which layers hidden states of three dimensions hold; null: they are refused */
+    static ActivationStream open(List<Path> paths, @Nullable HiddenLayers layers) throws IOException {
         ActivationStream stream = new ActivationStream();
         try {
             for (Path path : paths) {
                 if (!Files.exists(path)) {
                     throw new NoSuchFileException(path.toString());
                 }
-                stream.dumps.add(new Dump(path, ActivationFile.open(path)));
+                stream.dumps.add(new Dump(path, ActivationFile.open(path, layers)));
             }
         } catch (IOException | RuntimeException broken) {
             stream.close();

@@ -127,12 +127,14 @@ final class BaselineSource {
 
     private <T> T readTopic(MonitorConfig monitorConfig, Explainer explainer, RowMask tokens, Use<T> use)
             throws IOException {
+        SiteSettings settings = monitorConfig.sites().get(String.valueOf(site));
         SiteShape shape = new SiteShape(
-                String.valueOf(site),
-                explainer.inputWidth(),
-                explainer.targetWidth(),
-                explainer.isTranscoder(),
-                RowMask.NONE);
+                        String.valueOf(site),
+                        explainer.inputWidth(),
+                        explainer.targetWidth(),
+                        explainer.isTranscoder(),
+                        RowMask.NONE)
+                .with(settings == null ? null : settings.hiddenStates());
         try (TopicRecording recording =
                 TopicRecording.open(monitorConfig, shape, tokens, time("--from", from), time("--to", to))) {
             T made = use.of((task, reader) -> recording.forEach(

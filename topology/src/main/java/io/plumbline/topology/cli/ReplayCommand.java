@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.wire.HiddenLayers;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -45,6 +46,9 @@ import picocli.CommandLine.Spec;
             "Example, ten minutes of traffic at one record a second of event time, as fast as the broker takes it:",
             "  plumbline replay --activations en.safetensors de.safetensors --site encoder.layer.2 \\",
             "      --bootstrap-servers localhost:9092 --start 2026-01-01T00:00:00Z --event-time-step 1s",
+            "Example, a file that vLLM wrote with the hidden states of three layers:",
+            "  plumbline replay --activations cmpl-7.safetensors --layers 3,6,9 --layer 6 --site residual.5 \\",
+            "      --bootstrap-servers localhost:9092",
             "Event times long past are subject to the topic's retention: set retention.ms=-1 on it first.",
             "",
             "Example, what was refused because a site was not configured: look first, then send:",
@@ -63,6 +67,23 @@ final class ReplayCommand implements Callable<Integer> {
             paramLabel = "SITE",
             description = "The site the rows of a dump belong to; or, repeatable, only dead letters of these sites.")
     List<String> sites = new ArrayList<>();
+
+    @Option(
+            names = "--layers",
+            split = ",",
+            paramLabel = "N",
+            description = "Of files with hidden states of several layers: the engine's numbers of them, in order.")
+    List<Integer> layers = new ArrayList<>();
+
+    @Option(names = "--layer", paramLabel = "N", description = "With --layers: the one whose rows are sent.")
+    @Nullable
+    Integer layer;
+
+    @Option(
+            names = "--axes",
+            paramLabel = "ORDER",
+            description = "With --layers: ${COMPLETION-CANDIDATES}. Default: told from the sizes.")
+    HiddenLayers.@Nullable Axes axes;
 
     @ArgGroup(exclusive = false, heading = "Dead letters:%n")
     @Nullable
@@ -174,7 +195,7 @@ final class ReplayCommand implements Callable<Integer> {
             throw new UsageException("--rate = %s: expected rows per second above 0".formatted(rate));
         }
         EventTimes times = eventTimes();
-        try (ActivationStream stream = ActivationStream.open(activations)) {
+        try (ActivationStream stream = ActivationStream.open(activations, hiddenLayers())) {
             Cluster cluster = options.cluster();
             String target = topic == null ? cluster.topics().activations() : topic;
             requireTopic(cluster, target);
@@ -197,6 +218,20 @@ final class ReplayCommand implements Callable<Integer> {
                             sent.rows / seconds));
         }
         return ExitCodes.FINE;
+    }
+
+    private @Nullable HiddenLayers hiddenLayers() {
+        if (layer == null && layers.isEmpty() && axes == null) {
+            return null;
+        }
+        if (layer == null || layers.isEmpty()) {
+            throw new UsageException("--layers, --layer and --axes go together: such as --layers 3,6,9 --layer 6");
+        }
+        try {
+            return new HiddenLayers(layers, layer, axes);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--layer %d: expected one of --layers %s, each once".formatted(layer, layers));
+        }
     }
 
     private EventTimes eventTimes() {

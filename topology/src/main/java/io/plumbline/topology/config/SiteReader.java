@@ -18,10 +18,13 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
+import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.FeatureSettings;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.HiddenLayers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,6 +122,7 @@ final class SiteReader {
             }
         }
         MaskRules mask = node.has("mask") ? mask(node.child("mask")) : MaskRules.NONE;
+        HiddenLayers hiddenStates = node.has("hidden_states") ? hiddenStates(node.child("hidden_states")) : null;
         DriftPolicy debounce = node.parsed("debounce", DriftPolicy.STANDARD, AlarmText::debounce);
         ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce));
         Threshold threshold = thresholds.threshold(node, "threshold");
@@ -129,6 +133,7 @@ final class SiteReader {
         }
         SequentialRule sequential = node.has("sequential") ? sequential(node.child("sequential")) : null;
         FeatureSettings features = features(node.child("features"));
+        CoverageRule coverage = node.has("coverage") ? coverage(node.child("coverage")) : CoverageRule.STANDARD;
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -140,6 +145,7 @@ final class SiteReader {
                 reader.path(node, "baseline", baseline),
                 rank,
                 mask,
+                hiddenStates,
                 triggers,
                 threshold,
                 clear,
@@ -149,6 +155,8 @@ final class SiteReader {
                 debounce,
                 cooldown,
                 minimumRows,
+                coverage,
+                node.has("breakdown_by") ? breakdownBy(node) : null,
                 encodedRows,
                 features,
                 swaps.adapts(),
@@ -286,6 +294,61 @@ final class SiteReader {
                     "norm_cap", cap, "expected a number above 1, how many times the baseline's median row is too long");
             return MaskRules.NONE;
         }
+    }
+
+    private static HiddenLayers.Axes axes(String text) {
+        return switch (text) {
+            case "tokens_first" -> HiddenLayers.Axes.TOKENS_FIRST;
+            case "layers_first" -> HiddenLayers.Axes.LAYERS_FIRST;
+            default -> throw new IllegalArgumentException("expected tokens_first or layers_first");
+        };
+    }
+
+    private static @Nullable HiddenLayers hiddenStates(ConfigNode node) {
+        List<Integer> layers = new ArrayList<>();
+        for (String text : node.texts("layers")) {
+            try {
+                layers.add(Integer.valueOf(text));
+            } catch (NumberFormatException notANumber) {
+                node.problem("layers", text, "expected the engine's numbers of its layers, such as [3, 6]");
+            }
+        }
+        node.required("layer", "0", "the one of the layers that is the site's");
+        int layer = node.integer("layer", 0, 0);
+        HiddenLayers.Axes axes =
+                node.has("axes") ? node.parsed("axes", HiddenLayers.Axes.TOKENS_FIRST, SiteReader::axes) : null;
+        node.refuseUnknownKeys();
+        try {
+            return new HiddenLayers(layers, layer, axes);
+        } catch (IllegalArgumentException refused) {
+            node.problem("layer", layer, "expected one of layers, each of which stands there once");
+            return null;
+        }
+    }
+
+    private static @Nullable String breakdownBy(ConfigNode node) {
+        String name = node.textOrNull("breakdown_by");
+        if (name == null || name.isBlank() || name.length() > Origin.LONGEST || name.contains("=")) {
+            node.problem(
+                    "breakdown_by",
+                    name,
+                    "expected the name of a header or tag of producers, such as engine_version or tenant");
+            return null;
+        }
+        return name.strip();
+    }
+
+    private static CoverageRule coverage(ConfigNode node) {
+        CoverageRule rule = new CoverageRule(
+                node.real("limit", CoverageRule.STANDARD.limit(), 0.0, 1.0),
+                share(node, "delivered"),
+                share(node, "cached"));
+        node.refuseUnknownKeys();
+        return rule;
+    }
+
+    private static @Nullable Double share(ConfigNode node, String key) {
+        return node.has(key) ? Double.valueOf(node.real(key, 0.0, 0.0, 1.0)) : null;
     }
 
     /** The names under a key, each of them known and there once. */

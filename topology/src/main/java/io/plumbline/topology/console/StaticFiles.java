@@ -32,6 +32,7 @@ final class StaticFiles {
             "windows.js",
             "spectrum.js",
             "features.js",
+            "breakdown.js",
             "decoders.js",
             "uplot/uPlot.esm.js",
             "uplot/uPlot.min.css",

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.assessment.Breakdown;
+import io.plumbline.topology.assessment.CoverageReport;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import java.util.Collections;
@@ -39,6 +41,8 @@ public record WindowPoint(
         @Nullable Double activeFaithfulnessGap,
         @Nullable Double reconstructionFvu,
         double maskedShare,
+        @Nullable CoverageReport coverage,
+        @Nullable Breakdown breakdown,
         @Nullable String energyWarning,
         @Nullable String warning,
         @Nullable String warningReason,
@@ -78,6 +82,8 @@ public record WindowPoint(
                 report.activeFaithfulnessGap(),
                 report.reconstructionFvu(),
                 report.maskedShare(),
+                report.coverage(),
+                report.breakdown(),
                 report.energyWarning(),
                 report.warning(),
                 report.warningReason(),

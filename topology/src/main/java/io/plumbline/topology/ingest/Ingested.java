@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param moment the second moment that came instead of rows; {@code kept} is null then
  * @param id what the record is remembered by, so that it counts once when it is sent again, {@link RecordId}; null
  *     where the producer did not ask for it
+ * @param notes what the producer says of its rows
  */
 public record Ingested(
         String site,
@@ -26,9 +27,10 @@ public record Ingested(
         MaskedRows masked,
         long record,
         @Nullable MomentRecord moment,
-        @Nullable Long id) {
+        @Nullable Long id,
+        ProducerNotes notes) {
 
-    /** A record of rows that counts every time it comes. */
+    /** A record of rows that counts every time it comes, without notes. */
     public Ingested(
             String site,
             long request,
@@ -36,7 +38,7 @@ public record Ingested(
             @Nullable ActivationBlob kept,
             MaskedRows masked,
             long record) {
-        this(site, request, requestName, kept, masked, record, null, null);
+        this(site, request, requestName, kept, masked, record, null, null, ProducerNotes.NONE);
     }
 
     /** A record that is its own request. */

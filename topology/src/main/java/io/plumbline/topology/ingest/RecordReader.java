@@ -1,5 +1,6 @@
 package io.plumbline.topology.ingest;
 
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
@@ -74,7 +75,9 @@ public final class RecordReader {
         ActivationRecord parsed = parse(shape, value);
         if (parsed instanceof MomentRecord moment) {
             momentChecks.check(shape, moment, timestampMs);
-            return new Ingested(shape.site(), 0, null, null, MomentChecks.masked(moment), 0, moment, id);
+            MaskedRows masked = MomentChecks.masked(moment);
+            int rows = Math.toIntExact(moment.counts().rows() + masked.total());
+            return new Ingested(shape.site(), 0, null, null, masked, 0, moment, id, notesOf(shape, headers, rows));
         }
         ActivationBlob blob = (ActivationBlob) parsed;
         checkRows(shape, blob);
@@ -97,7 +100,8 @@ public final class RecordReader {
         RowMask.Kept<ActivationBlob> kept = shape.mask().apply(written(shape, blob));
         ActivationBlob rows = kept.rows();
         ActivationBlob summed = rows == null || !shape.given() ? rows : joined(shape, rows);
-        return new Ingested(shape.site(), group, shortName, summed, kept.masked(), record, null, id);
+        ProducerNotes notes = notesOf(shape, headers, blob.rows());
+        return new Ingested(shape.site(), group, shortName, summed, kept.masked(), record, null, id, notes);
     }
 
     private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {
@@ -126,9 +130,17 @@ public final class RecordReader {
         }
     }
 
+    private static ProducerNotes notesOf(SiteShape shape, Headers headers, int rows) throws Refused {
+        try {
+            return ProducerNotes.of(headers, rows);
+        } catch (IllegalArgumentException e) {
+            throw new Refused(Reason.MALFORMED, "site %s: %s".formatted(shape.site(), e.getMessage()));
+        }
+    }
+
     private ActivationRecord parse(SiteShape shape, byte[] value) throws Refused {
         try {
-            return ActivationRecord.parse(value, knownHeaders);
+            return ActivationRecord.parse(value, knownHeaders, shape.layers());
         } catch (EmptyBatchException e) {
             throw new Refused(Reason.EMPTY_BATCH, "site %s: %s".formatted(shape.site(), e.getMessage()));
         } catch (IllegalArgumentException e) {

@@ -3,6 +3,8 @@ package io.plumbline.topology.ingest;
 import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.RowMask;
+import io.plumbline.wire.HiddenLayers;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a site's records must look like.
@@ -14,6 +16,7 @@ import io.plumbline.moments.RowMask;
  * @param given whether records bring reconstructions, which are summed beside the targets
  * @param features of the codes that records bring beside reconstructions; 0: none
  * @param mask takes out the rows that enter no sum
+ * @param layers which layers {@code hidden_states} of three dimensions hold; null: they are refused
  */
 public record SiteShape(
         String site,
@@ -23,7 +26,8 @@ public record SiteShape(
         DecoderSpace space,
         boolean given,
         int features,
-        RowMask mask) {
+        RowMask mask,
+        @Nullable HiddenLayers layers) {
 
     /** The shape of an explainer's site. */
     public static SiteShape of(String site, Explainer explainer, RowMask mask) {
@@ -35,11 +39,17 @@ public record SiteShape(
                 explainer.space(),
                 explainer.isGiven(),
                 explainer.isGiven() && explainer.hasCodes() ? explainer.features() : 0,
-                mask);
+                mask,
+                null);
     }
 
-    /** A site whose targets are summed as they come. */
+    /** Returns this shape for records with the hidden states of several layers. */
+    public SiteShape with(@Nullable HiddenLayers stacked) {
+        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, stacked);
+    }
+
+    /** Makes the shape of a site whose targets are summed as they come, and whose records are of its layer alone. */
     public SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {
-        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask);
+        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask, null);
     }
 }

@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.streams.KafkaStreams;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -96,6 +97,7 @@ public final class Metrics implements AutoCloseable {
     private final SitePools sitePools = new SitePools();
     private final HeldDecoders heldDecoders = new HeldDecoders();
     private final PipelineState pipelineState = new PipelineState();
+    private final DriftedWindows driftedWindows;
     private final List<MultiCollector> collectors;
     private final PrometheusRegistry prometheus = new PrometheusRegistry();
     private final MeterRegistry meters;
@@ -110,7 +112,9 @@ public final class Metrics implements AutoCloseable {
     private Metrics(Settings settings, java.time.Clock wallClock) {
         this.settings = settings;
         siteWindows = new SiteWindows(wallClock, settings.staleness());
-        collectors = List.of(siteWindows, siteAccounts, siteSwaps, sitePools, heldDecoders, pipelineState);
+        driftedWindows = new DriftedWindows(wallClock);
+        collectors =
+                List.of(siteWindows, siteAccounts, siteSwaps, sitePools, heldDecoders, pipelineState, driftedWindows);
         collectors.forEach(prometheus::register);
         prometheus.register(ProcessMeters.BUILD);
         meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, prometheus, Clock.SYSTEM);
@@ -154,6 +158,7 @@ public final class Metrics implements AutoCloseable {
                 lateReasons.forEach(reason -> counters.lateRows(label, reason));
                 counters.partitionsGivenUp(label);
                 counters.adaptationRows(label);
+                driftedWindows.expect(label);
             }
             counters.foreignRecords(MOMENTS);
             counters.foreignRecords(ADAPTATION_REQUESTS);
@@ -280,6 +285,16 @@ public final class Metrics implements AutoCloseable {
                 siteWindows.put(window);
             }
         });
+    }
+
+    /**
+     * A window was judged while its site was drifted.
+     *
+     * @param request the request with most of the evidence; null where none was scored
+     * @param share of the evidence, in [0, 1]
+     */
+    public void windowDrifted(String site, @Nullable String request, double share) {
+        guarded(() -> driftedWindows.add(site(site).label(), request, share));
     }
 
     /** An adaptation ended; {@code outcome} is one of a fixed set. */

@@ -4,6 +4,9 @@ import io.plumbline.activity.ActivityChange;
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.assessment.Breakdown;
+import io.plumbline.topology.assessment.CoverageReport;
+import io.plumbline.topology.assessment.DriftCause;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
@@ -131,6 +134,13 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         metrics.took(Stage.ASSESS, nanoseconds);
         metrics.boundsViolated(report.site(), report.violatedBounds().size());
         metrics.windowAssessed(() -> snapshot(report));
+        if (report.verdict().equals("drifted")) {
+            WorstRequest worst = report.worstRequests() == null
+                    ? null
+                    : report.worstRequests().stream().findFirst().orElse(null);
+            metrics.windowDrifted(
+                    report.site(), worst == null ? null : worst.printable(), worst == null ? 0.0 : worst.share());
+        }
     }
 
     @Override
@@ -172,6 +182,8 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
         }
         farthestRequests(report)
                 .forEach((request, share) -> snapshot.set(WindowMetric.WORST_REQUEST_SHARE, request, share));
+        addCoverage(snapshot, report.coverage());
+        addOrigins(snapshot, report);
         for (SequentialReport sequential : report.sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
@@ -198,6 +210,33 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
                     .forEach(worst -> shares.merge(worst.printable(), worst.share(), Double::sum));
         }
         return shares;
+    }
+
+    private static void addOrigins(SiteSnapshot.Builder snapshot, WindowReport report) {
+        DriftCause cause = report.cause();
+        if (cause != null) {
+            cause.changes()
+                    .forEach(change -> snapshot.set(
+                            WindowMetric.DRIFT_CHANGE, change.name() + " " + change.value(), change.share()));
+        }
+        Breakdown breakdown = report.breakdown();
+        if (breakdown != null) {
+            for (Breakdown.OfValue one : breakdown.values()) {
+                snapshot.set(WindowMetric.BREAKDOWN_GAP, one.value(), one.faithfulnessGap())
+                        .set(WindowMetric.BREAKDOWN_SHIFT, one.value(), one.whitenedMeanShift())
+                        .set(WindowMetric.BREAKDOWN_FVU, one.value(), one.fvu());
+            }
+        }
+    }
+
+    private static void addCoverage(SiteSnapshot.Builder snapshot, @Nullable CoverageReport coverage) {
+        if (coverage != null) {
+            snapshot.set(WindowMetric.COVERAGE, "delivered", coverage.deliveredShare())
+                    .set(WindowMetric.COVERAGE, "cached", coverage.cachedShare())
+                    .set(WindowMetric.COVERAGE, "not_sampled", coverage.notSampledShare())
+                    .set(WindowMetric.COVERAGE, "dropped", coverage.droppedShare())
+                    .set(WindowMetric.COVERAGE_MOVED, coverage.moved() == null ? 0 : 1);
+        }
     }
 
     private static @Nullable Double seconds(@Nullable Long milliseconds) {

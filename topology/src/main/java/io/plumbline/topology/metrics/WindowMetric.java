@@ -65,6 +65,29 @@ public record WindowMetric(
             "plumbline_masked_rows_ratio",
             "Rows taken out before everything else, by token id or norm, as a share of the window's rows that came",
             "reason");
+    public static final WindowMetric COVERAGE = family(
+            "plumbline_coverage_ratio",
+            "Tokens of the window that came as rows, or did not for a reason its producers give, as a share of the tokens served",
+            "tokens");
+    public static final WindowMetric COVERAGE_MOVED = family(
+            "plumbline_coverage_moved",
+            "1 while the delivered or the cached share of the tokens is farther from the expected one than coverage.limit, else 0");
+    public static final WindowMetric DRIFT_CHANGE = family(
+            "plumbline_drift_change_ratio",
+            "While a site is drifted, the header's or tag's values that came with the drift, by name and value, with their shares of the window's rows",
+            "change");
+    public static final WindowMetric BREAKDOWN_GAP = family(
+            "plumbline_breakdown_faithfulness_gap",
+            "Faithfulness gap of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
+            "value");
+    public static final WindowMetric BREAKDOWN_SHIFT = family(
+            "plumbline_breakdown_whitened_mean_shift",
+            "Whitened mean shift of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
+            "value");
+    public static final WindowMetric BREAKDOWN_FVU = family(
+            "plumbline_breakdown_fraction_of_variance_unexplained",
+            "Fraction of variance the trained decoder leaves unexplained on the encoded rows of each value of breakdown_by; may exceed 1",
+            "value");
     public static final WindowMetric FVU = family(
             "plumbline_fraction_of_variance_unexplained",
             "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; may exceed 1",

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param momentRecords records that brought moments instead of rows
  * @param requestTotals what came of its requests; null where the site has no projection, or where not every record was
  *     added under it, as while instances with two baselines run beside each other
+ * @param notes what producers said of its rows
  * @param closedBy what let it close
  * @param account what became of every row of the site so far
  * @param complete whether all tiles and request totals of every contribution arrived; false means a defect or a foreign
@@ -31,6 +32,7 @@ public record ClosedWindow(
         long requests,
         long momentRecords,
         @Nullable RequestTotals requestTotals,
+        WindowNotes notes,
         ClosedBy closedBy,
         RowAccount account,
         boolean complete) {
@@ -47,6 +49,7 @@ public record ClosedWindow(
                 requests,
                 momentRecords,
                 requestTotals,
+                notes,
                 closedBy,
                 newer,
                 complete);

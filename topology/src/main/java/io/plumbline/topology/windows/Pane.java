@@ -34,6 +34,7 @@ final class Pane {
     private final long[] tileRows;
     private final BitSet changedTiles = new BitSet();
     private final RecordIds ids = new RecordIds();
+    private final PaneNotes notes = new PaneNotes();
     private long requests;
     private long records;
     private long momentRecords;
@@ -61,6 +62,7 @@ final class Pane {
     /** Adds every row of a record of this event time, once; masked ones are only counted. */
     void add(Ingested record, long timestampMs) {
         ids.remember(record.id());
+        notes.add(record);
         records++;
         masked = masked.plus(record.masked());
         MomentRecord sent = record.moment();
@@ -160,10 +162,14 @@ final class Pane {
         masked = masked.plus(more);
     }
 
-    /** What moment, sample, request totals and record ids hold. */
+    /** What moment, sample, request totals, record ids and notes hold. */
     long bytes() {
         long d = moment.dimension();
-        return 4 * d * (d + 3) + sample.bytes() + requestTotals.bytes() + ids.bytes();
+        return 4 * d * (d + 3)
+                + sample.bytes()
+                + requestTotals.bytes()
+                + ids.bytes()
+                + notes.all().bytes();
     }
 
     /** Whether all tiles and request totals of every sender are in. */
@@ -264,6 +270,11 @@ final class Pane {
     /** Moments that came instead of rows. */
     long momentRecords() {
         return momentRecords;
+    }
+
+    /** What producers said of its rows. */
+    PaneNotes notes() {
+        return notes;
     }
 
     RecordIds ids() {

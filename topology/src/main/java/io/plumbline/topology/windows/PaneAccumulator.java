@@ -174,6 +174,9 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
                     new PaneMessage.Moments(partition, startMs, settings.paneMs(), pane.momentRecords()),
                     startMs);
         }
+        for (byte[] part : pane.notes().all().encode()) {
+            forward(site, new PaneMessage.NotesPart(partition, startMs, settings.paneMs(), part), startMs);
+        }
         for (byte[] part : pane.sample().encode(RowSample.RECORD_PART_BYTES)) {
             forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);
         }

@@ -5,8 +5,8 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * The parts of one pane's row sample, of its request totals and of its record ids in the inner store: how many there
- * are, so that more are appended and all are deleted.
+ * The parts of one pane's row sample, of its request totals, of its record ids and of its notes in the inner store: how
+ * many there are, so that more are appended and all are deleted.
  */
 final class PaneParts {
 
@@ -16,6 +16,7 @@ final class PaneParts {
     private int samples;
     private int totals;
     private int ids;
+    private int notes;
 
     PaneParts(KeyValueStore<Bytes, byte[]> inner, String site, long startMs) {
         this.inner = inner;
@@ -29,8 +30,10 @@ final class PaneParts {
             samples = Math.max(samples, index + 1);
         } else if (kind == PaneKeys.TOTALS) {
             totals = Math.max(totals, index + 1);
-        } else {
+        } else if (kind == PaneKeys.IDS) {
             ids = Math.max(ids, index + 1);
+        } else {
+            notes = Math.max(notes, index + 1);
         }
     }
 
@@ -43,6 +46,8 @@ final class PaneParts {
         samples = write(PaneKeys.SAMPLE, samples, anew, pane.newSampleParts());
         PaneRequests.Stored requests = pane.requestTotals().store();
         totals = write(PaneKeys.TOTALS, totals, requests.anew(), requests.parts());
+        PaneNotes.Stored said = pane.notes().store();
+        notes = write(PaneKeys.NOTES, notes, said.anew(), said.parts());
         int part = pane.ids().firstChangedPart();
         for (byte[] some : pane.ids().store()) {
             inner.put(PaneKeys.pane(site, startMs, PaneKeys.IDS, part++), some);
@@ -64,6 +69,7 @@ final class PaneParts {
         delete(PaneKeys.SAMPLE, 0, samples);
         delete(PaneKeys.TOTALS, 0, totals);
         delete(PaneKeys.IDS, 0, ids);
+        delete(PaneKeys.NOTES, 0, notes);
     }
 
     private void delete(byte kind, int from, int to) {

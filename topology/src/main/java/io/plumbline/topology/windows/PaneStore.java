@@ -263,8 +263,8 @@ final class PaneStore<S> implements StateStore {
     }
 
     /**
-     * Takes in a tile, or a part of the sample, of request totals or of record ids; returns how many sampled rows
-     * it holds.
+     * Takes in a tile, or a part of the sample, of request totals, of record ids or of notes; returns how many sampled
+     * rows it holds.
      */
     private int load(PaneId id, PaneKeys key, byte[] value) {
         PaneParts parts = partsOf(id);
@@ -283,12 +283,12 @@ final class PaneStore<S> implements StateStore {
                 pane.addTile(tile);
                 return 0;
             }
-            case PaneKeys.SAMPLE, PaneKeys.TOTALS, PaneKeys.IDS -> {
+            case PaneKeys.SAMPLE, PaneKeys.TOTALS, PaneKeys.IDS, PaneKeys.NOTES -> {
                 // Both kinds of store hand out entries in the order of their keys: the tiles came before.
                 Pane pane = dirtyPanes.get(id);
                 if (pane == null) {
                     throw new IllegalStateException(
-                            "the state store holds a row sample, request totals or record ids of site %s without its moment; reset the application's state"
+                            "the state store holds a row sample, request totals, record ids or notes of site %s without its moment; reset the application's state"
                                     .formatted(key.site()));
                 }
                 parts.found(key.part(), key.index());
@@ -297,8 +297,10 @@ final class PaneStore<S> implements StateStore {
                 }
                 if (key.part() == PaneKeys.TOTALS) {
                     pane.requestTotals().load(value);
-                } else {
+                } else if (key.part() == PaneKeys.IDS) {
                     pane.ids().load(value);
+                } else {
+                    pane.notes().load(value);
                 }
                 return 0;
             }

@@ -157,6 +157,11 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             if (!isLate(progress, part.paneStartMs())) {
                 paneWithTiles(site, part.paneStartMs()).requestTotals().addPart(part.part());
             }
+        } else if (message instanceof PaneMessage.NotesPart part) {
+            requirePane(part.paneStartMs(), part.paneMs());
+            if (!isLate(progress, part.paneStartMs())) {
+                paneWithTiles(site, part.paneStartMs()).notes().addPart(part.part());
+            }
         } else if (message instanceof PaneMessage.Progress step) {
             progress.update(step, wallMs());
             panes.touch(site);

@@ -50,12 +50,14 @@ record WindowPanes(
         MaskedRows masked = MaskedRows.NONE;
         long requests = 0;
         long momentRecords = 0;
+        WindowNotes notes = new WindowNotes();
         boolean complete = true;
         for (Pane pane : panes) {
             sample.merge(pane.sample());
             masked = masked.plus(pane.masked());
             requests += pane.requests();
             momentRecords += pane.momentRecords();
+            notes.merge(pane.notes().all());
             complete &= pane.isComplete();
         }
         return new ClosedWindow(
@@ -69,6 +71,7 @@ record WindowPanes(
                 requests,
                 momentRecords,
                 requestTotals(requests),
+                notes,
                 closedBy,
                 account,
                 complete);

@@ -39,6 +39,9 @@
  * <p><b>Sent again.</b> A pane of level 1 remembers the ids of records whose producers want them to count once ({@link
  * io.plumbline.topology.windows.RecordIds}), in the store and the transaction of their rows, until it closes.
  *
+ * <p><b>Notes.</b> What producers say of their rows, tokens served and where they come from, travels beside the moments
+ * ({@link io.plumbline.topology.windows.WindowNotes}) and enters no sum. It costs nothing where producers say nothing.
+ *
  * <p><b>State.</b> Both levels keep their panes in memory while hot and write them as tiles to a change-logged store
  * when Kafka Streams commits, inside the same transaction ({@link io.plumbline.topology.windows.CommitHook}). Writing
  * in {@code StateStore.flush} or {@code commit} would be too late: those run after the transaction, and a killed

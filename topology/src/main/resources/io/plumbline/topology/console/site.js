@@ -1,4 +1,5 @@
 import { WindowChart } from "./chart.js";
+import { breakdown } from "./breakdown.js";
 import { decoders } from "./decoders.js";
 import { h } from "./dom.js";
 import { features } from "./features.js";
@@ -110,6 +111,7 @@ export class SitePage {
           : `since the window that ended ${moment(s.since_ms)}; the newest ended ${moment(w.window_end_ms)}`)),
       w && h("p", { class: "reason" }, words(w.reason)),
       w?.warning && w.warning !== "aligned" && h("p", { class: "warn" }, `Warning (${w.warning}): ${w.warning_reason}.`),
+      w?.coverage?.moved && h("p", { class: "warn" }, `Coverage moved: ${w.coverage.moved}.`),
       w?.energy_warning && h("p", { class: "warn" }, `Warning: ${w.energy_warning}.`),
       old && h("p", { class: "warn" }, `No window for ${ago(s.heard_ms).replace(" ago", "")}: what stands here is old. Do rows still arrive? The account of rows below says, and so does the alert PlumblineNoWindows in the runbook.`),
       w && h("dl", { class: "figures" }, figures(w, s).map(([name, value, more]) =>
@@ -121,7 +123,7 @@ export class SitePage {
     this.gap?.close();
     this.fvu?.close();
     this.gap = this.fvu = null;
-    this.parts = Object.fromEntries(["spectrum", "requests", "features", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
+    this.parts = Object.fromEntries(["spectrum", "requests", "features", "breakdown", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
     if (this.windows.length === 0) {
       this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
       this.fill();
@@ -163,7 +165,7 @@ export class SitePage {
           h("label", null, h("span", { class: "hidden" }, "Statistic"), choose), h("label", null, h("span", { class: "hidden" }, "Range"), range),
           h("span", { class: "export" }, "export ", this.csv, " ", this.json)),
         this.readout, this.stage, details),
-      h("div", { class: "column" }, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, this.parts.spectrum, this.parts.requests, this.parts.features));
+      h("div", { class: "column" }, this.parts.breakdown, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, this.parts.spectrum, this.parts.requests, this.parts.features));
     const { window } = this.overview;
     const tumbling = window.advance_ms === window.size_ms;
     const common = { tumbling, onWindow: (w) => this.read(w ?? this.shown[this.shown.length - 1]) };
@@ -183,6 +185,7 @@ export class SitePage {
     this.gap.show(this.shown);
     this.fvu.show(this.shown);
     this.read(this.shown[this.shown.length - 1]);
+    breakdown(this.parts.breakdown, this.shown[this.shown.length - 1]);
     const query = this.shown.length < this.windows.length ? `?from_ms=${this.shown[0].window_end_ms}` : "";
     this.csv.href = siteUrl(this.site, "windows.csv") + query;
     this.json.href = siteUrl(this.site, "windows") + query;
@@ -261,8 +264,15 @@ function figures(w, s) {
     ["FVU trained", number(w.reconstruction_fvu_trained)],
     ["FVU in service", number(w.reconstruction_fvu)],
     ["rows", count(w.rows), w.masked_share > 0 ? ` ${percent(w.masked_share)} masked` : null],
+    ...(w.coverage ? [["coverage", percent(w.coverage.delivered_share), missing(w.coverage)]] : []),
     ["decoder in service", decoder(s.version_in_service), ` ${s.mode}${s.pinned ? ", pinned" : ""}`],
   ];
+}
+
+/** Why rows are missing, as far as producers say. */
+function missing(coverage) {
+  const reasons = ["cached", "not_sampled", "dropped"].filter((why) => coverage[`${why}_share`] > 0);
+  return reasons.length ? ` ${reasons.map((why) => `${percent(coverage[`${why}_share`])} ${words(why)}`).join(", ")}` : " of the tokens served";
 }
 
 /** What became of every row. */

@@ -45,6 +45,8 @@ class AssessmentCodecsTest {
                 1_700_000_000_000L,
                 true,
                 new SwapWatch(4, 3, 1),
+                new CoverageWatch(7, 2, 1.5, 0.25),
+                KnownOriginsTest.known(),
                 Map.of());
         assertEquals(memory, SiteMemory.decode(memory.encode()));
         assertEquals(
@@ -59,6 +61,8 @@ class AssessmentCodecsTest {
                 5,
                 false,
                 SwapWatch.NONE,
+                new CoverageWatch(7, 2, 1.5, 0.25),
+                KnownOriginsTest.known(),
                 Map.of("eta", state, "gap_share", SequentialState.INITIAL));
         assertEquals(detecting, SiteMemory.decode(detecting.encode()));
         HostileBytes.check(detecting.encode(), SiteMemory::decode);

@@ -33,6 +33,8 @@ public final class AssessmentTargets {
                                                 60_000,
                                                 true,
                                                 new SwapWatch(4, 3, 1),
+                                                new CoverageWatch(7, 2, 1.5, 0.25),
+                                                KnownOriginsTest.known(),
                                                 Map.of())
                                         .encode()),
                         8,

@@ -36,7 +36,7 @@ class JsonReferenceTest {
     @Test
     void everyStatisticIsThereInItsOwnWords() throws IOException {
         String begin = "| statistic |";
-        String end = "## Failing feature";
+        String end = "## Coverage";
         List<String> labels =
                 Arrays.stream(Statistic.values()).map(Statistic::label).toList();
         List<String> missing = new ArrayList<>(labels);
@@ -44,6 +44,19 @@ class JsonReferenceTest {
         assertEquals(List.of(), missing, "docs/reference/json.md has no row of these statistics");
         assertEquals(labels, rows(begin, end, 1), "in the order of Statistic");
         assertEquals(Arrays.stream(Statistic.values()).map(Statistic::help).toList(), rows(begin, end, 2));
+    }
+
+    @Test
+    void theKeysOfACoverageAreThose() throws IOException {
+        assertEquals(keys(CoverageReport.class), rows("## Coverage", "## Cause", 1));
+    }
+
+    @Test
+    void theKeysOfACauseAndOfABreakdownAreThose() throws IOException {
+        assertEquals(keys(DriftCause.class), rows("## Cause", "\\| change \\|", 1));
+        assertEquals(keys(DriftCause.Change.class), rows("| change |", "## Breakdown", 1));
+        assertEquals(keys(Breakdown.class), rows("## Breakdown", "\\| value \\|", 1));
+        assertEquals(keys(Breakdown.OfValue.class), rows("| value |", "## Failing feature", 1));
     }
 
     @Test

@@ -9,6 +9,8 @@ import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -77,6 +80,32 @@ class ReplayIT {
         }
         assertEquals(
                 2.0, ActivationBatch.parse(records.get(1).value()).activations().get(0, 0), "row 2 of the first file");
+    }
+
+    @Test
+    void aFileOfSeveralLayersIsOneRequestOfTheLayerThatIsNamed() throws IOException {
+        Path file = folder.resolve("cmpl-7.safetensors");
+        int tokens = 300;
+        ByteBuffer states = ByteBuffer.allocate(4 * tokens * 2 * 2).order(ByteOrder.LITTLE_ENDIAN);
+        for (int token = 0; token < tokens; token++) {
+            states.putFloat(0f).putFloat(0f).putFloat(token).putFloat(6f);
+        }
+        SafetensorsWriter.create()
+                .addRaw("hidden_states", DType.F32, new long[] {tokens, 2, 2}, states.flip())
+                .addLongs("token_ids", LongStream.range(0, tokens + 50).toArray())
+                .writeTo(file);
+        Shell shell = replay("layers", file, "--create-topic", 1, "--layers", "3,6", "--layer", 6);
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(shell.out().startsWith("sent 1 records, 300 rows to layers in "), shell.out());
+        ActivationBatch sent = ActivationBatch.parse(read("layers", 1).get(0).value());
+        assertEquals(299.0, sent.activations().get(299, 0));
+        assertEquals(6.0, sent.activations().get(299, 1));
+        assertEquals(349, sent.tokenIds()[299]);
+        Shell none = replay("layers", file);
+        assertEquals(3, none.exitCode());
+        assertTrue(none.err().contains("shape [300, 2, 2], expected [rows, width]"), none.err());
+        assertEquals(2, replay("layers", file, "--layers", "3,6").exitCode());
+        assertEquals(2, replay("layers", file, "--layers", "3,6", "--layer", 5).exitCode());
     }
 
     @Test

@@ -20,10 +20,12 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
+import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.HiddenLayers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,6 +66,7 @@ class MonitorConfigTest {
         assertEquals(plain.cooldown(), site.cooldown());
         assertEquals(plain.debounce(), site.debounce());
         assertEquals(MaskRules.NONE, site.mask());
+        assertEquals(CoverageRule.STANDARD, site.coverage());
         assertEquals(plain.mask(), site.mask());
         assertEquals(plain.triggers(), site.triggers());
         assertEquals(plain.warn(), site.warn());
@@ -88,6 +91,9 @@ class MonitorConfigTest {
                     baseline: /abs/base.safetensors
                     rank: 16
                     mask: {token_ids: [102, 101], norm_cap: 8}
+                    coverage: {limit: 0.2, delivered: 0.4, cached: 0.5}
+                    breakdown_by: tenant
+                    hidden_states: {layers: [3, 6], layer: 6, axes: layers_first}
                     trigger: residual_energy
                     threshold: 0.3
                     clear: 0.2
@@ -126,6 +132,9 @@ class MonitorConfigTest {
         assertEquals(Path.of("/abs/base.safetensors"), site.baseline());
         assertEquals(16, site.rank());
         assertEquals(new MaskRules(List.of(101L, 102L), 8.0), site.mask());
+        assertEquals(new CoverageRule(0.2, 0.4, 0.5), site.coverage());
+        assertEquals("tenant", site.breakdownBy());
+        assertEquals(new HiddenLayers(List.of(3, 6), 6, HiddenLayers.Axes.LAYERS_FIRST), site.hiddenStates());
         assertEquals(List.of("residual_energy"), site.triggers());
         assertEquals(List.of(), site.warn());
         assertEquals(new Threshold.Fixed(0.3), site.threshold());
@@ -252,6 +261,12 @@ class MonitorConfigTest {
                 "mask: {token_ids: [1, CLS]}  | mask.token_ids = CLS: expected whole numbers, such as [101, 102]",
                 "mask: {norm_cap: 1}          | mask.norm_cap = 1.0: expected a number above 1",
                 "mask: {norm_cap: high}       | mask.norm_cap = high: expected a number of at least 0",
+                "coverage: {limit: 2}         | coverage.limit = 2: expected a number from 0 to 1",
+                "hidden_states: {layers: [3, 6], layer: 5} | hidden_states.layer = 5: expected one of layers",
+                "hidden_states: {layers: [a], layer: 5} | hidden_states.layers = a: expected the engine's numbers",
+                "hidden_states: {layers: [5]} | hidden_states.layer is missing",
+                "breakdown_by: tenant=acme    | breakdown_by = tenant=acme: expected the name of a header or tag",
+                "coverage: {cache: 0.5}       | coverage.cache is not a known key: did you mean cached?",
                 "trigger: faithfulnes_gap     | did you mean faithfulness_gap?",
                 "threshold: 9                 | expected less than sqrt(2 rank) = 8.000",
                 "threshold: -1                | expected a number of at least 0",

@@ -30,6 +30,7 @@ import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.internals.RecordHeader;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class DashboardIT {
 
+    private static final byte[] ACME = "tenant=acme".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] GLOBEX = "tenant=globex".getBytes(StandardCharsets.UTF_8);
     private static final long T0 = 1_700_000_000_000L;
     private static final Map<String, String> VARIABLES =
             Map.of("$__rate_interval", "5s", "$site", WatchedFolder.SITE, "$instance", ".*");
@@ -88,7 +91,8 @@ class DashboardIT {
     private static MonitorConfig warning(Path file) throws IOException {
         String yaml = Files.readString(file)
                 .replace("sample: {rows: 512}", "sample: {rows: 2048}")
-                .replaceAll("( +)debounce: .*", "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9");
+                .replaceAll(
+                        "( +)debounce: .*", "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9\n$1breakdown_by: tenant");
         return MonitorConfig.parse(yaml, WatchedFolder.FILE, file.getParent());
     }
 
@@ -210,7 +214,20 @@ class DashboardIT {
 
     private static ProducerRecord<byte[], byte[]> record(byte[] value, long timestampMs) {
         return new ProducerRecord<>(
-                "activations", 0, timestampMs, WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8), value);
+                "activations",
+                0,
+                timestampMs,
+                WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8),
+                value,
+                List.of(
+                        new RecordHeader("tokens_served", "1000".getBytes(StandardCharsets.UTF_8)),
+                        new RecordHeader("engine_version", version(timestampMs)),
+                        new RecordHeader("tags", timestampMs / 100 % 2 == 0 ? ACME : GLOBEX)));
+    }
+
+    /** A new one comes with the drift. */
+    private static byte[] version(long timestampMs) {
+        return (timestampMs < T0 + 20_000 ? "0.19" : "0.20").getBytes(StandardCharsets.UTF_8);
     }
 
     private static <T extends AutoCloseable> T own(T closeable) {

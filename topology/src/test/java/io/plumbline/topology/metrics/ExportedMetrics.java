@@ -126,6 +126,7 @@ final class ExportedMetrics {
             metrics.windowClosed(site);
             metrics.boundsViolated(site, 1);
             metrics.windowAssessed(() -> everything(site, 0.5));
+            metrics.windowDrifted(site, "invoice-7", 0.5);
             metrics.adaptationEnded(site, "published");
             metrics.decoderPublished(site);
             metrics.decoderReverted(site);
@@ -175,6 +176,9 @@ final class ExportedMetrics {
             case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
             case "direction" -> List.of("less_active", "more_active");
             case "moment" -> List.of();
+            case "value" -> List.of("acme");
+            case "change" -> List.of("engine_version 0.20");
+            case "tokens" -> List.of("delivered", "cached", "not_sampled", "dropped");
             default -> throw new AssertionError("no values known of the label of " + metric);
         };
     }

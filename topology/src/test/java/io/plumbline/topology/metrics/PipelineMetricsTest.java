@@ -8,6 +8,9 @@ import io.plumbline.activity.ActivityChanges;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
+import io.plumbline.topology.assessment.Breakdown;
+import io.plumbline.topology.assessment.CoverageReport;
+import io.plumbline.topology.assessment.DriftCause;
 import io.plumbline.topology.assessment.FeatureName;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.Spectrum;
@@ -127,6 +130,19 @@ class PipelineMetricsTest {
             has(after, "plumbline_verdict{site=\"blocks.7\",verdict=\"drifted\"} 1.0");
             has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"faithfulness_gap\"} 4.0");
             has(after, "plumbline_threshold{site=\"blocks.7\",statistic=\"eta\"} 0.5");
+            has(after, "plumbline_coverage_ratio{site=\"blocks.7\",tokens=\"delivered\"} 0.5");
+            has(after, "plumbline_coverage_ratio{site=\"blocks.7\",tokens=\"cached\"} 0.25");
+            has(after, "plumbline_coverage_ratio{site=\"blocks.7\",tokens=\"not_sampled\"} 0.125");
+            has(after, "plumbline_coverage_ratio{site=\"blocks.7\",tokens=\"dropped\"} 0.0625");
+            has(after, "plumbline_drifted_windows_total{site=\"blocks.7\"} 1.0");
+            String exemplar =
+                    "plumbline_drifted_windows_total{site=\"blocks.7\"} 1.0 # {request=\"chat?17\",share=\"0.50\"} 1.0 ";
+            assertTrue(openMetrics(metrics).lines().anyMatch(line -> line.startsWith(exemplar)), exemplar);
+            has(after, "plumbline_drift_change_ratio{change=\"engine_version 0.20\",site=\"blocks.7\"} 0.75");
+            has(after, "plumbline_breakdown_faithfulness_gap{site=\"blocks.7\",value=\"acme\"} 4.25");
+            has(after, "plumbline_breakdown_whitened_mean_shift{site=\"blocks.7\",value=\"acme\"} 1.75");
+            has(after, "plumbline_breakdown_fraction_of_variance_unexplained{site=\"blocks.7\",value=\"acme\"} 0.375");
+            has(after, "plumbline_coverage_moved{site=\"blocks.7\"} 1.0");
             has(after, "plumbline_warning{site=\"blocks.7\"} 0.0");
             has(after, "plumbline_changed_features{direction=\"less_active\",site=\"blocks.7\"} 3.0");
             has(after, "plumbline_changed_features{direction=\"more_active\",site=\"blocks.7\"} 5.0");
@@ -175,6 +191,12 @@ class PipelineMetricsTest {
                 100,
                 50,
                 0.1,
+                new CoverageReport(1_000, 0.5, 0.25, 0.125, 0.0625, 0.75, 0.0, "moved"),
+                new DriftCause(
+                        "change",
+                        List.of(new DriftCause.Change("engine_version", "0.20", 0, 0.75, "0.19", 8, 0, 0.5, null)),
+                        "new"),
+                new Breakdown("tenant", 100, List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))),
                 "one eigenvalue holds 60 % of the window's energy",
                 List.of(),
                 new ActivityChanges(
@@ -214,6 +236,13 @@ class PipelineMetricsTest {
     private static String scrape(Metrics metrics) throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter.create()
+                .write(text, metrics.scrape());
+        return text.toString(StandardCharsets.UTF_8);
+    }
+
+    private static String openMetrics(Metrics metrics) throws IOException {
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter.create()
                 .write(text, metrics.scrape());
         return text.toString(StandardCharsets.UTF_8);
     }

@@ -10,7 +10,10 @@ import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.MomentAccumulator;
 import io.plumbline.moments.RowMask;
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.ingest.Origin;
+import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.ActivationRecord;
 import io.plumbline.wire.DType;
@@ -98,6 +101,41 @@ class StoredMomentsTest {
         assertEquals(0, entries(PaneKeys.IDS));
     }
 
+    @Test
+    void notesAreReadBackAndDeletedWithTheirPane() {
+        PaneStore<SiteClock> store = store();
+        store.paneToChange(SITE, 0).add(rows(1, 2), 0);
+        store.writeDirty();
+        assertEquals(0, entries(PaneKeys.NOTES), "nothing was said");
+        for (int record = 0; record < 200; record++) {
+            store.paneToChange(SITE, 0).add(said(record), 0);
+            if (record % 2 == 1) {
+                store.writeDirty();
+                assertTrue(entries(PaneKeys.NOTES) <= 64, "increments do not pile up");
+            }
+        }
+        WindowNotes restored = restored().notes().all();
+        assertEquals(new Coverage(1_000, 200, 800, 0, 0), restored.coverage());
+        assertEquals(2, restored.origins().size());
+        assertEquals("0", restored.originOf(198).value("tenant"));
+        assertEquals("1", restored.originOf(199).value("tenant"));
+        PaneStore<SiteClock> again = store();
+        again.reset();
+        again.paneToChange(SITE, 0).add(said(200), 0);
+        again.writeDirty();
+        assertEquals(201, restored().notes().all().coverage().delivered());
+        again.remove(SITE, 0);
+        assertEquals(0, entries(PaneKeys.NOTES));
+    }
+
+    private static Ingested said(int record) {
+        Matrix values = ActivationRecords.integerRows(record, 1, WIDTH);
+        ProducerNotes notes = new ProducerNotes(
+                new Coverage(5, 1, 4, 0, 0), Origin.of(Map.of("tenant", Integer.toString(record % 2))));
+        return new Ingested(
+                SITE, record, null, ActivationRecords.undecoded(values), MaskedRows.NONE, record, null, null, notes);
+    }
+
     private Pane restored() {
         PaneStore<SiteClock> store = store();
         store.reset();
@@ -127,7 +165,15 @@ class StoredMomentsTest {
     private static Ingested named(int id) {
         Matrix values = ActivationRecords.integerRows(1, 1, WIDTH);
         return new Ingested(
-                SITE, 1, null, ActivationRecords.undecoded(values), MaskedRows.NONE, id, null, Long.valueOf(id));
+                SITE,
+                1,
+                null,
+                ActivationRecords.undecoded(values),
+                MaskedRows.NONE,
+                id,
+                null,
+                Long.valueOf(id),
+                ProducerNotes.NONE);
     }
 
     private static Ingested moment(int seed, int count, int sampleRows) {
@@ -140,6 +186,6 @@ class StoredMomentsTest {
             accumulator.add(new ActivationBatch(values, null, null), null, 0);
         }
         MomentRecord record = (MomentRecord) ActivationRecord.parse(value.get(0), new KnownHeaders());
-        return new Ingested(SITE, 0, null, null, MaskedRows.NONE, 0, record, null);
+        return new Ingested(SITE, 0, null, null, MaskedRows.NONE, 0, record, null, ProducerNotes.NONE);
     }
 }

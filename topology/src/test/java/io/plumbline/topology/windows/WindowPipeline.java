@@ -181,6 +181,13 @@ final class WindowPipeline implements AutoCloseable {
         read(SITE, headers, partition, value, timestampMs);
     }
 
+    /** A record with further headers. */
+    void readWith(Map<String, String> said, int partition, byte[] value, long timestampMs) {
+        RecordHeaders headers = new RecordHeaders();
+        said.forEach((name, text) -> headers.add(name, text.getBytes(StandardCharsets.UTF_8)));
+        read(SITE, headers, partition, value, timestampMs);
+    }
+
     private void read(String site, RecordHeaders headers, int partition, byte[] value, long timestampMs) {
         headers.add("site", site.getBytes(StandardCharsets.UTF_8));
         readers.get(partition)

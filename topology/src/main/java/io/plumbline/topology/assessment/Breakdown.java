@@ -1,0 +1,59 @@
+package io.plumbline.topology.assessment;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the rows of a window by where they came from.
+ *
+ * <p>A gap and a shift depend on how many rows they are measured on. So those of all values are measured on equally
+ * many sampled rows of each, {@code comparedRows}. They can be compared with each other, but not with the window's.
+ *
+ * @param by the header or tag whose values are compared
+ * @param comparedRows sampled rows of each value that gap and shift are measured on; 0 where no two values have enough
+ * @param values those with most rows first, at most {@link #MOST} and then {@link #OTHERS} and {@link #UNSAID}
+ */
+public record Breakdown(String by, int comparedRows, List<OfValue> values) {
+
+    /** Most values that are compared one by one. */
+    public static final int MOST = 8;
+
+    /** Stands for all values beyond {@link #MOST}. */
+    public static final String OTHERS = "(others)";
+
+    /** Stands for rows whose producers do not say the value, or whose origin is not kept. */
+    public static final String UNSAID = "(not said)";
+
+    public Breakdown {
+        values = List.copyOf(values);
+    }
+
+    /**
+     * The rows of one value.
+     *
+     * @param rows rows of the window, masked ones among them
+     * @param share of the window's rows, in [0, 1]
+     * @param evidenceShare share of the evidence of all scored requests, in [0, 1]; null where none was scored
+     * @param fvu of the trained decoder on the value's encoded rows; null where there are fewer than 2 or they do not
+     *     vary
+     * @param faithfulnessGap null where the value has too few sampled rows
+     * @param whitenedMeanShift null where the value has too few sampled rows
+     */
+    public record OfValue(
+            String value,
+            long rows,
+            double share,
+            @Nullable Double evidenceShare,
+            @Nullable Double fvu,
+            @Nullable Double faithfulnessGap,
+            @Nullable Double whitenedMeanShift) {}
+
+    /** Returns the entry of a value, or null. */
+    @Nullable
+    OfValue of(String value) {
+        return values.stream()
+                .filter(one -> one.value().equals(value))
+                .findFirst()
+                .orElse(null);
+    }
+}

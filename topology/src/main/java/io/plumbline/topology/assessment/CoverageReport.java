@@ -1,0 +1,60 @@
+package io.plumbline.topology.assessment;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what part of a window's tokens came as rows, of the records whose producers say how many tokens were served.
+ *
+ * @param tokensServed tokens that the model servers processed
+ * @param deliveredShare share of them that came as rows, masked ones among them, in [0, 1]
+ * @param cachedShare share that has no row because a prefix cache held it
+ * @param notSampledShare share that producers left out by sampling
+ * @param droppedShare share whose rows producers had to give up
+ * @param expectedDeliveredShare expected share delivered of the tokens that sampling did not leave out; null until it
+ *     is known
+ * @param expectedCachedShare expected share cached of the same tokens; null until it is known
+ * @param moved a sentence where one of these two is farther from what is expected than {@code coverage.limit}; else
+ *     null
+ */
+public record CoverageReport(
+        long tokensServed,
+        double deliveredShare,
+        double cachedShare,
+        double notSampledShare,
+        double droppedShare,
+        @Nullable Double expectedDeliveredShare,
+        @Nullable Double expectedCachedShare,
+        @Nullable String moved) {
+
+    static @Nullable String moved(
+            double delivered,
+            @Nullable Double expectedDelivered,
+            double cached,
+            @Nullable Double expectedCached,
+            double limit) {
+        List<String> parts = new ArrayList<>();
+        if (expectedDelivered != null && Math.abs(delivered - expectedDelivered) > limit) {
+            parts.add(part(delivered, "delivered", expectedDelivered));
+        }
+        if (expectedCached != null && Math.abs(cached - expectedCached) > limit) {
+            parts.add(part(cached, "cached", expectedCached));
+        }
+        return parts.isEmpty()
+                ? null
+                : "%s: the rows are another part of the traffic, which moves every statistic without any drift"
+                        .formatted(String.join(", ", parts));
+    }
+
+    private static String part(double share, String what, double expected) {
+        return String.format(
+                Locale.ROOT, "%.0f %% of the tokens were %s, %.0f %% expected", 100 * share, what, 100 * expected);
+    }
+
+    /** Returns the sentence with the moved coverage at its end; the sentence alone where it has not moved. */
+    static String naming(@Nullable CoverageReport coverage, String sentence) {
+        return coverage == null || coverage.moved() == null ? sentence : sentence + "; " + coverage.moved();
+    }
+}

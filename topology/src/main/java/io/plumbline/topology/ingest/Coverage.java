@@ -1,0 +1,103 @@
+package io.plumbline.topology.ingest;
+
+import java.nio.charset.StandardCharsets;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+
+/**
+ * How many tokens a model server processed for some records, and what became of them. All of them count records that
+ * have the header {@value #SERVED} and no others, so {@code delivered + cached + notSampled + dropped <= served}.
+ *
+ * @param served tokens that the server processed
+ * @param delivered rows that came, masked ones among them
+ * @param cached tokens without a row because a prefix cache held them
+ * @param notSampled tokens whose rows the producer left out by sampling
+ * @param dropped tokens whose rows the producer had to give up
+ */
+public record Coverage(long served, long delivered, long cached, long notSampled, long dropped) {
+
+    /** No producer said how many tokens were served. */
+    public static final Coverage UNKNOWN = new Coverage(0, 0, 0, 0, 0);
+
+    /** Names the header without which the others are not counted. */
+    public static final String SERVED = "tokens_served";
+
+    static final String CACHED = "cached";
+    static final String NOT_SAMPLED = "not_sampled";
+    static final String DROPPED = "dropped";
+
+    /** No record stands for a trillion tokens, and sums of fewer stay in a long. */
+    private static final long MOST = 1L << 40;
+
+    public Coverage {
+        long missing = served - delivered;
+        for (long part : new long[] {delivered, cached, notSampled, dropped}) {
+            if (part < 0) {
+                throw new IllegalArgumentException("a coverage of %d rows".formatted(part));
+            }
+        }
+        if (cached + notSampled + dropped > missing) {
+            throw new IllegalArgumentException(
+                    "%s = %d, but the record brings %d rows and says that %d tokens were cached, %d not sampled and %d dropped; count every token of the record's rows, and of the rows that are missing, in %s"
+                            .formatted(SERVED, served, delivered, cached, notSampled, dropped, SERVED));
+        }
+    }
+
+    /**
+     * Returns what the headers of a record say, or {@link #UNKNOWN}.
+     *
+     * @param rows that the record brings
+     * @throws IllegalArgumentException when a header is no count, or the counts do not fit together
+     */
+    static Coverage of(Headers headers, int rows) {
+        if (headers.lastHeader(SERVED) == null) {
+            return UNKNOWN;
+        }
+        return new Coverage(
+                count(headers, SERVED),
+                rows,
+                count(headers, CACHED),
+                count(headers, NOT_SAMPLED),
+                count(headers, DROPPED));
+    }
+
+    private static long count(Headers headers, String name) {
+        Header header = headers.lastHeader(name);
+        if (header == null || header.value() == null) {
+            return 0;
+        }
+        byte[] digits = header.value();
+        long count = 0;
+        boolean sound = digits.length > 0 && digits.length <= 13;
+        for (byte digit : digits) {
+            sound = sound && digit >= '0' && digit <= '9';
+            count = sound ? 10 * count + digit - '0' : 0;
+        }
+        if (!sound || count > MOST) {
+            String shown = new String(digits, 0, Math.min(digits.length, 40), StandardCharsets.UTF_8);
+            throw new IllegalArgumentException(
+                    "the header %s is \"%s\", expected a count in decimal digits, such as 128".formatted(name, shown));
+        }
+        return count;
+    }
+
+    /** Returns whether a producer said how many tokens were served. */
+    public boolean isKnown() {
+        return served > 0;
+    }
+
+    /** Returns the sums of both. */
+    public Coverage plus(Coverage other) {
+        return new Coverage(
+                served + other.served,
+                delivered + other.delivered,
+                cached + other.cached,
+                notSampled + other.notSampled,
+                dropped + other.dropped);
+    }
+
+    /** Returns {@code part} as a share of the tokens served, in [0, 1]; 0 where nothing is known. */
+    public double share(long part) {
+        return served == 0 ? 0.0 : (double) part / served;
+    }
+}
