@@ -1,5 +1,6 @@
 package io.plumbline.topology.faults;
 
+import io.plumbline.moments.RequestTotals;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.MeasuredWindow;
@@ -47,6 +48,7 @@ import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThr
 import org.apache.kafka.streams.processor.StateRestoreListener;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The monitor as it runs, its topology and its settings, as a program to be killed. Beside the assessor a second child
@@ -148,6 +150,13 @@ final class FaultedMonitor {
         System.out.flush();
     }
 
+    /** None where some of the rows came as moments. */
+    private static @Nullable RequestTotals totals(ClosedWindow window) {
+        return window.momentRecords() > 0
+                ? null
+                : Objects.requireNonNull(window.requestTotals(), "a window without request totals");
+    }
+
     private static final class Printer extends ContextualProcessor<String, MeasuredWindow, byte[], byte[]> {
         @Override
         public void process(Record<String, MeasuredWindow> record) {
@@ -157,7 +166,8 @@ final class FaultedMonitor {
                     window.startMs(),
                     window.moment().rows(),
                     window.moment().state(),
-                    Objects.requireNonNull(window.requestTotals(), "a window without request totals"),
+                    totals(window),
+                    window.notes().coverage().served(),
                     window.complete());
             context()
                     .forward(new Record<>(

@@ -1,17 +1,20 @@
 package io.plumbline.topology.faults;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MomentAccumulator;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
+import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each window brings one late record per site for the window before (late at level 1 for certain: the same site and
  * partition has passed that window), records that are sent twice under one id and must count once, and records that
- * must become dead letters. Late records of a site differ in their
- * number of rows, so that a late record seen again after a crash is known for the one it is.
+ * must become dead letters. The records of the last site are moments of their rows; all say how many tokens were
+ * served. Late records of a site differ in their number of rows, so that a late record seen again after a crash is
+ * known for the one it is.
  *
  * <p>Used by one thread at a time.
  */
@@ -38,6 +42,10 @@ public final class Traffic implements AutoCloseable {
     static final long T0 = 1_700_000_000_000L;
 
     private static final int ROWS = 5;
+
+    /** Tokens that every counted record says were served. */
+    private static final long SERVED = 7;
+
     private static final int BAD_ROWS = 3;
 
     /** Header of records meant to be refused: how many rows they hold. */
@@ -64,6 +72,7 @@ public final class Traffic implements AutoCloseable {
     private final KafkaProducer<byte[], byte[]> producer;
     private final Map<String, SecondMomentAccumulator> truth = new TreeMap<>();
     private final Map<String, RequestTotals> requests = new TreeMap<>();
+    private final Map<String, Long> served = new TreeMap<>();
     private final RequestProjection projection;
     private final Map<String, Integer> lateRecords = new ConcurrentHashMap<>();
     private final List<Future<RecordMetadata>> acknowledgements = new ArrayList<>();
@@ -103,13 +112,15 @@ public final class Traffic implements AutoCloseable {
             // Some records are a request of their own, the others come by threes, from any partition.
             String request = turn % 4 == 0 ? null : "request " + turn / 4;
             byte[] value = ActivationRecords.blob(rows);
-            add(site + "@" + startMs, rows, request, RowSample.recordHash(value, timestampMs, null));
+            boolean isMoment = i % shape.sites() == shape.sites() - 1;
+            add(site + "@" + startMs, rows, request, RowSample.recordHash(value, timestampMs, null), isMoment);
             rowsIn += ROWS;
             // Some records are sent twice, at once or behind others, and ask to count once.
+            byte[] sent = isMoment ? moment(rows, request, timestampMs) : value;
             String id = turn % 3 == 0 ? "record " + window + "/" + i : null;
-            send(site, partition, timestampMs, value, request, id);
+            send(site, partition, timestampMs, sent, request, id);
             if (id != null) {
-                again.add(() -> send(site, partition, timestampMs, value, request, id));
+                again.add(() -> send(site, partition, timestampMs, sent, request, id));
             }
             if (random.nextInt(8) == 0) {
                 sendAgain();
@@ -132,9 +143,25 @@ public final class Traffic implements AutoCloseable {
         again.clear();
     }
 
-    private void add(String window, Matrix rows, @Nullable String request, long record) {
+    /** The rows as the one record of a producer that adds them up. */
+    private byte[] moment(Matrix rows, @Nullable String request, long timestampMs) {
+        List<byte[]> records = new ArrayList<>();
+        try (MomentAccumulator accumulator = MomentAccumulator.of(
+                new MomentAccumulator.Settings(
+                        shape.width(), null, RowMask.NONE, shape.windowMs(), 0, ROWS, DType.F64, Long.MAX_VALUE),
+                (time, record) -> records.add(record))) {
+            accumulator.add(new ActivationBatch(rows, null, null), request, timestampMs);
+        }
+        return records.get(0);
+    }
+
+    private void add(String window, Matrix rows, @Nullable String request, long record, boolean isMoment) {
+        served.merge(window, SERVED, Long::sum);
         truth.computeIfAbsent(window, key -> SecondMomentAccumulator.ofDimension(shape.width()))
                 .add(rows);
+        if (isMoment) {
+            return; // of its requests nobody knows the sums
+        }
         double[] sum = new double[projection.components()];
         projection.add(rows, sum);
         requests.computeIfAbsent(
@@ -182,6 +209,7 @@ public final class Traffic implements AutoCloseable {
         if (request != null) {
             record.headers().add("request", request.getBytes(StandardCharsets.UTF_8));
         }
+        record.headers().add("tokens_served", Long.toString(SERVED).getBytes(StandardCharsets.UTF_8));
         if (id != null) {
             record.headers().add("record_id", id.getBytes(StandardCharsets.UTF_8));
         }
@@ -219,7 +247,8 @@ public final class Traffic implements AutoCloseable {
                         Long.parseLong(key.substring(key.indexOf('@') + 1)),
                         moment.rows(),
                         moment.snapshot().state(),
-                        Objects.requireNonNull(requests.get(key)),
+                        requests.get(key),
+                        served.getOrDefault(key, 0L),
                         true)));
         return expected;
     }

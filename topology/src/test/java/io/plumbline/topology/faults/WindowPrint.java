@@ -3,21 +3,26 @@ package io.plumbline.topology.faults;
 import io.plumbline.moments.RequestTotal;
 import io.plumbline.moments.RequestTotals;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The identity of a closed window.
  *
  * @param startMs where it begins
  * @param rows how many rows it holds
- * @param hash over every bit of its moment and of its request totals
+ * @param hash over every bit of its moment and of its request totals, and the tokens that its producers say were served
  * @param whole whether every tile and all request totals of every contribution was in it
  */
 record WindowPrint(long startMs, long rows, long hash, boolean whole) {
 
     private static final int BYTES = 3 * Long.BYTES + 1;
 
-    static WindowPrint of(long startMs, long rows, double[] state, RequestTotals requests, boolean whole) {
-        long hash = hash(1125899906842597L, state);
+    static WindowPrint of(
+            long startMs, long rows, double[] state, @Nullable RequestTotals requests, long served, boolean whole) {
+        long hash = hash(hash(1125899906842597L, state), served);
+        if (requests == null) {
+            return new WindowPrint(startMs, rows, hash, whole);
+        }
         for (RequestTotal total : requests.totals()) {
             hash = hash(hash, total.request());
             hash = hash(hash, String.valueOf(total.name()).hashCode());
