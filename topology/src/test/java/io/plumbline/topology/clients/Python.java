@@ -1,5 +1,6 @@
 package io.plumbline.topology.clients;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.ExternalProgram;
@@ -10,15 +11,52 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A Python that has what the clients import, and where the clients are. */
-record Python(String program, Path folder) {
+record Python(String program, Path folder, Path clients) {
 
     static final Path CLIENTS =
             Repository.path("clients", "python", "src").toAbsolutePath().normalize();
 
     private static final long PATIENCE_SECONDS = 120;
+
+    /** A Python that runs the clients from their sources. */
+    Python(String program, Path folder) {
+        this(program, folder, CLIENTS);
+    }
+
+    /**
+     * Builds the wheel, installs it as a user would and returns a Python that imports the clients from there alone.
+     * Empty where this Python has no hatchling, which builds it.
+     */
+    Optional<Python> withWheel() throws IOException, InterruptedException {
+        if (run("-c", "import hatchling").exitCode() != 0) {
+            return Optional.empty();
+        }
+        Path wheels = folder.resolve("wheels");
+        Path installed = folder.resolve("installed");
+        Run built = run(
+                "-m",
+                "pip",
+                "wheel",
+                "--quiet",
+                "--no-deps",
+                "--no-build-isolation",
+                "-w",
+                wheels,
+                CLIENTS.getParent());
+        assertEquals(0, built.exitCode(), built.err());
+        try (Stream<Path> found = Files.list(wheels)) {
+            Path wheel = found.findFirst().orElseThrow();
+            Run installs =
+                    run("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", installed, wheel);
+            assertEquals(0, installs.exitCode(), installs.err());
+        }
+        return Optional.of(new Python(program, folder, installed));
+    }
 
     /** What a run came to. */
     record Run(int exitCode, String out, String err) {}
@@ -52,7 +90,7 @@ record Python(String program, Path folder) {
         Path err = Files.createTempFile(folder, "python", ".err");
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
-        builder.environment().put("PYTHONPATH", CLIENTS.toString());
+        builder.environment().put("PYTHONPATH", clients.toString());
         Process process = builder.start();
         boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
         process.destroyForcibly();

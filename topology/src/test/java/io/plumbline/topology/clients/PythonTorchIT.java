@@ -10,16 +10,25 @@ import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The whole way in Python: a transformer is captured, its site drifts, and the decoder that Plumbline publishes enters
- * a live SAE of sae_lens. Left out where the Python has no torch, transformers or sae_lens, which take minutes to
+ * The whole way in Python, as a new user goes it: the wheel is built and installed, a transformer is captured, by rows
+ * and by moments, its site drifts, the page says so, and the decoder that Plumbline publishes enters a live SAE of
+ * sae_lens. Left out where the Python has no torch, transformers or sae_lens, which take minutes to
  * install.
  */
 class PythonTorchIT {
@@ -30,10 +39,10 @@ class PythonTorchIT {
             import torch, transformers
             from safetensors.torch import load_file
             from sae_lens import StandardSAE, StandardSAEConfig
-            from plumbline_sae import Producer
+            from plumbline_sae import Accumulation, MomentAccumulator, Producer
             from plumbline_sae.capture import capture
             from plumbline_sae.saelens import LiveSAE
-            kafka, folder, site = {"bootstrap.servers": sys.argv[1]}, sys.argv[2], sys.argv[3]
+            kafka, folder, site, by = {"bootstrap.servers": sys.argv[1]}, sys.argv[2], sys.argv[3], sys.argv[4]
             torch.manual_seed(7)
             model = transformers.GPT2Model(transformers.GPT2Config(vocab_size=4096, n_embd=8, n_layer=1, n_head=2)).eval()
             scale = torch.tensor([.12, .10, .08, .06, 3.0, 2.5, 2.0, 1.5])
@@ -46,12 +55,13 @@ class PythonTorchIT {
             codes, trained = sae.encode(rows), sae.W_dec.detach().clone()
             error = (sae.decode(codes) - rows).square().sum()
             with LiveSAE(sae, site, kafka) as live, Producer(kafka) as producer:
-                with capture(model, producer, {site: "wte"}) as captured, torch.no_grad():
+                sink = MomentAccumulator(producer, {site: Accumulation(10_000)}) if by == "moments" else producer
+                with capture(model, sink, {site: "wte"}) as captured, torch.no_grad():
                     for step in range(33):
                         with captured.batch([f"request-{step}"], timestamp_ms=1_700_000_000_000 + 625 * step):
                             model(input_ids=torch.randint(0, 4096, (1, 8)))
                 assert captured.stats.failed == 0 and captured.stats.rows == 33 * 8, captured.stats
-                assert producer.flush(60) == 0
+                assert sink.flush(60) == 0
                 assert live.wait_for(1, 90), live.error
                 with live.forward_lock(), torch.no_grad():
                     assert torch.equal(sae.encode(rows), codes), "a code moved"
@@ -63,28 +73,51 @@ class PythonTorchIT {
     @TempDir
     private static Path folder;
 
-    @Test
-    void aDriftOfATransformerEndsInASwapThatMovesNoCode() throws Exception {
-        Python python = Python.ofMachine(folder);
+    @ParameterizedTest
+    @ValueSource(strings = {"rows", "moments"})
+    void aDriftOfATransformerEndsInASwapThatMovesNoCode(String by) throws Exception {
+        Python sources = Python.ofMachine(Files.createDirectory(folder.resolve(by)));
+        Python python = sources.withWheel().orElse(sources);
         Python.Run imports = python.run("-c", "import torch, transformers, sae_lens");
         assumeTrue(
                 imports.exitCode() == 0, "needs torch, transformers and sae-lens: pip install sae-lens transformers");
-        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve(by).resolve("broker"))) {
             BrokerClient client = new BrokerClient(broker.bootstrapServers());
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig config = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            MonitorConfig config = WatchedFolder.create(folder.resolve(by).resolve("site"), broker.bootstrapServers());
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL)) {
                 Python.Run served = python.run(
                         "-c",
                         SERVE,
                         broker.bootstrapServers(),
-                        folder.resolve("site").resolve("explainer"),
-                        WatchedFolder.SITE);
+                        folder.resolve(by).resolve("site").resolve("explainer"),
+                        WatchedFolder.SITE,
+                        by);
                 assertEquals(0, served.exitCode(), served.out() + served.err());
                 assertEquals("swapped to version 1", served.out().strip());
                 assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+                BrokerClient.awaitThat(() -> page(runtime).contains("\"verdict\":\"drifted\""), () -> page(runtime));
             }
             assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
+        }
+    }
+
+    /** What the page shows of the site's windows. */
+    private static String page(PlumblineRuntime runtime) {
+        URI windows = URI.create("http://%s:%d/api/sites/%s/windows"
+                .formatted(
+                        runtime.httpAddress().getHostString(),
+                        runtime.httpAddress().getPort(),
+                        WatchedFolder.SITE));
+        try {
+            return HttpClient.newHttpClient()
+                    .send(HttpRequest.newBuilder(windows).build(), HttpResponse.BodyHandlers.ofString())
+                    .body();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
         }
     }
 }
