@@ -1,5 +1,6 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.refit.GaeSettings;
 import java.util.List;
 
 /** Which refits are tried, by name. */
@@ -28,20 +29,7 @@ public sealed interface AdaptationProfile {
     record Paper(GaeSettings settings) implements AdaptationProfile {
         @Override
         public CandidateSearch search(int rank, int dimension) {
-            return CandidateSearch.of(List.of(new Candidate.Refit(settings)));
-        }
-
-        @Override
-        public boolean anchors() {
-            return false;
-        }
-    }
-
-    /** As the authors' public code does it, with the hyper-parameters given. */
-    record AuthorsCode(GaeSettings settings) implements AdaptationProfile {
-        @Override
-        public CandidateSearch search(int rank, int dimension) {
-            return CandidateSearch.of(List.of(new Candidate.AsAuthorsCode(settings)));
+            return CandidateSearch.of(List.of(new Candidate.Gae(settings)));
         }
 
         @Override

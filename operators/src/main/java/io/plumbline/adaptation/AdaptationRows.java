@@ -4,6 +4,7 @@ import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.KnownCodes;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.SampleRows;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +80,7 @@ public record AdaptationRows(
         return all.select(rows.stream().mapToInt(places::get).toArray());
     }
 
-    /** The same rows without those that hold the trained decoder's answers. */
+    /** Returns these rows without those that hold the trained decoder's answers. */
     AdaptationRows withoutAnchor() {
         return new AdaptationRows(fit, choose, refit, judge, all, null, check);
     }

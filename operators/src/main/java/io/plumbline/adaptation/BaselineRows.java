@@ -2,6 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Encoder;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.SampleRows;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

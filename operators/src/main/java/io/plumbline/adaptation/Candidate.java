@@ -1,5 +1,9 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Refit;
+import io.plumbline.refit.Rotation;
+import io.plumbline.refit.SharedSolutions;
 import java.util.Locale;
 
 /** One of the things a search may end with. */
@@ -8,11 +12,23 @@ public sealed interface Candidate {
     /** In words, for reports and logs. */
     String describe();
 
+    /**
+     * Returns this candidate on the solutions that all share.
+     *
+     * @throws ArithmeticException if the rows or the trained decoder do not determine it
+     */
+    Refit on(SharedSolutions shared);
+
     /** Change nothing. */
     record KeepCurrent() implements Candidate {
         @Override
         public String describe() {
             return "keep the current decoder";
+        }
+
+        @Override
+        public Refit on(SharedSolutions shared) {
+            throw new UnsupportedOperationException("to keep a decoder nothing is fitted");
         }
     }
 
@@ -22,10 +38,15 @@ public sealed interface Candidate {
         public String describe() {
             return "trained weights, new bias";
         }
+
+        @Override
+        public Refit on(SharedSolutions shared) {
+            return shared.biasOnly();
+        }
     }
 
     /** Refit the trained decoder with these settings. */
-    record Refit(GaeSettings settings) implements Candidate {
+    record Gae(GaeSettings settings) implements Candidate {
         @Override
         public String describe() {
             return String.format(
@@ -38,23 +59,10 @@ public sealed interface Candidate {
                     settings.regularisation().preservation(),
                     settings.alpha());
         }
-    }
-
-    /** Refit as the authors' public code does, see {@link AuthorsCode}; the rotation of the settings plays no part. */
-    record AsAuthorsCode(GaeSettings settings) implements Candidate {
-        public AsAuthorsCode {
-            AuthorsCode.requireSettings(settings);
-        }
 
         @Override
-        public String describe() {
-            return String.format(
-                    Locale.ROOT,
-                    "as the authors' code: rank %d, lambdas %s/%s (geometric/preservation) without 1/N, alpha %s",
-                    settings.rank(),
-                    settings.regularisation().geometric(),
-                    settings.regularisation().preservation(),
-                    settings.alpha());
+        public Refit on(SharedSolutions shared) {
+            return shared.refit(settings);
         }
     }
 }

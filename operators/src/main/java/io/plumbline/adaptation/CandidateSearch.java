@@ -3,10 +3,21 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Cores;
-import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.FittedDecoder;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.GeometryAdapter;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.Refit;
+import io.plumbline.refit.RefitInputs;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
+import io.plumbline.refit.SampleRows;
+import io.plumbline.refit.SharedSolutions;
 import io.plumbline.wire.DType;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -48,10 +59,10 @@ import org.jspecify.annotations.Nullable;
  * encoder and 1,024 such rows this took the cost in distribution of the level 3 from .062 to .016 of FVU (autoencoder,
  * German) and from .154 to .033 (transcoder), at .000 and .016 on later drifted rows.
  *
- * <p><b>Cost.</b> Shared by all candidates ({@link RidgeLevels}, {@link RefitFormula}): one Gram matrix, for each ridge
- * level one {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and two {@link CentredCross} products for the
- * rows to choose and to check on, the window's leading eigenspace at two ranks, a {@link ComplementRotation} for each
- * full-rank rotation. A candidate is a sum of these, {@code 2 (N + n) d^2} flops for a full-rank rotation and less for
+ * <p><b>Cost.</b> Shared by all candidates ({@link SharedSolutions}): one Gram matrix, for each ridge
+ * level one {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and two sparse products for the
+ * rows to choose and to check on, the window's leading eigenspace at two ranks, a rotation of the complement for each
+ * full-rank one. A candidate is a sum of these, {@code 2 (N + n) d^2} flops for a full-rank rotation and less for
  * others. The winner again, on more rows; only decoders that may win are formed. Immutable; any number of threads.
  */
 public final class CandidateSearch {
@@ -115,17 +126,23 @@ public final class CandidateSearch {
             GeometryAdapter.requireShapes(trained, trainedSubspace, part.codes(), part.targets());
         }
         requireRanks(trained);
+        boolean products = ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype());
         if (candidates.size() == 1) {
-            return single(run(trained, trainedSubspace, rows.refit(), rows), current, travelling);
+            RefitInputs inputs = inputs(trained, trainedSubspace, rows.refit(), rows);
+            Single single = single(inputs, candidates.get(0), current, products);
+            return single.fitted() == null
+                    ? keeping(single.figures(), current)
+                    : made(single.fitted(), single.figures(), single.figures().get(1), travelling);
         }
+        RefitInputs compared = inputs(trained, trainedSubspace, rows.fit(), rows);
         boolean once = rows.refit().equals(rows.fit());
-        SearchRun only = once ? run(trained, trainedSubspace, rows.fit(), rows) : null;
-        // What was shared to compare is gone before as much is made to fit the winner again.
-        List<SearchReport.Figures> all =
-                compare(only == null ? run(trained, trainedSubspace, rows.fit(), rows) : only, current, gate);
-        SearchRun again = only == null ? run(trained, trainedSubspace, rows.refit(), rows) : only;
+        // What was shared to compare is gone before as much is made to fit a winner on other rows, or a second one.
+        Deque<SharedSolutions> solved = new ArrayDeque<>();
+        List<SearchReport.Figures> all = compare(compared, rows, current, gate, once ? solved : new ArrayDeque<>());
+        RefitInputs inputs = once ? compared : inputs(trained, trainedSubspace, rows.refit(), rows);
         for (SearchReport.Figures figures : betterThanTheFirst(all)) {
-            SearchReport made = made(again, all, figures, travelling);
+            FittedDecoder fitted = fitted(figures.candidate(), inputs, solved, products);
+            SearchReport made = made(fitted, all, figures, travelling);
             FeatureChange change = gate.change(trained, made.decoder());
             if (gate.allows(change)) {
                 return made;
@@ -138,34 +155,60 @@ public final class CandidateSearch {
         return keeping(all, current);
     }
 
-    private SearchReport single(SearchRun run, Decoder current, Travelling travelling) {
-        SearchReport.Figures figures = run.onRowsFittedOn(candidates.get(0));
-        List<SearchReport.Figures> all = List.of(run.onRowsFittedOn(new Candidate.KeepCurrent(), current), figures);
-        return figures.refusal() == null ? made(run, all, figures, travelling) : keeping(all, current);
+    /** The figures of the decoder in service and of a single candidate, and that candidate where it has figures. */
+    private record Single(
+            List<SearchReport.Figures> figures, @Nullable FittedDecoder fitted) {}
+
+    private static Single single(RefitInputs inputs, Candidate candidate, Decoder current, boolean products) {
+        SharedSolutions shared = inputs.solutions();
+        SearchReport.Figures keeping =
+                SearchReport.Figures.onRowsFittedOn(new Candidate.KeepCurrent(), shared.score(current));
+        Refit refit;
+        SearchReport.Figures figures;
+        try {
+            refit = candidate.on(shared);
+            figures = SearchReport.Figures.onRowsFittedOn(candidate, refit.scoreBeforeFitted());
+        } catch (ArithmeticException e) {
+            return new Single(List.of(keeping, SearchReport.Figures.refused(candidate, e)), null);
+        }
+        return new Single(List.of(keeping, figures), refit.fitted(products));
+    }
+
+    /** Fits a winner on what was solved to compare, if that is there, else on its own; either is gone afterwards. */
+    private static FittedDecoder fitted(
+            Candidate candidate, RefitInputs inputs, Deque<SharedSolutions> solved, boolean products) {
+        return candidate
+                .on(solved.isEmpty() ? inputs.solutions() : solved.remove())
+                .fitted(products);
     }
 
     private static SearchReport keeping(List<SearchReport.Figures> all, Decoder current) {
         return new SearchReport(all, all.get(0), current, null, null);
     }
 
-    /** With the decoder of {@code best}, for which the solutions of the run make room. */
     private static SearchReport made(
-            SearchRun run, List<SearchReport.Figures> all, SearchReport.Figures best, Travelling travelling) {
-        Matrix gram = ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype()) ? run.gram(best.candidate()) : null;
-        run.keepFactorsOf(best.candidate());
-        SearchRun.Travelled made = run.travelled(best.candidate(), travelling);
-        return new SearchReport(all, best, made.decoder(), made.factors(), gram);
+            FittedDecoder fitted, List<SearchReport.Figures> all, SearchReport.Figures best, Travelling travelling) {
+        Travelled made = travelling.made(best.candidate(), fitted);
+        return new SearchReport(all, best, made.decoder(), made.factors(), fitted.products());
     }
 
-    /** "Keep the current decoder" and every candidate. */
-    private List<SearchReport.Figures> compare(SearchRun run, Decoder current, SwapGate gate) {
+    /**
+     * Returns the figures of "keep the current decoder" and of every candidate.
+     *
+     * @param solved takes what was solved
+     */
+    private List<SearchReport.Figures> compare(
+            RefitInputs inputs, AdaptationRows rows, Decoder current, SwapGate gate, Deque<SharedSolutions> solved) {
+        SharedSolutions shared = inputs.solutions();
+        solved.add(shared);
+        Comparison run = new Comparison(inputs, shared, rows.choose(), rows.check());
         List<SearchReport.Figures> all = new ArrayList<>();
-        all.add(run.figures(new Candidate.KeepCurrent(), current));
+        all.add(run.keeping(current));
         Reconstruction inDistribution = run.trainedInDistribution();
         Map<Candidate, SearchReport.Figures> found = new HashMap<>();
         List<Candidate> sorted = levelAfterLevel(run);
         int ahead = 0;
-        while (ahead < sorted.size() && !run.turns(sorted.get(ahead))) {
+        while (ahead < sorted.size() && !run.rotates(sorted.get(ahead))) {
             ahead++;
         }
         // Side by side: what is turned is made by one core for most of its time, and the levels of the others take as
@@ -175,7 +218,7 @@ public final class CandidateSearch {
             if (part == 0) {
                 evaluate(run, sorted, 0, unturned, found);
             } else {
-                run.prepareTurns(candidates);
+                run.prepareRotations(candidates);
             }
         });
         evaluate(run, sorted, unturned, sorted.size(), found);
@@ -186,10 +229,10 @@ public final class CandidateSearch {
     }
 
     private static void evaluate(
-            SearchRun run, List<Candidate> sorted, int from, int to, Map<Candidate, SearchReport.Figures> found) {
+            Comparison run, List<Candidate> sorted, int from, int to, Map<Candidate, SearchReport.Figures> found) {
         for (int i = from; i < to; i++) {
             found.put(sorted.get(i), run.evaluate(sorted.get(i)));
-            run.keepWhatTheyShare(sorted.subList(i + 1, sorted.size()));
+            run.keepFor(sorted.subList(i + 1, sorted.size()));
         }
     }
 
@@ -197,32 +240,28 @@ public final class CandidateSearch {
      * Most of a level is gone before the next is made. First come the levels of which nothing is turned, and of a level
      * the candidates that are not.
      */
-    private List<Candidate> levelAfterLevel(SearchRun run) {
+    private List<Candidate> levelAfterLevel(Comparison run) {
         Set<Double> turned = candidates.stream()
-                .filter(run::turns)
+                .filter(run::rotates)
                 .map(CandidateSearch::outerLevel)
                 .collect(Collectors.toSet());
         return candidates.stream()
                 .sorted(Comparator.comparing((Candidate candidate) -> turned.contains(outerLevel(candidate)))
                         .thenComparing(CandidateSearch::outerLevel)
-                        .thenComparing(run::turns))
+                        .thenComparing(run::rotates))
                 .toList();
     }
 
     private static double outerLevel(Candidate candidate) {
-        return candidate instanceof Candidate.Refit refit
-                ? refit.settings().regularisation().geometric()
-                        + refit.settings().regularisation().preservation()
+        return candidate instanceof Candidate.Gae gae
+                ? gae.settings().regularisation().geometric()
+                        + gae.settings().regularisation().preservation()
                 : 0.0;
     }
 
     private void requireRanks(Decoder trained) {
         for (Candidate candidate : candidates) {
-            int rank = candidate instanceof Candidate.Refit refit
-                    ? refit.settings().rank()
-                    : candidate instanceof Candidate.AsAuthorsCode code
-                            ? code.settings().rank()
-                            : 1;
+            int rank = candidate instanceof Candidate.Gae gae ? gae.settings().rank() : 1;
             if (rank > trained.dimension()) {
                 throw new IllegalArgumentException("rank = %d: expected 1 to %d, the dimension of the target space"
                         .formatted(rank, trained.dimension()));
@@ -230,15 +269,10 @@ public final class CandidateSearch {
         }
     }
 
-    static SearchRun run(Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
-        return new SearchRun(
-                trained,
-                trainedSubspace,
-                new WindowDirections(window.targets()),
-                window,
-                rows.anchor(),
-                rows.choose(),
-                rows.check());
+    /** Returns what refits on these rows of the window start from, with anchors where there are any. */
+    static RefitInputs inputs(
+            Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
+        return new RefitInputs(trained, trainedSubspace, window.targets(), window, rows.anchor());
     }
 
     private static SearchReport.Figures withinCost(
@@ -266,7 +300,7 @@ public final class CandidateSearch {
     }
 
     private static Candidate refit(int rank, Rotation rotation, double geometric, double preservation, double alpha) {
-        return new Candidate.Refit(
+        return new Candidate.Gae(
                 new GaeSettings(rank, rotation, Regularisation.relative(geometric, preservation), alpha));
     }
 }

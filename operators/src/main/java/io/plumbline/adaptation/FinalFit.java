@@ -2,6 +2,8 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.refit.FittedDecoder;
+import io.plumbline.refit.SampleRows;
 
 /** Fits a candidate that needs no comparison any more. One level is factored, and no figures are computed. */
 record FinalFit(Decoder trained, ExplainerSubspace trainedSubspace, AdaptationRows rows, Travelling travelling) {
@@ -11,9 +13,15 @@ record FinalFit(Decoder trained, ExplainerSubspace trainedSubspace, AdaptationRo
      *
      * @throws ArithmeticException if these rows do not determine it, or the type cannot hold it
      */
-    SearchRun.Travelled on(SampleRows window, Candidate candidate) {
-        SearchRun run = CandidateSearch.run(trained, trainedSubspace, window, rows);
-        run.keepFactorsOf(candidate);
-        return run.travelled(candidate, travelling);
+    Travelled on(SampleRows window, Candidate candidate) {
+        return travelling.made(candidate, fitted(window, candidate));
+    }
+
+    /** The solutions are gone when this returns. */
+    private FittedDecoder fitted(SampleRows window, Candidate candidate) {
+        return candidate
+                .on(CandidateSearch.inputs(trained, trainedSubspace, window, rows)
+                        .solutions())
+                .fitted(false);
     }
 }

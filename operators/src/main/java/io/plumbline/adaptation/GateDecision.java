@@ -1,5 +1,6 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.refit.Reconstruction;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;

@@ -2,6 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.refit.SampleRows;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ public record GatedAdaptation(
             SampleRows all = fit.rows().all();
             String failed;
             try {
-                SearchRun.Travelled last = fit.on(all, best.candidate());
+                Travelled last = fit.on(all, best.candidate());
                 failed = failed(fit, gate, last.decoder());
                 if (failed == null) {
                     return published(last, all.rows(), null);
@@ -110,7 +111,7 @@ public record GatedAdaptation(
             return findings.isEmpty() ? null : findings;
         }
 
-        private GatedAdaptation published(SearchRun.Travelled made, int rows, @Nullable String judgedStays) {
+        private GatedAdaptation published(Travelled made, int rows, @Nullable String judgedStays) {
             SearchReport search = new SearchReport(candidates, best, made.decoder(), made.factors(), null);
             return new GatedAdaptation(search, decision, rows, judgedStays);
         }

@@ -2,6 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.SampleRows;
 import java.util.stream.Stream;
 
 /**
@@ -24,14 +25,14 @@ public record PairedErrors(int requests, double meanDifference, double standardE
     /** 99 % quantile of Student's t with 9 degrees of freedom. */
     static final double CRITICAL = 2.821;
 
-    /** Of the requests of these rows. */
+    /** Returns the errors of both decoders on the requests of these rows. */
     public static PairedErrors of(SampleRows rows, Decoder first, Decoder second) {
         return of(Stream.of(RequestErrors.of(first, second, rows))
                 .mapToDouble(sums -> sums[1])
                 .toArray());
     }
 
-    /** As {@link #of(SampleRows, Decoder, Decoder)}, of what the two gave for the rows. */
+    /** Returns what {@link #of(SampleRows, Decoder, Decoder)} does, given what the two decoders gave for the rows. */
     public static PairedErrors of(SampleRows rows, Matrix first, Matrix second) {
         return of(Stream.of(RequestErrors.of(first, second, rows))
                 .mapToDouble(sums -> sums[1])

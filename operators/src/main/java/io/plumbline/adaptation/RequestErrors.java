@@ -2,6 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.SampleRows;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -18,7 +19,7 @@ final class RequestErrors {
         return of(first.reconstruct(rows.codes()), second.reconstruct(rows.codes()), rows);
     }
 
-    /** The same of what the two gave for the rows. */
+    /** Returns the errors, given what the two decoders gave for the rows. */
     static double[][] of(Matrix first, Matrix second, SampleRows rows) {
         Matrix errorsOfFirst = rows.targets().minus(first);
         Matrix errorsOfSecond = rows.targets().minus(second);

@@ -1,7 +1,9 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.Reconstruction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,15 @@ public record SearchReport(
             @Nullable Reconstruction validation,
             @Nullable Reconstruction inDistribution,
             @Nullable String refusal) {
+
+        static Figures refused(Candidate candidate, ArithmeticException reason) {
+            return new Figures(candidate, null, null, null, String.valueOf(reason.getMessage()));
+        }
+
+        /** Returns the figures of a candidate that has no rival, or of the decoder in service beside it. */
+        static Figures onRowsFittedOn(Candidate candidate, Reconstruction fit) {
+            return new Figures(candidate, fit, null, null, null);
+        }
 
         Figures passedOver(String reason) {
             return new Figures(candidate, fit, validation, inDistribution, reason);

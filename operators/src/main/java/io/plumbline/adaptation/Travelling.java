@@ -1,5 +1,9 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.linalg.Weights;
+import io.plumbline.refit.FittedDecoder;
 import io.plumbline.wire.DType;
 import java.util.Locale;
 
@@ -23,12 +27,28 @@ public record Travelling(DType dtype, boolean factored) {
         }
     }
 
-    /** As k x d weights of this type. */
+    /**
+     * Returns the decoder of a candidate with the values that others will get, and the factors it is made of where it
+     * travels as such.
+     *
+     * @throws ArithmeticException if the type cannot hold a value
+     */
+    Travelled made(Candidate candidate, FittedDecoder fitted) {
+        DecoderFactors factors = factored ? fitted.factors() : null;
+        if (factors == null || !factors.isSmallerThanDense()) {
+            return new Travelled(fitted.decoder(candidate.describe(), dtype), null);
+        }
+        Weights weights = fitted.weights(factors);
+        DecoderFactors whole = fitted.withBias(factors, weights);
+        return new Travelled(new Decoder(weights, whole.bias()), whole);
+    }
+
+    /** Returns the choice to publish k x d weights of this type. */
     public static Travelling dense(DType dtype) {
         return new Travelling(dtype, false);
     }
 
-    /** As factors, from which a float32 decoder is made. */
+    /** Returns the choice to publish factors, from which a float32 decoder is made. */
     public static Travelling factors() {
         return new Travelling(DType.F32, true);
     }

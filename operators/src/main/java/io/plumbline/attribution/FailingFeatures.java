@@ -1,12 +1,12 @@
 package io.plumbline.attribution;
 
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.KnownCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.SampleRows;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

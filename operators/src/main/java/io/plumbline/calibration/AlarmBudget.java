@@ -10,7 +10,7 @@ public sealed interface AlarmBudget {
         return new PerTime(1, Duration.ofDays(30));
     }
 
-    /** As a person would say it: {@code 1 false alarm in 30 d}. */
+    /** Returns the budget as a person would say it: {@code 1 false alarm in 30 d}. */
     String sentence();
 
     /**

@@ -74,7 +74,7 @@ public record Baseline(
         return moment.dimension();
     }
 
-    /** The same baseline with another account of where it comes from. */
+    /** Returns this baseline with another account of where it comes from. */
     public Baseline with(Provenance other) {
         return new Baseline(
                 explainerSha256,

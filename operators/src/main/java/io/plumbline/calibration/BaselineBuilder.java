@@ -92,7 +92,7 @@ public final class BaselineBuilder {
     }
 
     /**
-     * As {@link #of(Explainer, List, List)}, without some rows.
+     * Builds what {@link #of(Explainer, List, List)} does, without some rows.
      *
      * @param rules the rows left out of every sum, here and in the windows that will be judged
      */

@@ -91,7 +91,7 @@ public final class DriftJudge {
     }
 
     /**
-     * Those of some statistics that the baseline has clean windows of at a rank; all of them where it has none of any.
+     * Returns the statistics that the baseline has clean windows of at a rank; all of them where it has none of any.
      */
     public static List<String> together(Baseline baseline, List<String> statistics, int rank) {
         List<String> calibrated = statistics.stream()
@@ -169,7 +169,7 @@ public final class DriftJudge {
                                 && isOutOfReach(reading.statistic(), known.value(), window.rank()));
     }
 
-    /** The same readings, none of which says that the window is like the baseline. */
+    /** Returns these readings, none of which says that the window is like the baseline. */
     private static List<Reading> undecided(List<Reading> readings, GapAssessment window) {
         String needed = readings.stream()
                 .filter(reading -> reading.exceeded() != null)

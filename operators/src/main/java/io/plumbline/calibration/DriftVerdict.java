@@ -6,8 +6,13 @@ import org.jspecify.annotations.Nullable;
 /** What one window says about its site. */
 public sealed interface DriftVerdict {
 
-    /** {@code aligned}, {@code drifted} or {@code undecided}: its name in reports and metrics. */
-    String label();
+    /** Returns which of the three it is. */
+    Verdict kind();
+
+    /** Returns its name in reports and metrics: {@code aligned}, {@code drifted} or {@code undecided}. */
+    default String label() {
+        return kind().label();
+    }
 
     /** The sentence that goes with it, about the statistic of this name. */
     String reason(String statistic);
@@ -15,8 +20,8 @@ public sealed interface DriftVerdict {
     /** The site is as the baseline has it, or not yet for long enough above the threshold. */
     record Aligned(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
         @Override
-        public String label() {
-            return "aligned";
+        public Verdict kind() {
+            return Verdict.ALIGNED;
         }
 
         @Override
@@ -28,8 +33,8 @@ public sealed interface DriftVerdict {
     /** The site has drifted and not come back below the clear level. */
     record Drifted(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
         @Override
-        public String label() {
-            return "drifted";
+        public Verdict kind() {
+            return Verdict.DRIFTED;
         }
 
         @Override
@@ -41,8 +46,8 @@ public sealed interface DriftVerdict {
     /** The window cannot be judged: too few rows, no eigengap, no baseline. Neither good nor bad news. */
     record Undecided(String reason) implements DriftVerdict {
         @Override
-        public String label() {
-            return "undecided";
+        public Verdict kind() {
+            return Verdict.UNDECIDED;
         }
 
         @Override

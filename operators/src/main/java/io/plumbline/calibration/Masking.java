@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Masking(MaskRules rules, @Nullable Double medianNorm) {
 
-    /** Of files that do not say. */
+    /** The masking of files that do not say. */
     public static final Masking UNKNOWN = new Masking(MaskRules.NONE, null);
 
     public Masking {

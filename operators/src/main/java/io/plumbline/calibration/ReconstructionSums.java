@@ -8,7 +8,7 @@ final class ReconstructionSums {
 
     private double squaredError;
 
-    /** Of targets as they come, where the decoder writes others; else empty. */
+    /** Sums of the targets as they come, where the decoder writes others; else empty. */
     private double[] sum = {};
 
     private double squares;

@@ -63,7 +63,7 @@ final class RequestSums {
         return of(explainer, batch, null);
     }
 
-    /** As {@link #of(Explainer, ActivationBatch)}, and counts as one request how often features are active. */
+    /** Sums as {@link #of(Explainer, ActivationBatch)} does, and counts how often each feature is active. */
     static Encoded of(Explainer explainer, ActivationBatch batch, @Nullable FeatureActivityAccumulator activity) {
         requireFitting(explainer, batch);
         IntFunction<SparseCodes> encoded = from -> explainer

@@ -22,7 +22,8 @@ public record SequentialRule(List<String> statistics, double windowsPerAlarm, Du
     }
 
     /**
-     * Of windows of this size and advance, with one false alarm in {@code averageRunLength} of all statistics together.
+     * Returns the rule for windows of this size and advance, with one false alarm in {@code averageRunLength} of all
+     * statistics together.
      */
     public static SequentialRule of(
             List<String> statistics, Duration averageRunLength, Duration size, Duration advance) {

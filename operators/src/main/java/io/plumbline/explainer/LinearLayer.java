@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LinearLayer {
 
-    /** Of doubles, whose pre-activations are stored. */
+    /** Rows in a block of doubles, whose pre-activations are stored. */
     private static final int ROWS_PER_BLOCK = 64;
 
     /** Smaller ones cost next to nothing in float64, and agree with a float64 reference to its digits. */

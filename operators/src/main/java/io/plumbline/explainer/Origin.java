@@ -25,7 +25,7 @@ public record Origin(
         notes = List.copyOf(notes);
     }
 
-    /** Of an explainer that was put together otherwise than from a file. */
+    /** The origin of an explainer that was put together otherwise than from a file. */
     static Origin of(Path folder) {
         return new Origin("", folder, ExplainerOptions.NONE, List.of(), null);
     }

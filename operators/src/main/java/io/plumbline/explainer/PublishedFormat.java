@@ -43,7 +43,7 @@ abstract class PublishedFormat implements ExplainerFormat {
                 message.startsWith(files.folder().toString()) ? message : files.path() + ": " + message, refused);
     }
 
-    /** As a SAELens folder, into which everything of the decoder is folded. */
+    /** Writes a SAELens folder, into which everything of the decoder is folded. */
     @Override
     public void writeAdapted(
             Explainer original, Decoder adapted, DType dtype, Map<String, String> lineage, Path outDirectory)

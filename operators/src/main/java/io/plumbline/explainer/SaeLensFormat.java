@@ -107,7 +107,10 @@ final class SaeLensFormat implements ExplainerFormat {
         return config.k() > 0 ? config.k() : config.features();
     }
 
-    /** As nearly every folder does; one whose weights cannot be read is refused when they are. */
+    /**
+     * Returns whether the weights are stored as floats, as in nearly every folder; one whose weights cannot be read is
+     * refused when they are.
+     */
     private static boolean storesFloats(Path directory) throws IOException {
         Path file = directory.resolve(WEIGHTS_FILE);
         if (!Files.isRegularFile(file)) {

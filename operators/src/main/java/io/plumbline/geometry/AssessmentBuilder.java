@@ -24,7 +24,8 @@ final class AssessmentBuilder {
     }
 
     /**
-     * As {@link #put(Statistic, String, DoubleSupplier)}, of a bound; {@code missing} is the reason where it is null.
+     * Puts a bound as {@link #put(Statistic, String, DoubleSupplier)} puts a value; {@code missing} is the reason
+     * where it is null.
      */
     AssessmentBuilder put(Statistic statistic, @Nullable String reason, @Nullable GapBound bound, String missing) {
         return put(

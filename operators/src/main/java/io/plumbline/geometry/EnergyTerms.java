@@ -68,9 +68,9 @@ public record EnergyTerms(
     }
 
     /**
-     * The same from the leading ones: with {@code X = (I − VVᵀ) U}, U a basis of Π, it is {@code tr Xᵀ(λ_r I − M)X}. V
-     * being eigenvectors but for {@code R = M V − V Θ}, {@code 2 tr (VᵀU)ᵀRᵀX} is to be taken off, or a gap of the size
-     * of R would count in first order.
+     * Computes it from the leading eigenvectors V: with {@code X = (I − VVᵀ) U}, U a basis of Π, it is
+     * {@code tr Xᵀ(λ_r I − M)X}. V being eigenvectors but for {@code R = M V − V Θ}, {@code 2 tr (VᵀU)ᵀRᵀX} is to be
+     * taken off, or a gap of the size of R would count in first order.
      */
     private static double takenUpWithin(Subspace reference, ActiveSubspace active) {
         Matrix beyond = active.subspace().residual(reference.basis());

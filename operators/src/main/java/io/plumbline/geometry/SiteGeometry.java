@@ -220,7 +220,7 @@ public final class SiteGeometry {
     }
 
     /**
-     * As {@link #assess(SecondMoment)}, for a caller that needs the subspace too.
+     * Assesses as {@link #assess(SecondMoment)} does, for a caller that needs the subspace too.
      *
      * @param active {@link #activeSubspace} of this window
      */
@@ -229,8 +229,8 @@ public final class SiteGeometry {
     }
 
     /**
-     * As {@link #assess(SecondMoment, ActiveSubspace)}, for a window that brought reconstructions: their active
-     * subspace stands in the place of the explainer's.
+     * Assesses a window that brought reconstructions, as {@link #assess(SecondMoment, ActiveSubspace)} does others:
+     * their active subspace stands in the place of the explainer's.
      *
      * @param reconstructionMoment {@code E[ŷ ŷᵀ]} over the window's rows, d x d
      */

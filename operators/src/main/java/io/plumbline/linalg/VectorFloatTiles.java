@@ -13,9 +13,9 @@ import jdk.incubator.vector.VectorSpecies;
  * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
  * after the other, each with one rounding.
  *
- * <p>The loops walk from row to row of A and end by {@code !=} on purpose. Counted by {@code <}, the JVM's compiler takes
- * the checks of indices out of them, then fetches all factors of a row at once and has one register too few: a sum is
- * kept on the stack, at a third to two thirds of the speed. With a counter of rows besides the two places, and a
+ * <p>The loops walk from row to row of A and end by {@code !=} on purpose. Counted by {@code <}, the JVM's compiler
+ * takes the checks of indices out of them, then fetches all factors of a row at once and has one register too few: a
+ * sum is kept on the stack, at a third to two thirds of the speed. With a counter of rows besides the two places, and a
  * profile of products of one row, it kept places in vector registers, at a tenth less.
  *
  * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a

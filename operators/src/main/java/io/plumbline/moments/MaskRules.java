@@ -35,7 +35,7 @@ public record MaskRules(List<Long> tokenIds, @Nullable Double normCap) {
         return new MaskRules(tokenIds, null);
     }
 
-    /** As it is written in a configuration. */
+    /** Returns the rules as they are written in a configuration. */
     @Override
     public String toString() {
         if (isEmpty()) {

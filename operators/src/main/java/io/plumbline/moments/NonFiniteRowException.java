@@ -25,7 +25,7 @@ public final class NonFiniteRowException extends IllegalArgumentException {
         return row;
     }
 
-    /** Its column, from 0. */
+    /** Returns the column that holds the value, from 0. */
     public int column() {
         return column;
     }

@@ -24,7 +24,7 @@ public final class RequestProjection {
     /** Larger entries are refused: sums of activations times them could leave the range of double. */
     private static final double LARGEST_ENTRY = 1e100;
 
-    /** Of an entry of the basis, at most. */
+    /** Bits of an entry of the basis, at most. */
     private static final int BITS = 24;
 
     /**

@@ -90,7 +90,7 @@ public final class RowMask {
     }
 
     /**
-     * The same of rows that are not decoded. With a cap on norms each row is, one after the other, into one array of
+     * Masks rows that are not decoded. With a cap on norms each row is, one after the other, into one array of
      * {@code 8 d} bytes.
      */
     public Kept<ActivationBlob> apply(ActivationBlob blob) {

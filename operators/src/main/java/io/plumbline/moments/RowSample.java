@@ -208,7 +208,8 @@ public final class RowSample {
     }
 
     /**
-     * As {@link #encode}, leaving out rows that are stored already: parts written at different times merge to the
+     * Encodes as {@link #encode} does, leaving out rows that are stored already: parts written at different times
+     * merge to the
      * whole, since a row that has left the sample cannot enter it again.
      *
      * @param stored hashes of rows to leave out, ascending

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record SampledRow(long hash, long request, long timestampMs, float[] activation, float @Nullable [] target) {
 
-    /** Of a row of a recording, which does not say when its requests were made. */
+    /** The time of a row of a recording, which does not say when its requests were made. */
     public static final long NO_TIME = 0;
 
     /** What the decoder should give: the target, or the activation where there is none. */

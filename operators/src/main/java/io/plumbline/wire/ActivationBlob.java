@@ -75,7 +75,7 @@ public final class ActivationBlob implements ActivationRecord {
         return activations;
     }
 
-    /** Of transcoders: what the decoder should say. */
+    /** Returns what the decoder of a transcoder should say; null for an autoencoder. */
     public @Nullable EncodedRows targets() {
         return targets;
     }

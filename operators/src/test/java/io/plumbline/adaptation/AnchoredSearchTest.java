@@ -6,6 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Problem;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.DType;
 import java.util.List;
 import java.util.Random;
@@ -27,7 +33,7 @@ class AnchoredSearchTest {
     @Test
     void anchorsMakeARefitCheaperInDistribution() {
         CandidateSearch one = CandidateSearch.of(List.of(
-                new Candidate.Refit(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0))));
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0))));
         double trained = fvu(window.trained(), check);
         double without = fvu(search(one, null), check) - trained;
         double with = fvu(search(one, clean), check) - trained;

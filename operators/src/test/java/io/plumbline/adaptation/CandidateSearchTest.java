@@ -9,7 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Cores;
-import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Problem;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.DType;
 import java.util.List;
 import java.util.Random;
@@ -77,7 +82,6 @@ class CandidateSearchTest {
     void aSingleCandidateIsFittedOnceOnAllRowsButThoseToJudgeOn() {
         Problem problem = Problem.random(12, 200, 30, DIMENSION);
         GaeSettings settings = new GaeSettings(RANK, Rotation.FULL_RANK, Regularisation.relative(2, 1), 0);
-        GaeSettings published = new GaeSettings(RANK, Rotation.PRINTED, Regularisation.absolute(0.2, 0.1), 0);
         SampleRows refit = problem.part(0, 150).rows();
         AdaptationRows rows = new AdaptationRows(
                 problem.part(0, 100).rows(),
@@ -87,8 +91,7 @@ class CandidateSearchTest {
                 refit,
                 null,
                 problem.part(150, 200).rows());
-        for (Candidate candidate : List.of(
-                new Candidate.Refit(settings), new Candidate.BiasOnly(), new Candidate.AsAuthorsCode(published))) {
+        for (Candidate candidate : List.of(new Candidate.Gae(settings), new Candidate.BiasOnly())) {
             SearchReport report = search(
                     CandidateSearch.of(List.of(candidate)),
                     problem.trained(),
@@ -112,7 +115,7 @@ class CandidateSearchTest {
         }
         Decoder expected = problem.part(0, 150).adapted(settings).decoder();
         Decoder found = search(
-                        CandidateSearch.of(List.of(new Candidate.Refit(settings))),
+                        CandidateSearch.of(List.of(new Candidate.Gae(settings))),
                         problem.trained(),
                         problem,
                         rows,
@@ -170,7 +173,7 @@ class CandidateSearchTest {
     }
 
     private static Candidate refit(int rank, Rotation rotation) {
-        return new Candidate.Refit(new GaeSettings(rank, rotation, Regularisation.relative(0, 1), 0));
+        return new Candidate.Gae(new GaeSettings(rank, rotation, Regularisation.relative(0, 1), 0));
     }
 
     @Test
@@ -205,7 +208,7 @@ class CandidateSearchTest {
         SearchReport report = search(CandidateSearch.withDefaults(RANK, DIMENSION), fit, validation, problem.trained());
         int refits = 0;
         for (SearchReport.Figures figures : report.candidates()) {
-            if (figures.candidate() instanceof Candidate.Refit refit) {
+            if (figures.candidate() instanceof Candidate.Gae refit) {
                 Decoder decoder = fit.adapted(refit.settings()).decoder();
                 String what = refit.describe();
                 assertClose(Reconstruction.of(decoder, fit.codes(), fit.targets()), figures.fit(), what);
@@ -215,7 +218,7 @@ class CandidateSearchTest {
                         what);
                 refits++;
             } else if (figures.candidate() instanceof Candidate.BiasOnly) {
-                Decoder decoder = GeometryAdapter.withBias(problem.trained().weights(), fit.codes(), fit.targets());
+                Decoder decoder = Problem.withBias(problem.trained().weights(), fit.rows());
                 assertClose(
                         Reconstruction.of(decoder, validation.codes(), validation.targets()),
                         figures.validation(),
@@ -291,8 +294,8 @@ class CandidateSearchTest {
     void aCandidateThatIsNotDeterminedIsReportedAndPassedOver() {
         Problem problem = Problem.random(5, 40, 2, DIMENSION);
         SearchReport report = search(
-                CandidateSearch.of(List.of(new Candidate.Refit(
-                        new GaeSettings(RANK, Rotation.PRINTED, Regularisation.relative(0, 1), 0)))),
+                CandidateSearch.of(List.of(
+                        new Candidate.Gae(new GaeSettings(RANK, Rotation.PRINTED, Regularisation.relative(0, 1), 0)))),
                 problem.part(0, 30),
                 problem.part(30, 40),
                 problem.trained());
@@ -300,20 +303,6 @@ class CandidateSearchTest {
         assertNull(refused.validation());
         assertTrue(String.valueOf(refused.refusal()).contains("the decoder has rank 2"), refused::toString);
         assertTrue(report.keepsCurrent());
-    }
-
-    @Test
-    void reconstructionOfTheMeanExplainsNothingAndAPerfectOneEverything() {
-        Problem problem = Problem.random(6, 30, 10, DIMENSION);
-        double[] mean = SparseProducts.columnMeans(problem.targets());
-        Decoder onlyMean = new Decoder(Matrix.zeros(10, DIMENSION), mean);
-        assertEquals(
-                1.0,
-                Reconstruction.of(onlyMean, problem.codes(), problem.targets()).fvu(),
-                1e-12);
-        Matrix own = problem.trained().reconstruct(problem.codes());
-        assertEquals(
-                0.0, Reconstruction.of(problem.trained(), problem.codes(), own).fvu(), 1e-25);
     }
 
     private static <T> T present(@Nullable T value) {

@@ -5,15 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.explainer.SparseCodes;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Problem;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.RefitInputs;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.DType;
 import java.util.List;
-import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +33,7 @@ class FactorsTest {
     private static final SampleRows ROWS = PROBLEM.part(0, 200).rows();
     private static final SampleRows OTHERS = PROBLEM.part(200, 260).rows();
     private static final SampleRows CHECK = PROBLEM.part(260, 300).rows();
+    private static final RefitInputs INPUTS = inputs(ROWS, null);
 
     static Stream<Candidate> candidates() {
         return Stream.concat(
@@ -39,16 +46,15 @@ class FactorsTest {
                                 new GaeSettings(4, Rotation.FULL_RANK, Regularisation.relative(0, 0), 0),
                                 new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 0), 0),
                                 new GaeSettings(4, Rotation.FULL_RANK, Regularisation.relative(0, 1), 1))
-                        .map(Candidate.Refit::new));
+                        .map(Candidate.Gae::new));
     }
 
     @ParameterizedTest
     @MethodSource("candidates")
     void theProductsOfTheColumnsAreThoseOfTheDenseWeights(Candidate candidate) {
-        SearchRun run = run();
-        Matrix weights = run.decoder(candidate, DType.F64).weights().toMatrix();
+        Matrix weights = decoder(candidate, DType.F64).weights().toMatrix();
         Matrix expected = Kernels.transposeMultiply(weights, weights);
-        Matrix fromFactors = run.gram(candidate);
+        Matrix fromFactors = candidate.on(INPUTS.solutions()).fitted(true).products();
         double size = expected.frobeniusNorm();
         assertEquals(0.0, expected.minus(fromFactors).frobeniusNorm(), 1e-12 * size);
         assertEquals(
@@ -58,9 +64,9 @@ class FactorsTest {
     @ParameterizedTest
     @MethodSource("candidates")
     void figuresWithoutTheDecoderAreTheDecodersOwn(Candidate candidate) {
-        SearchRun run = run();
+        Comparison run = run();
         SearchReport.Figures found = run.evaluate(candidate);
-        SearchReport.Figures expected = run.figures(candidate, run.decoder(candidate, DType.F64));
+        SearchReport.Figures expected = run.keeping(decoder(candidate, DType.F64));
         assertEquals(expected.fit().fvu(), found.fit().fvu(), 1e-12);
         assertEquals(expected.validation().fvu(), found.validation().fvu(), 1e-12);
         assertEquals(expected.inDistribution().fvu(), found.inDistribution().fvu(), 1e-12);
@@ -70,16 +76,16 @@ class FactorsTest {
     @Test
     void atFullRankADecoderOfLowerRankHasNoFigures() {
         Problem low = Problem.random(33, 60, 3, DIMENSION);
-        SearchRun run = new SearchRun(
-                low.trained(), low.subspace(), new WindowDirections(low.targets()), low.rows(), null, low.rows(), null);
+        RefitInputs inputs = new RefitInputs(low.trained(), low.subspace(), low.targets(), low.rows(), null);
+        Comparison run = new Comparison(inputs, inputs.solutions(), low.rows(), null);
         SearchReport.Figures found = run.evaluate(
-                new Candidate.Refit(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
         assertTrue(String.valueOf(found.refusal()).contains("the decoder has rank 3"), found::toString);
     }
 
     @Test
     void figuresOfTheTrainedDecoderAreThoseOfItsReconstructions() {
-        SearchReport.Figures found = run().figures(new Candidate.KeepCurrent(), PROBLEM.trained());
+        SearchReport.Figures found = run().keeping(PROBLEM.trained());
         Reconstruction expected = Reconstruction.of(PROBLEM.trained(), OTHERS.codes(), OTHERS.targets());
         assertEquals(expected.fvu(), found.validation().fvu(), 1e-12);
         Reconstruction checked = Reconstruction.of(PROBLEM.trained(), CHECK.codes(), CHECK.targets());
@@ -92,10 +98,9 @@ class FactorsTest {
     @ParameterizedTest
     @MethodSource("candidates")
     void whatTravelsIsWhatWasMadeRounded(Candidate candidate) {
-        SearchRun run = run();
-        Decoder exact = run.decoder(candidate, DType.F64);
+        Decoder exact = decoder(candidate, DType.F64);
         for (DType type : List.of(DType.F32, DType.BF16, DType.F16)) {
-            Decoder rounded = run.decoder(candidate, type);
+            Decoder rounded = decoder(candidate, type);
             assertTrue(rounded.weights().areFloats());
             for (int i = 0; i < exact.features(); i++) {
                 for (int j = 0; j < DIMENSION; j++) {
@@ -104,11 +109,20 @@ class FactorsTest {
                             rounded.weights().get(i, j));
                 }
             }
-            Decoder own = GeometryAdapter.withBias(rounded.weights(), ROWS.codes(), ROWS.targets());
+            Decoder own = Problem.withBias(rounded.weights(), ROWS);
             for (int j = 0; j < DIMENSION; j++) {
                 assertEquals(type.rounded(own.bias()[j]), rounded.bias()[j], "the bias belongs to these weights");
             }
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("candidates")
+    void aFitInFactorsIsTheFitToWithinTheRoundingOfFloats(Candidate candidate) {
+        Matrix exact = decoder(candidate, DType.F64).weights().toMatrix();
+        DecoderFactors factors = candidate.on(INPUTS.solutions()).fitted(false).factors();
+        Matrix made = factors.of(PROBLEM.trained()).weights().toMatrix();
+        assertEquals(0.0, exact.minus(made).frobeniusNorm() / exact.frobeniusNorm(), 1e-6, "seed 31");
     }
 
     @Test
@@ -131,33 +145,6 @@ class FactorsTest {
         }
     }
 
-    @Test
-    void productsOfCodesWithoutTheirMeansAreTheDenseOnes() {
-        Matrix z = ROWS.codes().toDense();
-        // Of few rows, so that there are features that are active in one of them alone.
-        SparseCodes few = OTHERS.codes().select(3, 1, 4);
-        Matrix others = few.toDense();
-        double[] mean = ROWS.codes().mean();
-        for (Matrix matrix : List.of(z, others)) {
-            for (int i = 0; i < matrix.rows(); i++) {
-                Kernels.addScaled(-1.0, mean, 0, matrix.values(), i * mean.length, mean.length);
-            }
-        }
-        CentredGram gram = new CentredGram(ROWS.codes());
-        Matrix x = Problem.gaussian(new Random(32), ROWS.rows(), 100, 1.0);
-        Matrix expected = Kernels.multiplyTranspose(z, z);
-        double[] row = new double[ROWS.rows()];
-        for (int i = 0; i < ROWS.rows(); i++) {
-            gram.writeUpper(i, row);
-            for (int j = i; j < row.length; j++) {
-                assertEquals(expected.get(i, j), row[j], 1e-12 * expected.trace() / row.length, "seed 31");
-            }
-        }
-        Matrix onOthers = Kernels.multiply(Kernels.multiplyTranspose(others, z), x);
-        Matrix found = new CentredCross(few, ROWS.codes()).times(x);
-        assertEquals(0.0, onOthers.minus(found).frobeniusNorm(), 1e-12 * onOthers.frobeniusNorm(), "seeds 31, 32");
-    }
-
     /** Enough of them to fill a block of a solve. */
     @ParameterizedTest
     @MethodSource("candidates")
@@ -168,20 +155,30 @@ class FactorsTest {
         double[] answers = PROBLEM.trained().reconstruct(anchor.codes()).values();
         System.arraycopy(answers, 0, targets.values(), 0, answers.length);
         SampleRows both = Problem.rows(ROWS.codes(), targets);
-        WindowDirections window = new WindowDirections(ROWS.targets());
-        SearchRun told = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, fit, anchor, OTHERS, OTHERS);
-        SearchRun untold = new SearchRun(PROBLEM.trained(), PROBLEM.subspace(), window, both, null, OTHERS, OTHERS);
-        Matrix expected = untold.decoder(candidate, DType.F64).weights().toMatrix();
-        Matrix found = told.decoder(candidate, DType.F64).weights().toMatrix();
+        RefitInputs told = inputs(fit, anchor);
+        RefitInputs untold = inputs(both, null);
+        Matrix expected = decoder(untold, candidate, DType.F64).weights().toMatrix();
+        Matrix found = decoder(told, candidate, DType.F64).weights().toMatrix();
         assertEquals(0.0, expected.minus(found).frobeniusNorm(), 1e-12 * expected.frobeniusNorm(), "seed 31");
-        SearchReport.Figures one = untold.evaluate(candidate);
-        SearchReport.Figures other = told.evaluate(candidate);
+        SearchReport.Figures one = new Comparison(untold, untold.solutions(), OTHERS, OTHERS).evaluate(candidate);
+        SearchReport.Figures other = new Comparison(told, told.solutions(), OTHERS, OTHERS).evaluate(candidate);
         assertEquals(one.fit().fvu(), other.fit().fvu(), 1e-12, "seed 31");
         assertEquals(one.validation().fvu(), other.validation().fvu(), 1e-12, "seed 31");
     }
 
-    private static SearchRun run() {
-        return new SearchRun(
-                PROBLEM.trained(), PROBLEM.subspace(), new WindowDirections(ROWS.targets()), ROWS, null, OTHERS, CHECK);
+    private static RefitInputs inputs(SampleRows fit, SampleRows anchor) {
+        return new RefitInputs(PROBLEM.trained(), PROBLEM.subspace(), ROWS.targets(), fit, anchor);
+    }
+
+    private static Comparison run() {
+        return new Comparison(INPUTS, INPUTS.solutions(), OTHERS, CHECK);
+    }
+
+    private static Decoder decoder(Candidate candidate, DType type) {
+        return decoder(INPUTS, candidate, type);
+    }
+
+    private static Decoder decoder(RefitInputs inputs, Candidate candidate, DType type) {
+        return candidate.on(inputs.solutions()).fitted(false).decoder("it", type);
     }
 }

@@ -6,6 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Problem;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.DType;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

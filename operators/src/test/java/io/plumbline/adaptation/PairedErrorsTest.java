@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.SampleRows;
 import org.junit.jupiter.api.Test;
 
 class PairedErrorsTest {

@@ -1,6 +1,5 @@
 package io.plumbline.attribution;
 
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
@@ -8,6 +7,7 @@ import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.ActivationBatch;
 import java.util.Comparator;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.plumbline.topology;
 
 import io.plumbline.topology.adaptation.AdaptationListener;
-import io.plumbline.topology.adaptation.AdapterProcessor;
+import io.plumbline.topology.adaptation.AdapterTask;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -74,7 +74,7 @@ public final class AdapterTopology {
                 topics.adaptationRequests());
         topology.addProcessor(
                 "adapt",
-                repeats.counting(AdapterProcessor.supplier(
+                repeats.counting(AdapterTask.supplier(
                         sites,
                         config.adaptations(),
                         config.swapRules(),

@@ -11,7 +11,7 @@ import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.RequestTotalling;
@@ -113,7 +113,7 @@ public final class MonitorTopology {
         topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
         topology.addProcessor(
                 "ingest",
-                repeats.counting(IngestProcessor.supplier(
+                repeats.counting(IngestTask.supplier(
                         mapValues(sites, MonitorTopology::shape),
                         config.limits(),
                         windows.admission(config.limits().requestsPerWindow()),

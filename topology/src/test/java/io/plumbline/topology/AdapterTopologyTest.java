@@ -10,6 +10,8 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.Json;
@@ -97,14 +99,14 @@ class AdapterTopologyTest {
                 "chunks, the manifest behind them, and where the adapter stands");
         PublishedDecoder published = assembled(records).get(0);
         assertEquals(1, published.version());
-        assertEquals("adapted", published.manifest().kind());
+        assertEquals(DecoderKind.ADAPTED, published.manifest().kind());
         Map<String, String> lineage = published.manifest().lineage();
         assertEquals(Long.toString(END), lineage.get("window_end_ms"));
         assertTrue(
                 lineage.keySet().containsAll(List.of("fvu_before", "fvu_after", "candidate", "rows")),
                 () -> "" + lineage);
         AdaptationReport report = reports().get(0);
-        assertEquals(AdaptationReport.PUBLISHED, report.outcome());
+        assertEquals(Outcome.PUBLISHED, report.outcome());
         assertEquals(1, report.version());
         assertTrue(report.fvuAfter() < 0.5 * report.fvuBefore(), report.toString());
         int distinct = Objects.requireNonNull(report.gate()).publishedRows();
@@ -158,7 +160,7 @@ class AdapterTopologyTest {
         stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state-factored"));
         request(END, WatchedFolder::drifted);
         AdaptationReport report = reports().get(0);
-        assertEquals(AdaptationReport.PUBLISHED, report.outcome(), report::reason);
+        assertEquals(Outcome.PUBLISHED, report.outcome(), report::reason);
         revert(END + 20_000);
         List<PublishedDecoder> published = assembled(stream.read(config.topics().decoders()));
         assertEquals(2, published.size());
@@ -170,7 +172,7 @@ class AdapterTopologyTest {
         assertEquals(
                 refit.decoder().sha256(), refit.manifest().sha256(), "what was judged, hashed and published is one");
         PublishedDecoder back = published.get(1);
-        assertEquals("trained", back.manifest().kind());
+        assertEquals(DecoderKind.TRAINED, back.manifest().kind());
         assertEquals(trained().sha256(), back.manifest().sha256());
         assertTrue(back.manifest().bytes() < 1_000, back.manifest()::toString);
         // The same window with weights on the wire: the same decoder but for the rounding of the factors.
@@ -203,15 +205,11 @@ class AdapterTopologyTest {
                 List.of(1L, 2L, 3L, 4L),
                 published.stream().map(PublishedDecoder::version).toList());
         PublishedDecoder last = published.get(3);
-        assertEquals("trained", last.manifest().kind());
+        assertEquals(DecoderKind.TRAINED, last.manifest().kind());
         assertEquals(trained().sha256(), last.decoder().sha256());
         assertEquals("3", last.manifest().lineage().get("reverts_version"));
         assertEquals(
-                List.of(
-                        AdaptationReport.PUBLISHED,
-                        AdaptationReport.REVERTED,
-                        AdaptationReport.PUBLISHED,
-                        AdaptationReport.REVERTED),
+                List.of(Outcome.PUBLISHED, Outcome.REVERTED, Outcome.PUBLISHED, Outcome.REVERTED),
                 reports().stream().map(AdaptationReport::outcome).toList());
     }
 
@@ -220,8 +218,7 @@ class AdapterTopologyTest {
         request(END, WatchedFolder::quiet);
         assertEquals(List.of(), stream.read(config.topics().decoders()));
         AdaptationReport report = reports().get(0);
-        assertTrue(
-                List.of(AdaptationReport.KEPT, AdaptationReport.REFUSED).contains(report.outcome()), report.toString());
+        assertTrue(List.of(Outcome.KEPT, Outcome.REFUSED).contains(report.outcome()), report.toString());
         assertEquals(0, report.version());
     }
 
@@ -236,7 +233,7 @@ class AdapterTopologyTest {
         request(END + 30_000, WatchedFolder::drifted);
         List<AdaptationReport> reports = reports();
         assertEquals(
-                List.of(AdaptationReport.PUBLISHED, AdaptationReport.REVERTED, AdaptationReport.PUBLISHED),
+                List.of(Outcome.PUBLISHED, Outcome.REVERTED, Outcome.PUBLISHED),
                 reports.stream().map(AdaptationReport::outcome).limit(3).toList(),
                 reports::toString);
         assertEquals(reports.get(0).fvuBefore(), reports.get(2).fvuBefore(), 1e-9);
@@ -286,11 +283,7 @@ class AdapterTopologyTest {
         request(END, WatchedFolder::drifted);
         List<AdaptationReport> reports = reports();
         assertEquals(
-                List.of(
-                        AdaptationReport.FAILED,
-                        AdaptationReport.FAILED,
-                        AdaptationReport.FAILED,
-                        AdaptationReport.PUBLISHED),
+                List.of(Outcome.FAILED, Outcome.FAILED, Outcome.FAILED, Outcome.PUBLISHED),
                 reports.stream().map(AdaptationReport::outcome).toList());
         assertTrue(
                 reports.get(0).reason().contains("part 0 of the 1 parts"),
@@ -318,7 +311,7 @@ class AdapterTopologyTest {
         send(new AdaptationMessage.Adapt(END, START, 64, Integer.MAX_VALUE, 1));
         request(END, WatchedFolder::drifted);
         assertEquals(
-                List.of(AdaptationReport.FAILED, AdaptationReport.FAILED, AdaptationReport.PUBLISHED),
+                List.of(Outcome.FAILED, Outcome.FAILED, Outcome.PUBLISHED),
                 reports().stream().map(AdaptationReport::outcome).toList());
     }
 
@@ -331,7 +324,7 @@ class AdapterTopologyTest {
         send(new AdaptationMessage.SamplePart(END, 0, one.encode(500_000).get(0)));
         send(new AdaptationMessage.Adapt(END, START, 64, CAPACITY, 1));
         AdaptationReport report = reports().get(0);
-        assertEquals(AdaptationReport.POOLED, report.outcome());
+        assertEquals(Outcome.POOLED, report.outcome());
         assertTrue(report.reason().startsWith("1 distinct requests, expected at least 16"), report.reason());
     }
 

@@ -8,7 +8,8 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
-import io.plumbline.topology.adaptation.AdapterProcessor;
+import io.plumbline.topology.adaptation.AdapterTask;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
@@ -88,12 +89,12 @@ class RowPoolingTest {
     void windowsOfTooFewRequestsWaitForEachOtherAndNotForTheCooldown() throws IOException {
         start("1h", "mode: auto");
         AdaptationReport first = small(1);
-        assertEquals(AdaptationReport.POOLED, first.outcome(), first.reason());
+        assertEquals(Outcome.POOLED, first.outcome(), first.reason());
         assertTrue(first.reason().contains("too few"), first.reason());
         assertEquals(WatchedFolder.ROWS, first.pooledRows());
         AdaptationReport last = first;
         int window = 1;
-        while (last.outcome().equals(AdaptationReport.POOLED) && window < 100) {
+        while (last.outcome() == Outcome.POOLED && window < 100) {
             last = small(++window);
         }
         assertEquals(window, last.pooledWindows(), "every one of them within the cooldown");
@@ -104,10 +105,10 @@ class RowPoolingTest {
     @Test
     void theCooldownRunsFromTheWindowThatWasJudgedAndRowsAreStillPooled() throws IOException {
         start("25s", "mode: auto");
-        assertEquals(AdaptationReport.PUBLISHED, window(1).outcome());
+        assertEquals(Outcome.PUBLISHED, window(1).outcome());
         for (int within = 2; within <= 3; within++) {
             AdaptationReport report = window(within);
-            assertEquals(AdaptationReport.POOLED, report.outcome());
+            assertEquals(Outcome.POOLED, report.outcome());
             assertTrue(report.reason().contains("cooldown"), report.reason());
             assertEquals(within, report.pooledWindows());
         }
@@ -132,7 +133,7 @@ class RowPoolingTest {
         assertEquals(2, window(2).pooledWindows());
         send(new AdaptationMessage.Revert(end(3)));
         reports();
-        assertEquals(Map.of(), stream.store(AdapterProcessor.PARTS_STORE));
+        assertEquals(Map.of(), stream.store(AdapterTask.PARTS_STORE));
         AdaptationReport next = window(4);
         assertEquals(1, next.pooledWindows());
         assertEquals(WINDOW_ROWS, next.pooledRows());
@@ -143,13 +144,13 @@ class RowPoolingTest {
         start("0s", "mode: auto, pause_after_rollback: 15s");
         window(1);
         send(new AdaptationMessage.RollBack(end(2), 1, 3, 2, 0.5, 0.25));
-        assertEquals(AdaptationReport.ROLLED_BACK, report().outcome());
-        assertEquals(AdaptationReport.PAUSED, window(3).outcome());
-        assertEquals(Map.of(), stream.store(AdapterProcessor.PARTS_STORE), "nor is pooled what comes in the pause");
+        assertEquals(Outcome.ROLLED_BACK, report().outcome());
+        assertEquals(Outcome.PAUSED, window(3).outcome());
+        assertEquals(Map.of(), stream.store(AdapterTask.PARTS_STORE), "nor is pooled what comes in the pause");
         assertEquals(1, window(4).pooledWindows());
         send(new AdaptationMessage.Command(0, "id", Verb.ROLL_BACK, 0, "ada"));
-        assertEquals(AdaptationReport.ROLLED_BACK, report().outcome());
-        assertEquals(Map.of(), stream.store(AdapterProcessor.PARTS_STORE));
+        assertEquals(Outcome.ROLLED_BACK, report().outcome());
+        assertEquals(Map.of(), stream.store(AdapterTask.PARTS_STORE));
     }
 
     @Test
@@ -210,38 +211,38 @@ class RowPoolingTest {
         for (int window = 1; window <= 3; window++) {
             window(window);
         }
-        Map<String, byte[]> parts = stream.store(AdapterProcessor.PARTS_STORE);
-        Map<String, byte[]> pools = stream.store(AdapterProcessor.POOLS_STORE);
+        Map<String, byte[]> parts = stream.store(AdapterTask.PARTS_STORE);
+        Map<String, byte[]> pools = stream.store(AdapterTask.POOLS_STORE);
         for (int window = 1; window <= 3; window++) {
             assertEquals(3, window(window).pooledWindows());
         }
-        assertSame(parts, stream.store(AdapterProcessor.PARTS_STORE));
-        assertSame(pools, stream.store(AdapterProcessor.POOLS_STORE));
+        assertSame(parts, stream.store(AdapterTask.PARTS_STORE));
+        assertSame(pools, stream.store(AdapterTask.POOLS_STORE));
     }
 
     @Test
     void aWindowThatCannotBeReadLeavesThePoolAsItWas() throws IOException {
         start("1h", "mode: auto");
         window(1);
-        Map<String, byte[]> parts = stream.store(AdapterProcessor.PARTS_STORE);
+        Map<String, byte[]> parts = stream.store(AdapterTask.PARTS_STORE);
         RowSample wide = RowSample.ofCapacity(512);
         for (int i = 0; i < 64; i++) {
             wide.offer(i, i / 8, i / 8, new float[WatchedFolder.WIDTH + 1], null);
         }
         AdaptationReport report = ask(end(2), wide);
-        assertEquals(AdaptationReport.FAILED, report.outcome());
+        assertEquals(Outcome.FAILED, report.outcome());
         assertEquals("its rows have 9 activations and 9 targets, the explainer reads 8 and writes 8", report.reason());
         send(new AdaptationMessage.SamplePart(end(3), 5, new byte[] {1}));
         send(new AdaptationMessage.Adapt(end(3), START, 128, 512, 2));
         assertEquals("part 0 of the 2 parts of its sample did not arrive", report().reason());
-        assertSame(parts, stream.store(AdapterProcessor.PARTS_STORE));
+        assertSame(parts, stream.store(AdapterTask.PARTS_STORE));
         assertEquals(2, window(4).pooledWindows());
     }
 
     @Test
     void aDecoderInServiceIsTriedAgainWithoutALeastImprovementOnceItsRowsHaveDoubled() throws IOException {
         start("0s", "mode: auto");
-        assertEquals(AdaptationReport.PUBLISHED, window(1).outcome());
+        assertEquals(Outcome.PUBLISHED, window(1).outcome());
         int serving = WINDOW_ROWS;
         int tried = 0;
         List<Double> asked = new ArrayList<>();
@@ -253,7 +254,7 @@ class RowPoolingTest {
                 asked.add(minimumImprovement(report));
                 assertEquals(doubled ? 0.0 : 5.0, minimumImprovement(report), report::toString);
             }
-            serving = report.outcome().equals(AdaptationReport.PUBLISHED) ? report.pooledRows() : serving;
+            serving = report.outcome() == Outcome.PUBLISHED ? report.pooledRows() : serving;
         }
         assertTrue(asked.containsAll(List.of(0.0, 5.0)), asked::toString);
     }
@@ -281,7 +282,7 @@ class RowPoolingTest {
         start("0s", "mode: observe");
         AdapterRequests.adapt(end(1), WatchedFolder::drifted).forEach(this::send);
         assertEquals(List.of(), reports());
-        assertEquals(Map.of(), stream.store(AdapterProcessor.PARTS_STORE));
+        assertEquals(Map.of(), stream.store(AdapterTask.PARTS_STORE));
     }
 
     /** What the gate asked for, in percent. */
@@ -296,7 +297,7 @@ class RowPoolingTest {
     }
 
     private List<Long> storedWindows() {
-        return stream.store(AdapterProcessor.PARTS_STORE).keySet().stream()
+        return stream.store(AdapterTask.PARTS_STORE).keySet().stream()
                 .map(key -> Long.parseLong(key.replaceAll(".*#(\\d+)#\\d+", "$1")))
                 .distinct()
                 .sorted()

@@ -7,6 +7,8 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
@@ -103,14 +105,14 @@ class SwapModesTest {
         start("dtype: f32");
         adapt(END);
         AdaptationReport report = report();
-        assertEquals(AdaptationReport.PROPOSED, report.outcome());
+        assertEquals(Outcome.PROPOSED, report.outcome());
         assertTrue(report.fvuAfter() < 0.4 * report.fvuBefore(), report.toString());
         assertTrue(
                 report.reason().contains("plumbline decoders approve --site layer.a --candidate 1"), report.reason());
         assertEquals(List.of(), decoders(), "whoever follows the site sees no decoder");
         PublishedDecoder candidate =
                 AssembledDecoders.candidates(written(), SITE, trained()).get(0);
-        assertEquals("candidate", candidate.manifest().kind());
+        assertEquals(DecoderKind.CANDIDATE, candidate.manifest().kind());
         assertEquals(1, candidate.version());
         assertEquals(1, state().waiting().number());
     }
@@ -125,10 +127,10 @@ class SwapModesTest {
                 AssembledDecoders.candidates(written(), SITE, trained()).get(0);
         command(Verb.APPROVE, 1);
         AdaptationReport report = report();
-        assertEquals(AdaptationReport.APPROVED, report.outcome(), report.reason());
+        assertEquals(Outcome.APPROVED, report.outcome(), report.reason());
         PublishedDecoder active = decoders().get(0);
         assertEquals(1, active.version());
-        assertEquals("adapted", active.manifest().kind());
+        assertEquals(DecoderKind.ADAPTED, active.manifest().kind());
         assertEquals(candidate.decoder().sha256(), active.decoder().sha256());
         assertEquals(encoding.equals("factored"), candidate.manifest().factored());
         assertEquals(candidate.factors() == null, active.factors() == null);
@@ -141,7 +143,7 @@ class SwapModesTest {
         command(Verb.APPROVE, 1);
         assertRejected("no candidate waits: candidate 1, the last, was approved");
         revert(END + 10_000);
-        assertEquals(AdaptationReport.REVERTED, report().outcome());
+        assertEquals(Outcome.REVERTED, report().outcome());
     }
 
     @Test
@@ -150,13 +152,13 @@ class SwapModesTest {
         long hour = Duration.ofHours(1).toMillis();
         adapt(END);
         adapt(END + hour - 1);
-        assertEquals(AdaptationReport.WAITING, reports().get(1).outcome());
+        assertEquals(Outcome.WAITING, reports().get(1).outcome());
         adapt(END + hour);
         assertTrue(report().reason().contains("in place of candidate 1"));
         command(Verb.APPROVE, 1);
         assertRejected("candidate 1 does not wait, candidate 2 does");
         command(Verb.APPROVE, 2);
-        assertEquals(AdaptationReport.APPROVED, report().outcome());
+        assertEquals(Outcome.APPROVED, report().outcome());
     }
 
     @Test
@@ -174,7 +176,7 @@ class SwapModesTest {
         report();
         revert(END + 20_000);
         AdaptationReport report = report();
-        assertEquals(AdaptationReport.WITHDRAWN, report.outcome());
+        assertEquals(Outcome.WITHDRAWN, report.outcome());
         assertEquals(2, report.version());
         command(Verb.APPROVE, 2);
         assertRejected("no candidate waits");
@@ -198,14 +200,14 @@ class SwapModesTest {
         adapt(END);
         report();
         command(Verb.PIN, AdaptationMessage.Command.IN_SERVICE);
-        assertEquals(AdaptationReport.PINNED, report().outcome());
+        assertEquals(Outcome.PINNED, report().outcome());
         assertTrue(state().pinned());
         adapt(END + 10_000);
         AdaptationReport held = report();
-        assertEquals(AdaptationReport.HELD, held.outcome());
+        assertEquals(Outcome.HELD, held.outcome());
         assertEquals(0, held.fitRows(), "no refit was spent on it");
         revert(END + 20_000);
-        assertEquals(AdaptationReport.HELD, report().outcome());
+        assertEquals(Outcome.HELD, report().outcome());
         revert(END + 30_000);
         assertEquals(List.of(), reports(), "said once");
         command(Verb.ROLL_BACK, 0);
@@ -214,11 +216,11 @@ class SwapModesTest {
         assertRejected("it is pinned to version 1");
         assertEquals(1, decoders().size());
         command(Verb.UNPIN, 0);
-        assertEquals(AdaptationReport.UNPINNED, report().outcome());
+        assertEquals(Outcome.UNPINNED, report().outcome());
         command(Verb.UNPIN, 0);
         assertRejected("it is not pinned");
         revert(END + 40_000);
-        assertEquals(AdaptationReport.REVERTED, report().outcome());
+        assertEquals(Outcome.REVERTED, report().outcome());
         assertEquals(2, decoders().size());
     }
 
@@ -230,10 +232,10 @@ class SwapModesTest {
         command(Verb.PIN, 0);
         List<AdaptationReport> reports = reports();
         assertTrue(reports.get(1).reason().contains("version 7 is not in service"), reports::toString);
-        assertEquals(AdaptationReport.PINNED, reports.get(2).outcome());
-        assertEquals("trained", decoders().get(1).manifest().kind());
+        assertEquals(Outcome.PINNED, reports.get(2).outcome());
+        assertEquals(DecoderKind.TRAINED, decoders().get(1).manifest().kind());
         adapt(END + 10_000);
-        assertEquals(AdaptationReport.HELD, report().outcome());
+        assertEquals(Outcome.HELD, report().outcome());
     }
 
     @Test
@@ -245,7 +247,7 @@ class SwapModesTest {
         assertEquals(List.of(), reports(), "another version is in service");
         send(new AdaptationMessage.RollBack(END + 20_000, 1, 3, 2, 0.5, 0.25));
         AdaptationReport report = report();
-        assertEquals(AdaptationReport.ROLLED_BACK, report.outcome());
+        assertEquals(Outcome.ROLLED_BACK, report.outcome());
         assertEquals(2, report.version());
         assertTrue(
                 report.reason().contains("in 2 of the 3 windows after its swap, FVU 0.5000 against 0.2500"),
@@ -253,15 +255,15 @@ class SwapModesTest {
         assertEquals(trained().sha256(), decoders().get(1).decoder().sha256());
         long hour = Duration.ofHours(1).toMillis();
         adapt(END + 20_000 + hour - 1);
-        assertEquals(AdaptationReport.PAUSED, report().outcome());
+        assertEquals(Outcome.PAUSED, report().outcome());
         adapt(END + 20_000 + hour);
-        assertEquals(AdaptationReport.PUBLISHED, report().outcome());
+        assertEquals(Outcome.PUBLISHED, report().outcome());
         command(Verb.ROLL_BACK, 0);
-        assertEquals(AdaptationReport.ROLLED_BACK, report().outcome());
+        assertEquals(Outcome.ROLLED_BACK, report().outcome());
         adapt(END + 5 * hour);
-        assertEquals(AdaptationReport.PAUSED, report().outcome(), "from the next window that asks");
+        assertEquals(Outcome.PAUSED, report().outcome(), "from the next window that asks");
         adapt(END + 6 * hour);
-        assertEquals(AdaptationReport.PUBLISHED, report().outcome());
+        assertEquals(Outcome.PUBLISHED, report().outcome());
         revert(END + 6 * hour + 10_000);
         report();
         command(Verb.ROLL_BACK, 0);
@@ -278,10 +280,10 @@ class SwapModesTest {
         reports();
         adapt(END + 40_000);
         AdaptationReport limited = report();
-        assertEquals(AdaptationReport.LIMITED, limited.outcome());
+        assertEquals(Outcome.LIMITED, limited.outcome());
         assertTrue(limited.reason().contains("2 decoders went into service"), limited.reason());
         adapt(END + DAY_MS);
-        assertEquals(AdaptationReport.PUBLISHED, report().outcome());
+        assertEquals(Outcome.PUBLISHED, report().outcome());
     }
 
     @Test
@@ -289,7 +291,7 @@ class SwapModesTest {
         start("mode: auto");
         told = new SwapState(0, false, true, false, 3, null, List.of(), null, 0);
         adapt(END);
-        assertEquals(AdaptationReport.HELD, report().outcome());
+        assertEquals(Outcome.HELD, report().outcome());
     }
 
     @Test
@@ -308,7 +310,7 @@ class SwapModesTest {
                                 .value(),
                         StandardCharsets.UTF_8));
         AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
-        assertEquals(AdaptationReport.REJECTED, report.outcome());
+        assertEquals(Outcome.REJECTED, report.outcome());
         assertTrue(report.reason().contains("mode: propose or auto"), report.reason());
     }
 
@@ -332,7 +334,7 @@ class SwapModesTest {
 
     private void assertRejected(String reason) {
         AdaptationReport report = report();
-        assertEquals(AdaptationReport.REJECTED, report.outcome(), report.reason());
+        assertEquals(Outcome.REJECTED, report.outcome(), report.reason());
         assertTrue(report.reason().contains(reason), report.reason());
     }
 

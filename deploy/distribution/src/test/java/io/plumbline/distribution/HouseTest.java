@@ -31,6 +31,10 @@ class HouseTest {
     /** A line that is a comment and nothing else. */
     private static final Pattern COMMENT = Pattern.compile("\\s*(//|/?\\*)");
 
+    /** A javadoc whose first word leans on something that the reader of an index does not see. */
+    private static final Pattern LEANING =
+            Pattern.compile("/\\*\\*\\s+(\\*\\s+)?(Of|As|The same|Those|Their|Its|Likewise)\\b[^\\n]*");
+
     /**
      * A package uses those before it. The service's own are below {@code topology}; its root holds the two topologies.
      */
@@ -41,6 +45,8 @@ class HouseTest {
             "explainer",
             "activity",
             "geometry",
+            "factored",
+            "refit",
             "adaptation",
             "attribution",
             "calibration",
@@ -48,6 +54,7 @@ class HouseTest {
             "toy",
             "lapack",
             "fixtures",
+            "topology.kafka",
             "topology.ingest",
             "topology.progress",
             "topology.windows",
@@ -139,6 +146,23 @@ class HouseTest {
             }
         }
         assertEquals(List.of(), tooLong);
+    }
+
+    @Test
+    void firstSentencesCanBeReadAlone() throws IOException {
+        List<String> leaning = new ArrayList<>();
+        for (String module : MODULES) {
+            try (var files = Files.walk(Repository.path(module, "src", "main", "java"))) {
+                for (Path file : files.filter(one -> one.toString().endsWith(".java"))
+                        .filter(one -> !one.toString().contains("linalg"))
+                        .toList()) {
+                    LEANING.matcher(Files.readString(file))
+                            .results()
+                            .forEach(found -> leaning.add(file.getFileName() + ": " + found.group()));
+                }
+            }
+        }
+        assertEquals(List.of(), leaning, "begin with the subject, or with what is returned");
     }
 
     private static boolean hasCode(Path folder) {

@@ -1,6 +1,5 @@
 package io.plumbline.geometry;
 
-import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.SparseCodes;
@@ -8,6 +7,7 @@ import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Moments;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.refit.Reconstruction;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

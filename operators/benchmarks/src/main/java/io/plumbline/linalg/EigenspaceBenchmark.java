@@ -58,7 +58,7 @@ public class EigenspaceBenchmark {
         return TopEigenspace.of(moment, rank, start, 1e-3).orElseThrow();
     }
 
-    /** The same to 1e-4, as a window of the monitor has it. */
+    /** Computes the eigenspace to 1e-4, which is what a window of the monitor needs. */
     @Benchmark
     public TopEigenspace asInTheMonitor() {
         return TopEigenspace.of(moment, rank, start, 1e-4).orElseThrow();

@@ -39,7 +39,7 @@ public final class Sums {
         ABLATED,
         /** Over ablated requests: the mean of the drops over all budgets. */
         AOPC,
-        /** As {@link #AOPC}, each drop clipped to 0 to 1. */
+        /** The mean of {@link #AOPC} with each drop clipped to 0 to 1. */
         AOPC_CLIPPED,
         COMP_32,
         COMP_8,

@@ -106,7 +106,7 @@ final class AggregateRun {
         }
     }
 
-    /** As the monitor does. */
+    /** Adds a batch as the monitor does. */
     static void ourKernel(Matrix batch, double[] state) {
         SecondMomentAccumulator.ofState(batch.columns(), 0, state)
                 .addFloats(batch)

@@ -71,7 +71,7 @@ final class BenchSite {
         return Math.min(RANK, d / 2);
     }
 
-    /** The same bytes under every name: what they are made into is computed once. */
+    /** Returns one site's bytes under every name: what they are made into is computed once. */
     Map<String, WatchedSite> sites(MonitorConfig config) {
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : config.sites().values()) {
@@ -117,7 +117,7 @@ final class BenchSite {
         return MonitorConfig.parse(yaml, "bench.yaml", folder);
     }
 
-    /** As the configuration has them. */
+    /** Size and advance of windows as the configuration has them. */
     record Windows(String size, String advance) {
 
         /** Longer than the topic: none closes. */

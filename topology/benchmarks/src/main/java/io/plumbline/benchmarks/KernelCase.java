@@ -30,7 +30,7 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         UPDATE,
         /** {@code Z = X W^T}: {@code 2 n d features} flops. */
         PRODUCT,
-        /** The same, and of each row only the {@value KernelCase#TOP_K} largest, as sparse codes. */
+        /** A product of which each row keeps only the {@value KernelCase#TOP_K} largest entries, as sparse codes. */
         TOP_K,
         /** {@code A = R^T R}: {@code d^3 / 3} flops. */
         CHOLESKY,
@@ -204,7 +204,9 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         double at(int row, int column);
     }
 
-    /** Those entries of a variant's result that are compared; of an update those with {@code column <= row} only. */
+    /**
+     * Returns the entries of a variant's result that are compared; of an update those with {@code column <= row} only.
+     */
     public double[] entries(Entry entry) {
         int[][] probes = kind == Kind.UPDATE ? probes(d, d) : probes(n, features);
         double[] values = new double[PROBES];
@@ -229,12 +231,12 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         return sums;
     }
 
-    /** Of a TopK: how many rows are compared. */
+    /** Returns how many rows of a TopK are compared. */
     public int comparedRows() {
         return Math.min(TOP_K_ROWS, n);
     }
 
-    /** Of each of the first rows of a product, the sum of its {@value #TOP_K} largest entries above 0. */
+    /** Returns the sum of the {@value #TOP_K} largest entries above 0 of each of the first rows of a product. */
     public double[] sumsOfLargest(Entry product) {
         double[] sums = new double[comparedRows()];
         for (int row = 0; row < sums.length; row++) {

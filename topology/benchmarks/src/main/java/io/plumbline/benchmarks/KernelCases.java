@@ -10,7 +10,7 @@ final class KernelCases {
 
     private KernelCases() {}
 
-    /** Those the program does at the sizes of published dictionaries; at least one width. */
+    /** Returns the cases that the program meets at the sizes of published dictionaries; at least one width. */
     static List<KernelCase> full(List<Integer> widths) {
         List<KernelCase> cases = new ArrayList<>();
         for (int d : withNeighbours(widths)) {
@@ -45,7 +45,7 @@ final class KernelCases {
                 KernelCase.eigenspace(d, rank(d)));
     }
 
-    /** As the two models of the paper have it: 32 of 768, 64 of 2,048. */
+    /** Returns the rank that the paper's two models have: 32 of 768, 64 of 2,048. */
     private static int rank(int d) {
         return d < 1024 ? Math.min(32, d) : 64;
     }

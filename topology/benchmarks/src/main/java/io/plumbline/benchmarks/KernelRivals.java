@@ -13,7 +13,8 @@ interface KernelRivals {
     String COMMONS_MATH = "Commons Math";
 
     /**
-     * Those for which the case is not too large to wait for. They use no more threads than {@link KernelCase#threads},
+     * Returns the rivals for which the case is not too large to wait for. They use no more threads than {@link
+     * KernelCase#threads},
      * which is set before each run; what they need is laid out before this returns, as they are fastest with it.
      */
     List<Variant> variants(KernelCase work);

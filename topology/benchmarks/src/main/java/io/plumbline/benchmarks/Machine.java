@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 public record Machine(
         String processor, int cores, String java, String system, String date, double loadAverage, String kernel) {
 
-    /** Of each core; what is above it did not wait for us. */
+    /** Load of each core on an idle machine; what is above it did not wait for us. */
     private static final double IDLE_LOAD = 0.25;
 
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");

@@ -13,12 +13,12 @@ package io.plumbline.benchmarks;
 public record Measurement(
         String what, String variant, String unit, double median, double best, double spread, int rounds, double ahead) {
 
-    /** The same figure beside the first one's; both are the higher the better. */
+    /** Returns this figure as a share of another one; both are the higher the better. */
     Measurement comparedWith(Measurement first) {
         return new Measurement(what, variant, unit, median, best, spread, rounds, first.median / median);
     }
 
-    /** Of figures of which the larger is the better. */
+    /** Returns a measurement of figures of which the larger is the better. */
     static Measurement of(String what, String variant, String unit, double[] figures) {
         double[] sorted = figures.clone();
         java.util.Arrays.sort(sorted);

@@ -49,7 +49,7 @@ final class OpenBlas {
         return memory;
     }
 
-    /** As float32. */
+    /** Returns the values as float32 in native memory. */
     static Memory floatsOf(double[] values) {
         Memory memory = new Memory(4L * values.length);
         for (int i = 0; i < values.length; i++) {

@@ -28,7 +28,7 @@ final class PauseBench {
         watch(site, topic, "d = %,d, windows of 1 s".formatted(topic.d()));
     }
 
-    /** The same, with another process on the same cores. */
+    /** Measures with another process on the same cores. */
     void beside(RefitProcess refit, BenchSite site, ActivationsTopic topic) throws IOException, InterruptedException {
         findings.next("%s: starting".formatted(refit.title()));
         try (ChildProcess running = refit.start(folder.resolve("refits-%d.log".formatted(refit.d())))) {

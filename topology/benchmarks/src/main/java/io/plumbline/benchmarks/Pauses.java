@@ -15,7 +15,7 @@ public record Pauses(String what, long number, double median, double ninetyNinth
         return new Pauses(what, 0, 0.0, 0.0, 0.0, 0.0);
     }
 
-    /** Of pauses that are all known. */
+    /** Makes a summary of pauses that are all known. */
     static Pauses of(String what, double[] milliseconds) {
         double[] sorted = milliseconds.clone();
         Arrays.sort(sorted);

@@ -39,7 +39,7 @@ final class PipelineBench implements AutoCloseable {
     private static final String PYTHON = "Python, confluent-kafka and NumPy, 1 thread";
     private static final String PYTHON_ALL = "Python, confluent-kafka and NumPy, all cores";
 
-    /** Of the first width. */
+    /** Rows in a record of the first width. */
     private static final int ROWS_A_RECORD = 64;
 
     private static final int MORE_ROWS_A_RECORD = 256;

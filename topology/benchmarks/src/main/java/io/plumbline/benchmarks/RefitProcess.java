@@ -3,11 +3,8 @@ package io.plumbline.benchmarks;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
-import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.Regularisation;
-import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
@@ -19,6 +16,9 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ record RefitProcess(int d, int features, int rank, int rows, String heap) {
     private static final double OFFSET = 0.3;
     private static final double SHARE = 0.25;
 
-    /** As published for GPT-2 small, and for Pythia-1.4B. */
+    /** The size of the dictionary published for GPT-2 small; the next is that for Pythia-1.4B. */
     static final RefitProcess GPT2 = new RefitProcess(768, 24_576, 32, 2_048, "3g");
 
     static final RefitProcess PYTHIA = new RefitProcess(2_048, 65_536, 64, 2_048, "12g");

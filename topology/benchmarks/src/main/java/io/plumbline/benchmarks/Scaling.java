@@ -16,7 +16,7 @@ final class Scaling {
     private static final int QUICK_WIDTH = 64;
     private static final int BATCH = 256;
 
-    /** Of the pipeline's curves: small, so that sites and panes are what costs. */
+    /** The width of the pipeline's curves: small, so that sites and panes are what costs. */
     private static final int PIPELINE_WIDTH = 256;
 
     private final BenchPlan plan;

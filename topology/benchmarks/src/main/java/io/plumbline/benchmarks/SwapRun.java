@@ -1,11 +1,13 @@
 package io.plumbline.benchmarks;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
+import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
@@ -20,11 +22,9 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
@@ -69,8 +69,6 @@ final class SwapRun {
         Properties clients = new Properties();
         clients.putAll(config.subscriberProperties());
         Map<String, Object> producing = Map.of("bootstrap.servers", bootstrapServers, "max.request.size", "16000000");
-        Map<String, Object> reading =
-                Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed");
         try (PlumblineRuntime runtime = PlumblineRuntime.start(config, site.sites(config), Role.ALL);
                 DecoderSubscriber subscriber = DecoderSubscriber.start(
                         clients,
@@ -79,13 +77,10 @@ final class SwapRun {
                         published -> served.add(System.nanoTime()));
                 KafkaProducer<String, byte[]> producer =
                         new KafkaProducer<>(producing, new StringSerializer(), new ByteArraySerializer());
-                KafkaConsumer<byte[], byte[]> reports =
-                        new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            List<TopicPartition> partitions = List.of(
+                TopicReader reports = TopicReader.open(Map.of("bootstrap.servers", bootstrapServers), Map.of())) {
+            reports.assign(List.of(
                     new TopicPartition(config.topics().windowReports(), 0),
-                    new TopicPartition(config.topics().adaptationReports(), 0));
-            reports.assign(partitions);
-            reports.seekToBeginning(partitions);
+                    new TopicPartition(config.topics().adaptationReports(), 0)));
             Swap[] swaps = new Swap[number];
             for (int window = 0; window < number; window++) {
                 swaps[window] = swap(runtime, producer, reports, window);
@@ -94,11 +89,7 @@ final class SwapRun {
         }
     }
 
-    private Swap swap(
-            PlumblineRuntime runtime,
-            KafkaProducer<String, byte[]> producer,
-            KafkaConsumer<byte[], byte[]> reports,
-            int window)
+    private Swap swap(PlumblineRuntime runtime, KafkaProducer<String, byte[]> producer, TopicReader reports, int window)
             throws IOException, InterruptedException {
         // The first record of a window has ended the one before.
         for (int record = window == 0 ? 0 : 1; record < SwapSite.RECORDS; record++) {
@@ -138,7 +129,7 @@ final class SwapRun {
             verdict = System.nanoTime();
         } else {
             AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
-            if (!report.outcome().equals(AdaptationReport.PUBLISHED)) {
+            if (report.outcome() != Outcome.PUBLISHED) {
                 throw new IllegalStateException(
                         "no decoder was published: %s, %s".formatted(report.outcome(), report.reason()));
             }

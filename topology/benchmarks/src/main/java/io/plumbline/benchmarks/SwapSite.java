@@ -56,7 +56,7 @@ final class SwapSite {
     /** Width of the rows, features of the dictionary, rank of the subspaces. */
     record Size(int d, int features, int rank) {
 
-        /** As published for GPT-2 small, and for Pythia-1.4B. */
+        /** The size of the dictionary published for GPT-2 small; the next is that for Pythia-1.4B. */
         static final Size GPT2 = new Size(768, 24_576, 32);
 
         static final Size PYTHIA = new Size(2_048, 65_536, 64);

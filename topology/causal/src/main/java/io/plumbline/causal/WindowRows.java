@@ -2,7 +2,6 @@ package io.plumbline.causal;
 
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.downstream.RequestRows;
 import io.plumbline.downstream.SiteStudy;
@@ -12,6 +11,7 @@ import io.plumbline.moments.CleanRequests;
 import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.wire.ActivationBatch;
 import java.util.ArrayList;

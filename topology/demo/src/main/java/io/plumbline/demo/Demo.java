@@ -211,7 +211,7 @@ public final class Demo implements AutoCloseable {
         if (swapped == null) {
             throw new IllegalStateException("the subscriber saw no decoder in time");
         }
-        story.swap(swapped.manifest().kind());
+        story.swap(swapped.manifest().kind().label());
         say("  subscriber: version %d (%s) complete in %d chunks, sha256 %s..., parent matches: swapped in"
                 .formatted(
                         swapped.version(),

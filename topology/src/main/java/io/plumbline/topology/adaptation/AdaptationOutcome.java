@@ -1,7 +1,7 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.wire.DType;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -7,12 +7,7 @@ import org.jspecify.annotations.Nullable;
  * What became of a request, with its numbers. On the {@code adaptation-reports} topic: JSON with snake-case keys.
  *
  * @param windowStartMs of the window that asked; 0 for a revert
- * @param outcome {@code published}, {@code kept} (no candidate was better, or the only one could not be fitted), {@code
- *     refused} (by the gate), {@code reverted} or {@code failed}; {@code proposed} (waits for approval), {@code
- *     withdrawn} (waits no longer), {@code rolled_back}; {@code waiting} (a candidate does), {@code held} (the site is
- *     pinned), {@code limited} (too many swaps) or {@code paused} (after a rollback): asked for and not done; {@code
- *     pooled}: the rows wait for those of further windows; {@code approved}, {@code pinned}, {@code unpinned} or {@code
- *     rejected}: a person's command
+ * @param outcome what became of it
  * @param version of the decoder published, or of the candidate that is proposed or withdrawn, else 0
  * @param rows rows in the window
  * @param pooledWindows drifted windows whose rows are pooled, this one among them
@@ -27,7 +22,7 @@ public record AdaptationReport(
         String site,
         long windowStartMs,
         long windowEndMs,
-        String outcome,
+        Outcome outcome,
         String reason,
         long version,
         long rows,
@@ -44,44 +39,6 @@ public record AdaptationReport(
         @Nullable GateVerdict gate,
         double seconds) {
 
-    public static final String PUBLISHED = "published";
-    public static final String KEPT = "kept";
-    public static final String REFUSED = "refused";
-    public static final String REVERTED = "reverted";
-    public static final String FAILED = "failed";
-    public static final String PROPOSED = "proposed";
-    public static final String WAITING = "waiting";
-    public static final String APPROVED = "approved";
-    public static final String WITHDRAWN = "withdrawn";
-    public static final String ROLLED_BACK = "rolled_back";
-    public static final String PINNED = "pinned";
-    public static final String UNPINNED = "unpinned";
-    public static final String HELD = "held";
-    public static final String LIMITED = "limited";
-    public static final String PAUSED = "paused";
-    public static final String REJECTED = "rejected";
-    public static final String POOLED = "pooled";
-
-    /** Every outcome there is. */
-    public static final List<String> OUTCOMES = List.of(
-            PUBLISHED,
-            KEPT,
-            REFUSED,
-            REVERTED,
-            FAILED,
-            PROPOSED,
-            WAITING,
-            APPROVED,
-            WITHDRAWN,
-            ROLLED_BACK,
-            PINNED,
-            UNPINNED,
-            HELD,
-            LIMITED,
-            PAUSED,
-            REJECTED,
-            POOLED);
-
     /**
      * One candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why it could not
      * be fitted or was passed over. A single candidate is not chosen, and has the first only.
@@ -94,7 +51,7 @@ public record AdaptationReport(
             @Nullable String refusal) {}
 
     /** A report without figures. */
-    static AdaptationReport plain(String site, long windowEndMs, String outcome, String reason, long version) {
+    static AdaptationReport plain(String site, long windowEndMs, Outcome outcome, String reason, long version) {
         return new AdaptationReport(
                 site,
                 0,
@@ -117,13 +74,13 @@ public record AdaptationReport(
                 0.0);
     }
 
-    /** The same report of a decoder that got this version. */
+    /** Returns this report of a decoder that got a version. */
     public AdaptationReport published(long newVersion) {
         return with(outcome, reason, newVersion);
     }
 
     /** Returns the same figures with another end. */
-    AdaptationReport with(String newOutcome, String newReason, long newVersion) {
+    AdaptationReport with(Outcome newOutcome, String newReason, long newVersion) {
         return with(newOutcome, newReason, newVersion, pooledWindows, pooledRows);
     }
 
@@ -133,7 +90,7 @@ public record AdaptationReport(
     }
 
     private AdaptationReport with(
-            String newOutcome, String newReason, long newVersion, int newPooledWindows, int newPooledRows) {
+            Outcome newOutcome, String newReason, long newVersion, int newPooledWindows, int newPooledRows) {
         return new AdaptationReport(
                 site,
                 windowStartMs,

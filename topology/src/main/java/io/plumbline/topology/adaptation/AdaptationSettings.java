@@ -79,7 +79,7 @@ public record AdaptationSettings(
     /** The types in which decoders of this site may travel as k x d weights; none where each has factors. */
     public Set<DType> weightTypes(Decoder trained) {
         Set<DType> types = EnumSet.noneOf(DType.class);
-        if (!travelling.factored() || profile instanceof AdaptationProfile.AuthorsCode) {
+        if (!travelling.factored()) {
             types.add(travelling.dtype());
         }
         if (!returnsAsFactors(trained)) {

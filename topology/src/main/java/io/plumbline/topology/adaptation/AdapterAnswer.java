@@ -1,7 +1,7 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.wire.DType;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,13 +19,6 @@ public record AdapterAnswer(
         @Nullable SwapState state,
         @Nullable String command) {
 
-    /** Kind of a decoder made from the trained one. */
-    public static final String ADAPTED = "adapted";
-    /** Kind of the trained decoder, returned. */
-    public static final String TRAINED = "trained";
-    /** Kind of a decoder that waits for approval: never in service as it stands. */
-    public static final String CANDIDATE = "candidate";
-
     /** Header of a report: the id of the command it answers. */
     public static final String COMMAND_HEADER = "plumbline.command";
 
@@ -33,13 +26,12 @@ public record AdapterAnswer(
      * A decoder with everything its manifest says.
      *
      * @param version higher than every one before it; candidates are counted by themselves
-     * @param kind {@link #ADAPTED}, {@link #TRAINED} or {@link #CANDIDATE}
      * @param dtype the type its weights have
      * @param factors what it is made of, where it travels as factors; null where its weights travel
      */
     public record Publication(
             long version,
-            String kind,
+            DecoderKind kind,
             Decoder decoder,
             DType dtype,
             @Nullable DecoderFactors factors,

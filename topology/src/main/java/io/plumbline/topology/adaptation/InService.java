@@ -27,11 +27,6 @@ final class InService {
         this.readBack = readBack;
     }
 
-    /** Begins a new life: what was forwarded before may have been taken back. */
-    void forget() {
-        forwarded.clear();
-    }
-
     void forwarded(String site, Active decoder) {
         forwarded.put(site, decoder);
     }

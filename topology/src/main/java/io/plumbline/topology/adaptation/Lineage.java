@@ -4,8 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.adaptation.Candidate;
-import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.SearchReport;
+import io.plumbline.refit.GaeSettings;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -43,15 +43,11 @@ final class Lineage {
     }
 
     private static void putSettings(Map<String, String> lineage, Candidate candidate) {
-        GaeSettings settings;
-        if (candidate instanceof Candidate.Refit refit) {
-            settings = refit.settings();
-            lineage.put("rotation", settings.rotation().name().toLowerCase(Locale.ROOT));
-        } else if (candidate instanceof Candidate.AsAuthorsCode code) {
-            settings = code.settings();
-        } else {
+        if (!(candidate instanceof Candidate.Gae refit)) {
             return;
         }
+        GaeSettings settings = refit.settings();
+        lineage.put("rotation", settings.rotation().name().toLowerCase(Locale.ROOT));
         lineage.put("rank", Integer.toString(settings.rank()));
         lineage.put(
                 "lambda_geometric", Double.toString(settings.regularisation().geometric()));

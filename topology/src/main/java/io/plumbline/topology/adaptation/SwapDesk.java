@@ -16,7 +16,7 @@ final class SwapDesk {
 
     private final String site;
     private final SwapRules rules;
-    private final Refit refit;
+    private final SiteRefit refit;
     private final PublishedCandidates candidates;
 
     /**
@@ -45,11 +45,11 @@ final class SwapDesk {
         }
 
         boolean isPaused() {
-            return report != null && report.outcome().equals(AdaptationReport.PAUSED);
+            return report != null && report.outcome() == Outcome.PAUSED;
         }
 
         boolean isRollBack() {
-            return report != null && report.outcome().equals(AdaptationReport.ROLLED_BACK);
+            return report != null && report.outcome() == Outcome.ROLLED_BACK;
         }
 
         Step pooled(PooledRows pool) {
@@ -61,7 +61,7 @@ final class SwapDesk {
         }
     }
 
-    SwapDesk(String site, SwapRules rules, Refit refit, PublishedCandidates candidates) {
+    SwapDesk(String site, SwapRules rules, SiteRefit refit, PublishedCandidates candidates) {
         this.site = site;
         this.rules = rules;
         this.refit = refit;
@@ -75,7 +75,7 @@ final class SwapDesk {
         if (state.pinned()) {
             String reason = "pinned to %s: nothing was fitted; plumbline decoders unpin --site %s lets it adapt again"
                     .formatted(standing.describe(), site);
-            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.HELD, reason, 0), state);
+            return Step.said(AdaptationReport.plain(site, at, Outcome.HELD, reason, 0), state);
         }
         if (at < state.pausedUntilMs() || state.pausedUntilMs() == SwapState.FROM_THE_NEXT_WINDOW) {
             SwapState paused = state.pausedUntilMs() == SwapState.FROM_THE_NEXT_WINDOW
@@ -83,7 +83,7 @@ final class SwapDesk {
                     : state;
             String reason = "a decoder of this site was rolled back: nothing is fitted to windows that end before %s"
                     .formatted(time(paused.pausedUntilMs()));
-            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.PAUSED, reason, 0), paused);
+            return Step.said(AdaptationReport.plain(site, at, Outcome.PAUSED, reason, 0), paused);
         }
         SwapState.Waiting waiting = state.waiting();
         if (waiting != null
@@ -96,14 +96,14 @@ final class SwapDesk {
                                     site,
                                     waiting.number(),
                                     time(waiting.windowEndMs() + SwapRules.LEAST_WAIT.toMillis()));
-            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.WAITING, reason, 0), state);
+            return Step.said(AdaptationReport.plain(site, at, Outcome.WAITING, reason, 0), state);
         }
         long swaps = state.swaps(at, rules);
         if (rules.mode() == SwapRules.Mode.AUTO && swaps >= rules.maxSwaps()) {
             String reason =
                     "%d decoders went into service within %s before this window's end, max_swaps allows %d: nothing was fitted"
                             .formatted(swaps, period(), rules.maxSwaps());
-            return Step.said(AdaptationReport.plain(site, at, AdaptationReport.LIMITED, reason, 0), state);
+            return Step.said(AdaptationReport.plain(site, at, Outcome.LIMITED, reason, 0), state);
         }
         return null;
     }
@@ -115,7 +115,7 @@ final class SwapDesk {
             long version = standing.version() + 1;
             return new Step(
                     report.published(version),
-                    publication(version, AdapterAnswer.ADAPTED, fitted),
+                    publication(version, DecoderKind.ADAPTED, fitted),
                     state.inService(version, new SwapState.Fitted(report.windowEndMs(), report.pooledRows()))
                             .swappedAt(report.windowEndMs(), rules));
         }
@@ -135,12 +135,12 @@ final class SwapDesk {
                         site,
                         number);
         return new Step(
-                report.with(AdaptationReport.PROPOSED, reason, number),
-                publication(number, AdapterAnswer.CANDIDATE, fitted),
+                report.with(Outcome.PROPOSED, reason, number),
+                publication(number, DecoderKind.CANDIDATE, fitted),
                 state.proposed(waiting));
     }
 
-    private static Publication publication(long version, String kind, AdaptationOutcome.Publish fitted) {
+    private static Publication publication(long version, DecoderKind kind, AdaptationOutcome.Publish fitted) {
         return new Publication(
                 version,
                 kind,
@@ -160,7 +160,7 @@ final class SwapDesk {
                     ? Step.silent(state) // the refit it would undo was refused, or is undone already
                     : new Step(
                             report.with(
-                                    AdaptationReport.WITHDRAWN,
+                                    Outcome.WITHDRAWN,
                                     "the site is aligned again: candidate %d waits no longer"
                                             .formatted(waiting.number()),
                                     waiting.number()),
@@ -172,7 +172,7 @@ final class SwapDesk {
                     ? Step.silent(state)
                     : new Step(
                             report.with(
-                                    AdaptationReport.HELD,
+                                    Outcome.HELD,
                                     "the site is aligned again, and pinned to %s: it stays until plumbline decoders unpin --site %s"
                                             .formatted(standing.describe(), site),
                                     0),
@@ -200,15 +200,13 @@ final class SwapDesk {
             return state.holding()
                     ? Step.silent(state)
                     : Step.said(
-                            AdaptationReport.plain(
-                                    site, at, AdaptationReport.HELD, figures + "; the site is pinned to it", 0),
+                            AdaptationReport.plain(site, at, Outcome.HELD, figures + "; the site is pinned to it", 0),
                             state.holdingARevert());
         }
         SwapState paused = state.pausedUntil(at + rules.pause().toMillis());
         String reason = "%s; the trained decoder returns, and nothing is fitted to windows that end before %s"
                 .formatted(figures, time(paused.pausedUntilMs()));
-        return trainedReturns(
-                AdaptationReport.plain(site, at, AdaptationReport.ROLLED_BACK, reason, 0), paused, standing);
+        return trainedReturns(AdaptationReport.plain(site, at, Outcome.ROLLED_BACK, reason, 0), paused, standing);
     }
 
     private Step trainedReturns(AdaptationReport report, SwapState state, Standing standing) {
@@ -221,7 +219,7 @@ final class SwapDesk {
         AdaptationOutcome.Revert back = refit.revert(new AdaptationMessage.Revert(report.windowEndMs()));
         Publication publication = new Publication(
                 version,
-                AdapterAnswer.TRAINED,
+                DecoderKind.TRAINED,
                 back.trained(),
                 back.dtype(),
                 back.factors(),
@@ -241,7 +239,7 @@ final class SwapDesk {
             case PIN -> pin(command, state, standing);
             case UNPIN ->
                 state.pinned()
-                        ? done(AdaptationReport.UNPINNED, "it adapts and reverts again", state.pinned(false))
+                        ? done(Outcome.UNPINNED, "it adapts and reverts again", state.pinned(false))
                         : rejected("it is not pinned", state);
             case ROLL_BACK -> rollBack(command, state, standing);
         };
@@ -290,10 +288,10 @@ final class SwapDesk {
         String reason = "candidate %d is in service as version %d, approved by %s"
                 .formatted(waiting.number(), version, command.by());
         return new Step(
-                AdaptationReport.plain(site, waiting.windowEndMs(), AdaptationReport.APPROVED, reason, version),
+                AdaptationReport.plain(site, waiting.windowEndMs(), Outcome.APPROVED, reason, version),
                 new Publication(
                         version,
-                        AdapterAnswer.ADAPTED,
+                        DecoderKind.ADAPTED,
                         candidate.decoder(),
                         candidate.dtype(),
                         candidate.factors(),
@@ -310,9 +308,7 @@ final class SwapDesk {
             return state.pinned()
                     ? pinned(state, standing)
                     : trainedReturns(
-                            AdaptationReport.plain(site, 0, AdaptationReport.PINNED, reason, 0),
-                            state.pinned(true),
-                            standing);
+                            AdaptationReport.plain(site, 0, Outcome.PINNED, reason, 0), state.pinned(true), standing);
         }
         if (wanted > 0 && wanted != standing.version()) {
             String other =
@@ -320,7 +316,7 @@ final class SwapDesk {
             return rejected(other.formatted(wanted, standing.describe(), site), state);
         }
         String reason = "%s stays until it is unpinned, by %s".formatted(standing.describe(), command.by());
-        return done(AdaptationReport.PINNED, reason, state.pinned(true));
+        return done(Outcome.PINNED, reason, state.pinned(true));
     }
 
     private Step rollBack(AdaptationMessage.Command command, SwapState state, Standing standing) {
@@ -333,7 +329,7 @@ final class SwapDesk {
         String reason = "version %d leaves service by the hand of %s; the trained decoder returns"
                 .formatted(standing.version(), command.by());
         return trainedReturns(
-                AdaptationReport.plain(site, 0, AdaptationReport.ROLLED_BACK, reason, 0),
+                AdaptationReport.plain(site, 0, Outcome.ROLLED_BACK, reason, 0),
                 state.pausedUntil(SwapState.FROM_THE_NEXT_WINDOW),
                 standing);
     }
@@ -344,15 +340,15 @@ final class SwapDesk {
                 state);
     }
 
-    private Step done(String outcome, String reason, SwapState next) {
+    private Step done(Outcome outcome, String reason, SwapState next) {
         return Step.said(AdaptationReport.plain(site, 0, outcome, reason, 0), next);
     }
 
     private Step rejected(String reason, SwapState state) {
-        return done(AdaptationReport.REJECTED, reason, state);
+        return done(Outcome.REJECTED, reason, state);
     }
 
-    /** As configured, if not in the same unit: {@code 24h} for a day. */
+    /** Returns the swap period as it is configured, if not in the same unit: {@code 24h} for a day. */
     private String period() {
         return rules.swapPeriod().toString().substring("PT".length()).toLowerCase(Locale.ROOT);
     }

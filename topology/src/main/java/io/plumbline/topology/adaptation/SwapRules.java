@@ -36,7 +36,7 @@ public record SwapRules(
     /** See {@link #rollback}; where nothing is said. */
     public static final DriftPolicy DEFAULT_ROLLBACK = new DriftPolicy(2, 5);
 
-    /** As configured where nothing is said. */
+    /** The rules where the configuration says nothing. */
     public static final SwapRules DEFAULT = new SwapRules(
             Mode.PROPOSE, 4, Duration.ofDays(1), Duration.ofDays(7), DEFAULT_ROLLBACK, Duration.ofHours(1));
 

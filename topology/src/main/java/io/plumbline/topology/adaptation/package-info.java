@@ -4,10 +4,10 @@
  * <p><b>Enters:</b> the sampled rows of every drifted window, or a person's command. <b>Leaves:</b> a report, and a
  * decoder that passed the gate: to go into service, or to wait for approval.
  *
- * <p>{@link io.plumbline.topology.adaptation.Refit} makes decoders, {@link io.plumbline.topology.adaptation.SwapDesk}
- * decides what becomes of them. The adapter alone gives versions: commands come to it over the topic of its requests,
- * so that they and its own swaps have one order and one transaction. Commands straight to the decoders topic would have
- * made two writers.
+ * <p>{@link io.plumbline.topology.adaptation.SiteRefit} makes decoders, {@link
+ * io.plumbline.topology.adaptation.SwapDesk} decides what becomes of them. The adapter alone gives versions: commands
+ * come to it over the topic of its requests, so that they and its own swaps have one order and one transaction.
+ * Commands straight to the decoders topic would have made two writers.
  *
  * <p><b>Rows are pooled here and not in the monitor</b> ({@link io.plumbline.topology.adaptation.RowPools}). Only the
  * adapter knows what became of a refit, and so when the next is due and which rows the decoder in service was fitted

@@ -26,7 +26,7 @@ public interface ActiveDecoders {
     @Nullable
     Active of(String site);
 
-    /** The same once {@code version} has been read, or what there is after a while without it. */
+    /** Returns the decoder in service once {@code version} has been read, or what there is after a while without it. */
     default @Nullable Active awaitVersion(String site, long version) {
         return of(site);
     }

@@ -1,7 +1,5 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.adaptation.Reconstruction;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.calibration.RequestScore;
 import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
@@ -10,6 +8,8 @@ import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.topology.assessment.Breakdown.OfValue;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.windows.ClosedWindow;

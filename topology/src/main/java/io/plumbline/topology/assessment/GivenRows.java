@@ -1,9 +1,9 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.SampleRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.adaptation.PairedErrors;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.refit.SampleRows;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -4,8 +4,6 @@ import io.plumbline.activity.ActivityChange;
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.activity.ActivityComparison;
 import io.plumbline.adaptation.PairedErrors;
-import io.plumbline.adaptation.Reconstruction;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.calibration.DriftJudge;
@@ -31,6 +29,8 @@ import io.plumbline.moments.JointMoment;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -403,7 +403,7 @@ final class SiteJudge {
                 totals == null ? 0 : totals.recordsNotKept(),
                 window.momentRecords(),
                 worst,
-                verdict.label(),
+                verdict.kind(),
                 cause == null
                         ? reason
                         : cause.naming(CoverageReport.naming(coverage, WorstRequest.naming(worst, reason))),
@@ -411,7 +411,7 @@ final class SiteJudge {
                 deciding.value(),
                 deciding.threshold(),
                 statistics(readings, geometry),
-                warned == null ? null : warned.verdict().label(),
+                warned == null ? null : warned.verdict().kind(),
                 warned == null ? null : warningReason(warned, geometry, requests, memory),
                 added,
                 fvu,

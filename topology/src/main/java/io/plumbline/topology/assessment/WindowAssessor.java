@@ -5,16 +5,16 @@ import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
+import io.plumbline.topology.kafka.Task;
+import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.common.serialization.Serdes;
-import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
@@ -26,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Forwards a report for every closed window to {@code reports}, and what drift asks for to {@code requests}. */
-public final class WindowAssessor implements Processor<String, MeasuredWindow, byte[], byte[]> {
+public final class WindowAssessor implements Task<String, MeasuredWindow> {
 
     /** Name of the store of what is remembered per site. */
     public static final String DECISIONS_STORE = "decisions";
@@ -39,15 +39,22 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowAssessor.class);
 
+    private final ProcessorContext<byte[], byte[]> context;
+    private final KeyValueStore<String, byte[]> memories;
     private final WindowMeasurement measurement;
     private final DriftListener listener;
     private final String reports;
     private final String requests;
     private final Set<String> judged = new HashSet<>();
-    private @Nullable ProcessorContext<byte[], byte[]> context;
-    private @Nullable KeyValueStore<String, byte[]> store;
 
-    private WindowAssessor(WindowMeasurement measurement, DriftListener listener, String reports, String requests) {
+    private WindowAssessor(
+            ProcessorContext<byte[], byte[]> context,
+            WindowMeasurement measurement,
+            DriftListener listener,
+            String reports,
+            String requests) {
+        this.context = context;
+        memories = context.getStateStore(DECISIONS_STORE);
         this.measurement = measurement;
         this.listener = listener;
         this.reports = reports;
@@ -69,28 +76,12 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
         StoreBuilder<KeyValueStore<String, byte[]>> decisions = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(DECISIONS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
-        return new ProcessorSupplier<>() {
-            @Override
-            public Processor<String, MeasuredWindow, byte[], byte[]> get() {
-                return new WindowAssessor(measurement, listener, reports, requests);
-            }
-
-            @Override
-            public Set<StoreBuilder<?>> stores() {
-                return Set.of(decisions);
-            }
-        };
-    }
-
-    @Override
-    public void init(ProcessorContext<byte[], byte[]> processorContext) {
-        context = processorContext;
-        store = processorContext.getStateStore(DECISIONS_STORE);
+        return TaskProcessor.supplier(
+                Set.of(decisions), context -> new WindowAssessor(context, measurement, listener, reports, requests));
     }
 
     @Override
     public void process(Record<String, MeasuredWindow> record) {
-        KeyValueStore<String, byte[]> memories = Objects.requireNonNull(store, "init was called");
         ClosedWindow window = record.value().window();
         Measurement measured = record.value().measurement();
         SiteJudge judge = measurement.judge(window.site());
@@ -114,7 +105,7 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
         judged.add(window.site());
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
-        Objects.requireNonNull(context, "init was called").forward(report, reports);
+        context.forward(report, reports);
         ask(window, before, judgement, record.timestamp());
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
     }
@@ -183,17 +174,15 @@ public final class WindowAssessor implements Processor<String, MeasuredWindow, b
     }
 
     private void forward(String site, byte[] value, long timestampMs, String sink) {
-        Objects.requireNonNull(context, "init was called").forward(record(site, value, timestampMs), sink);
+        context.forward(record(site, value, timestampMs), sink);
     }
 
     private static Record<byte[], byte[]> record(String site, byte[] value, long timestampMs) {
         return new Record<>(site.getBytes(StandardCharsets.UTF_8), value, Math.max(0, timestampMs));
     }
 
-    /** The task leaves this instance: what it showed here must not stay. */
     @Override
     public void close() {
         judged.forEach(listener::onSiteReleased);
-        judged.clear();
     }
 }

@@ -3,6 +3,7 @@ package io.plumbline.topology.assessment;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param momentRecords records that brought moments instead of rows; their requests cannot be scored
  * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED};
  *     empty where none was scored, null in reports of versions before it
- * @param verdict {@code aligned}, {@code drifted} or {@code undecided}
+ * @param verdict what the window says about the site
  * @param reason a sentence for the verdict; while the site is drifted it names the farthest requests, if any was scored
  * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
  * @param triggerValue its value; null where undefined
@@ -73,13 +74,13 @@ public record WindowReport(
         long recordsNotScored,
         long momentRecords,
         @Nullable List<WorstRequest> worstRequests,
-        String verdict,
+        Verdict verdict,
         String reason,
         String trigger,
         @Nullable Double triggerValue,
         @Nullable Double threshold,
         List<StatisticReport> statistics,
-        @Nullable String warning,
+        @Nullable Verdict warning,
         @Nullable String warningReason,
         List<SequentialReport> sequential,
         @Nullable Double reconstructionFvu,

@@ -112,7 +112,7 @@ public enum AccessRole {
                 StreamsSettings.of(config, application).get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
     }
 
-    /** As it is typed and completed. */
+    /** Returns the name as it is typed and completed. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

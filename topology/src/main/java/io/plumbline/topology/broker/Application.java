@@ -9,13 +9,14 @@ public enum Application {
     ADAPTER;
 
     /**
-     * Its Kafka {@code application.id}, which is also its consumer group and the beginning of its transactional ids.
+     * Returns the Kafka {@code application.id}, which is also the consumer group and the beginning of its
+     * transactional ids.
      */
     String id(MonitorConfig config) {
         return this == MONITOR ? config.monitorApplicationId() : config.adapterApplicationId();
     }
 
-    /** As it is spoken of in messages. */
+    /** Returns what messages call the application. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -93,7 +93,8 @@ public final class BrokerRefusal {
     }
 
     /**
-     * As the broker's access lists name it where the configuration tells; a certificate's name only the broker knows.
+     * Returns the principal as the broker's access lists name it where the configuration tells; a certificate's name
+     * only the broker knows.
      */
     static String principal(MonitorConfig config) {
         String jaas = config.adminProperties().getOrDefault("sasl.jaas.config", "");

@@ -48,7 +48,7 @@ public record Grant(ResourceType type, String name, PatternType pattern, Set<Acl
                         pattern == PatternType.PREFIXED ? " --resource-pattern-type prefixed" : "");
     }
 
-    /** As {@code READ, WRITE on topic "decoders"}. */
+    /** Returns the grant in words: {@code READ, WRITE on topic "decoders"}. */
     @Override
     public String toString() {
         return "%s on %s %s\"%s\""

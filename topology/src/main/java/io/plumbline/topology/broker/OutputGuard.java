@@ -91,7 +91,7 @@ public final class OutputGuard {
         return List.of("dead_letters", "window_reports", "adaptation_requests", "adaptation_reports");
     }
 
-    /** Of the sinks' values: refuses what the topic is known not to take. */
+    /** Serializes the sinks' values, and refuses what the topic is known not to take. */
     public Serializer<byte[]> values() {
         return new Serializer<>() {
             @Override
@@ -152,7 +152,10 @@ public final class OutputGuard {
         return true;
     }
 
-    /** Of several records that were sent together, those that are fine are refused with a bare exception. */
+    /**
+     * Returns whether a time or a missing key is the reason. Kafka refuses good records that were sent together with a
+     * bad one with a bare exception.
+     */
     private static boolean isOfTimeOrKey(Exception refusal) {
         return refusal instanceof InvalidTimestampException
                 || refusal instanceof InvalidRecordException

@@ -81,7 +81,7 @@ public final class StreamsSettings {
      * The longest time that may pass between two commits of one application while it works: what the group waits for a
      * member that does not ask for more ({@code max.poll.interval.ms}), and a commit interval.
      */
-    public static Duration longestTurn(Properties properties) {
+    public static Duration longestBetweenCommits(Properties properties) {
         StreamsConfig config = new StreamsConfig(properties);
         Object poll = config.getMainConsumerConfigs("", "", 0).get(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
         Object wait = poll == null

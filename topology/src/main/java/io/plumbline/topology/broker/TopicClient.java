@@ -61,7 +61,8 @@ final class TopicClient implements AutoCloseable {
     }
 
     /**
-     * Those of {@code names} that there are, each with what this principal may do on it. One that it may not even
+     * Returns the topics of {@code names} that there are, each with what this principal may do on it. One that it may
+     * not even
      * describe is not among them.
      *
      * @throws StartException when the broker does not answer or refuses the login

@@ -1,6 +1,6 @@
 package io.plumbline.topology.broker;
 
-import io.plumbline.topology.adaptation.AdapterProcessor;
+import io.plumbline.topology.adaptation.AdapterTask;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
@@ -30,10 +30,7 @@ final class TopicPlan {
 
     static final List<String> STORES_OF_MOMENTS = List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE);
     static final List<String> STORES_OF_REQUESTS = List.of(
-            DecoderEmitter.VERSIONS_STORE,
-            AdapterProcessor.PARTS_STORE,
-            AdapterProcessor.POOLS_STORE,
-            AdapterProcessor.SWAPS_STORE);
+            DecoderEmitter.VERSIONS_STORE, AdapterTask.PARTS_STORE, AdapterTask.POOLS_STORE, AdapterTask.SWAPS_STORE);
 
     /**
      * One topic.
@@ -104,7 +101,7 @@ final class TopicPlan {
         return List.copyOf(byName.values());
     }
 
-    /** Those that any of {@code applications} reads or writes. */
+    /** Returns the topics that any of {@code applications} reads or writes. */
     List<Planned> usedBy(Set<Application> applications) {
         return topics().stream()
                 .filter(topic -> applications.stream().anyMatch(topic::isUsedBy))

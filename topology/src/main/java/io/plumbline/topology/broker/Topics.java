@@ -55,7 +55,7 @@ public final class Topics {
      */
     public record Prepared(int sourcePartitions, int largestDeadLetter) {}
 
-    /** As {@link #prepare(MonitorConfig, Set)}, for both applications. */
+    /** Prepares as {@link #prepare(MonitorConfig, Set)} does, for both applications. */
     public static Prepared prepare(MonitorConfig config) {
         return prepare(config, EnumSet.allOf(Application.class));
     }

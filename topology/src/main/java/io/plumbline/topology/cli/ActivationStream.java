@@ -82,7 +82,7 @@ final class ActivationStream implements Closeable {
     }
 
     /**
-     * As {@link #open(List, Explainer)}, without the rows the mask takes out.
+     * Opens as {@link #open(List, Explainer)} does, without the rows that the mask takes out.
      *
      * @throws UsageException when it takes out tokens and a dump does not say which they are
      */

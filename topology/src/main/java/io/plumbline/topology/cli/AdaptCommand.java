@@ -1,20 +1,12 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.adaptation.Adaptation;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.AdaptationRows;
-import io.plumbline.adaptation.AuthorsCode;
 import io.plumbline.adaptation.Candidate;
-import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GateTest;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.GeometryAdapter;
-import io.plumbline.adaptation.Reconstruction;
-import io.plumbline.adaptation.Regularisation;
-import io.plumbline.adaptation.Rotation;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
@@ -26,6 +18,14 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.refit.Adaptation;
+import io.plumbline.refit.AuthorsCode;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.GeometryAdapter;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.topology.config.ProgramVersion;
 import io.plumbline.wire.DType;
 import java.io.IOException;
@@ -201,13 +201,21 @@ final class AdaptCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
+    /** A refit with settings given by hand. */
+    private record Asked(ProfileName name, GaeSettings settings) {
+
+        String describe() {
+            return name == ProfileName.PAPER ? new Candidate.Gae(settings).describe() : AuthorsCode.describe(settings);
+        }
+    }
+
     /** A decoder, the rows it was fitted on, and the gate's verdict where there were rows to judge on. */
     private record Fitted(
             Decoder decoder, SampleRows rows, @Nullable GateDecision decision) {}
 
     @Override
     public Integer call() throws IOException {
-        Candidate candidate = candidate();
+        Asked asked = asked();
         Options.requireNew("--out", out, "folder");
         Explainer trained = Options.explainer(explainer, facts.options());
         trained.requireRefittable();
@@ -217,9 +225,9 @@ final class AdaptCommand implements Callable<Integer> {
         AdaptationDumps dumps = new AdaptationDumps(trained, clean == null ? List.of() : clean.rows(), mask);
         SampleRows other = validate.isEmpty() ? null : dumps.read(validate);
         ExplainerSubspace trainedSubspace = ExplainerSubspace.of(trained.decoder(), rank);
-        Fitted fitted = candidate == null
+        Fitted fitted = asked == null
                 ? chosen(trained, trainedSubspace, dumps, other)
-                : asAsked(candidate, trained, trainedSubspace, dumps, other);
+                : asAsked(asked, trained, trainedSubspace, dumps, other);
         Decoder adapted = fitted.decoder();
         ExplainerSubspace adaptedSubspace = ExplainerSubspace.of(adapted, rank);
 
@@ -272,21 +280,16 @@ final class AdaptCommand implements Callable<Integer> {
 
     /** Fitted on everything given, whatever comes of it; judged where there are rows to judge on. */
     private Fitted asAsked(
-            Candidate candidate,
+            Asked asked,
             Explainer trained,
             ExplainerSubspace subspace,
             AdaptationDumps dumps,
             @Nullable SampleRows other)
             throws IOException {
         SampleRows fit = dumps.read(activations);
-        Adaptation adaptation = candidate instanceof Candidate.Refit refit
-                ? GeometryAdapter.adapt(trained.decoder(), subspace, fit.codes(), fit.targets(), refit.settings())
-                : AuthorsCode.adapt(
-                        trained.decoder(),
-                        subspace,
-                        fit.codes(),
-                        fit.targets(),
-                        ((Candidate.AsAuthorsCode) candidate).settings());
+        Adaptation adaptation = asked.name() == ProfileName.PAPER
+                ? GeometryAdapter.adapt(trained.decoder(), subspace, fit.codes(), fit.targets(), asked.settings())
+                : AuthorsCode.adapt(trained.decoder(), subspace, fit.codes(), fit.targets(), asked.settings());
         if (adaptation instanceof Adaptation.Undecided undecided) {
             throw new IllegalStateException("nothing was written: " + undecided.reason());
         }
@@ -313,8 +316,8 @@ final class AdaptCommand implements Callable<Integer> {
         return dtype == OutputType.F64 ? DType.F64 : DType.F32;
     }
 
-    /** What was asked for by name; null with auto. */
-    private @Nullable Candidate candidate() {
+    /** Returns what was asked for by name; null with auto. */
+    private @Nullable Asked asked() {
         boolean given = lambdaPreservation != null || lambdaGeometric != null;
         ProfileName name = profile != null ? profile : given ? ProfileName.PAPER : ProfileName.AUTO;
         if (name == ProfileName.AUTO) {
@@ -333,7 +336,10 @@ final class AdaptCommand implements Callable<Integer> {
                     rotation == RotationName.FULL_RANK ? Rotation.FULL_RANK : Rotation.PRINTED,
                     new Regularisation(lambdaGeometric, lambdaPreservation, relativeLambdas),
                     alpha);
-            return name == ProfileName.PAPER ? new Candidate.Refit(settings) : new Candidate.AsAuthorsCode(settings);
+            if (name == ProfileName.AUTHORS_CODE && relativeLambdas) {
+                throw new UsageException("--relative-lambdas: the authors' code knows absolute ones only");
+            }
+            return new Asked(name, settings);
         } catch (IllegalArgumentException refused) {
             throw new UsageException(String.valueOf(refused.getMessage()));
         }
@@ -380,9 +386,9 @@ final class AdaptCommand implements Callable<Integer> {
         Map<String, String> lineage = new LinkedHashMap<>();
         lineage.put("plumbline_version", ProgramVersion.number());
         lineage.put("parent_sha256", trained.decoder().sha256());
-        Candidate candidate = candidate();
-        lineage.put("profile", candidate == null ? ProfileName.AUTO.toString() : candidate.describe());
-        if (candidate != null) {
+        Asked asked = asked();
+        lineage.put("profile", asked == null ? ProfileName.AUTO.toString() : asked.describe());
+        if (asked != null) {
             lineage.put("lambda_preservation", String.valueOf(lambdaPreservation));
             lineage.put("lambda_geometric", String.valueOf(lambdaGeometric));
             lineage.put("relative_lambdas", Boolean.toString(relativeLambdas));

@@ -2,8 +2,6 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
-import io.plumbline.adaptation.Reconstruction;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
@@ -13,6 +11,8 @@ import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
 import java.nio.file.Path;

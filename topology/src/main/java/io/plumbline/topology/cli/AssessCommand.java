@@ -2,7 +2,6 @@ package io.plumbline.topology.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.activity.ActivityComparison;
-import io.plumbline.adaptation.SampleRows;
 import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
@@ -26,6 +25,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.refit.SampleRows;
 import io.plumbline.topology.assessment.EnergyWarning;
 import io.plumbline.topology.assessment.FeatureNames;
 import io.plumbline.topology.assessment.FeatureSettings;
@@ -346,7 +346,7 @@ final class AssessCommand implements Callable<Integer> {
         return sums[0] / sums[1];
     }
 
-    /** Of targets as they come. */
+    /** Returns the mean of the targets as they come. */
     private static double[] meanOfTargets(ActivationStream stream, Explainer trained) throws IOException {
         double[] mean = new double[trained.targetWidth()];
         long[] rows = {0};

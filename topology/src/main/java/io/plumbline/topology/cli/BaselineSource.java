@@ -97,7 +97,7 @@ final class BaselineSource {
         }
     }
 
-    /** Of the site; null for dumps. */
+    /** Returns the settings of the site; null for dumps. */
     @Nullable
     SiteSettings settings() {
         return monitor == null || site == null ? null : monitor.sites().get(site);

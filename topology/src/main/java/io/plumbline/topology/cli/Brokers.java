@@ -1,6 +1,5 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.topology.config.MonitorConfig;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -9,17 +8,14 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /** Asks a cluster whether it is there, before anything is started that would only retry for ever. */
@@ -81,23 +77,6 @@ final class Brokers {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while asking the broker", interrupted);
         }
-    }
-
-    /**
-     * A reader of committed records that belongs to no group. Records deleted under its feet are an
-     * {@code OffsetOutOfRangeException} and not a silent jump.
-     *
-     * @param more properties that win
-     */
-    static KafkaConsumer<byte[], byte[]> committedReader(MonitorConfig config, Map<String, String> more) {
-        Map<String, Object> properties = new TreeMap<>(config.subscriberProperties());
-        properties.remove("group.id");
-        properties.put("enable.auto.commit", "false");
-        properties.put("isolation.level", "read_committed");
-        properties.put("auto.offset.reset", "none");
-        properties.put("allow.auto.create.topics", "false");
-        properties.putAll(more);
-        return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     static void createTopic(Map<String, String> kafkaProperties, String topic, int partitions) {

@@ -1,7 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.ingest.KeptLetter;
-import java.time.Duration;
+import io.plumbline.topology.kafka.TopicReader;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +9,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -17,7 +16,6 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.record.TimestampType;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +31,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeadLetterReplay {
 
-    private static final Duration POLL = Duration.ofSeconds(1);
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String LARGEST_REQUEST = Integer.toString(32 << 20);
 
     private final Cluster cluster;
@@ -46,7 +42,6 @@ final class DeadLetterReplay {
     private final ReplayTally tally = new ReplayTally();
     private final Map<TopicPartition, SentOffsets> done = new HashMap<>();
     private final Map<TopicPartition, Long> next = new HashMap<>();
-    private final Map<TopicPartition, Long> end = new HashMap<>();
     private final Map<String, Integer> partitions = new HashMap<>();
 
     /**
@@ -75,35 +70,35 @@ final class DeadLetterReplay {
 
     /** Reads and sends; with a dry run only reads. */
     ReplayTally run() {
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+        // The group remembers what was sent; partitions are not shared out in it.
+        Map<String, String> remembering = Map.of("group.id", options.group, "auto.offset.reset", "earliest");
+        try (TopicReader reader = TopicReader.open(cluster.consumer(), remembering)) {
             if (options.dryRun) {
-                position(consumer);
-                readAll(consumer, null);
+                position(reader);
+                readAll(reader, null);
             } else {
                 try (Producer<byte[], byte[]> producer = producer()) {
                     // Ends the transaction of a run that was killed, before the group is asked what it has sent.
                     producer.initTransactions();
-                    position(consumer);
-                    readAll(consumer, producer);
+                    position(reader);
+                    readAll(reader, producer);
                 }
             }
         }
         return tally;
     }
 
-    private void position(KafkaConsumer<byte[], byte[]> consumer) {
-        List<TopicPartition> all = consumer.partitionsFor(letters).stream()
-                .filter(info -> selection.takesPartition(info.partition()))
-                .map(info -> new TopicPartition(letters, info.partition()))
+    private void position(TopicReader reader) {
+        List<TopicPartition> all = reader.partitions(letters).stream()
+                .filter(partition -> selection.takesPartition(partition.partition()))
                 .toList();
         if (all.isEmpty()) {
             throw new UsageException(
                     "--partition = %s: topic %s has none of that number".formatted(selection.partition(), letters));
         }
-        consumer.assign(all);
-        end.putAll(consumer.endOffsets(all));
-        Map<TopicPartition, Long> beginning = consumer.beginningOffsets(all);
-        Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(all));
+        reader.assign(all);
+        Map<TopicPartition, Long> beginning = reader.begin();
+        Map<TopicPartition, OffsetAndMetadata> committed = reader.consumer().committed(Set.copyOf(all));
         for (TopicPartition partition : all) {
             long first = beginning.getOrDefault(partition, 0L);
             OffsetAndMetadata sent = options.fromBeginning ? null : committed.get(partition);
@@ -111,39 +106,26 @@ final class DeadLetterReplay {
             long from = Math.max(first, known.below());
             done.put(partition, known);
             next.put(partition, from);
-            consumer.seek(partition, from);
+            reader.beginAt(partition, from);
         }
     }
 
-    private void readAll(KafkaConsumer<byte[], byte[]> consumer, @Nullable Producer<byte[], byte[]> producer) {
-        long total = end.entrySet().stream()
-                .mapToLong(entry -> entry.getValue() - next.getOrDefault(entry.getKey(), 0L))
-                .sum();
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        try (Progress progress = Progress.of("replaying", total, " letters")) {
-            while (!isAtEnd(consumer)) {
-                ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+    private void readAll(TopicReader reader, @Nullable Producer<byte[], byte[]> producer) {
+        try (Progress progress = Progress.of("replaying", reader.offsets(), " letters")) {
+            while (!reader.isAtEnd()) {
+                ConsumerRecords<byte[], byte[]> records =
+                        reader.next("%d letters were sent, run it again".formatted(tally.sent()));
                 if (!records.isEmpty()) {
-                    deadline = System.nanoTime() + PATIENCE.toNanos();
-                    take(consumer, records, producer);
+                    take(reader, records, producer);
                     progress.advance(records.count());
-                } else if (System.nanoTime() - deadline > 0) {
-                    throw new IllegalStateException("topic %s gave nothing for %d s; %d letters were sent, run it again"
-                            .formatted(letters, PATIENCE.toSeconds(), tally.sent()));
                 }
             }
         }
     }
 
-    private boolean isAtEnd(KafkaConsumer<byte[], byte[]> consumer) {
-        return end.entrySet().stream().allMatch(entry -> consumer.position(entry.getKey()) >= entry.getValue());
-    }
-
     /** One transaction. */
     private void take(
-            KafkaConsumer<byte[], byte[]> consumer,
-            ConsumerRecords<byte[], byte[]> records,
-            @Nullable Producer<byte[], byte[]> producer) {
+            TopicReader reader, ConsumerRecords<byte[], byte[]> records, @Nullable Producer<byte[], byte[]> producer) {
         if (producer != null) {
             producer.beginTransaction();
         }
@@ -153,9 +135,6 @@ final class DeadLetterReplay {
             for (TopicPartition partition : records.partitions()) {
                 SentOffsets known = done.getOrDefault(partition, SentOffsets.none(0));
                 for (ConsumerRecord<byte[], byte[]> record : records.records(partition)) {
-                    if (record.offset() >= end.getOrDefault(partition, 0L)) {
-                        break;
-                    }
                     if (dealWith(record, known, producer)) {
                         known.add(next.getOrDefault(partition, record.offset()), record.offset() + 1);
                     }
@@ -164,7 +143,7 @@ final class DeadLetterReplay {
                 sent.put(partition, known.committed());
             }
             if (producer != null) {
-                producer.sendOffsetsToTransaction(sent, consumer.groupMetadata());
+                producer.sendOffsetsToTransaction(sent, reader.consumer().groupMetadata());
                 producer.commitTransaction();
             }
         } catch (KafkaException failed) {
@@ -242,16 +221,6 @@ final class DeadLetterReplay {
         return otherTopic == null && letter.place().partition() < count
                 ? letter.place().partition()
                 : null;
-    }
-
-    private KafkaConsumer<byte[], byte[]> consumer() {
-        Map<String, Object> properties = new TreeMap<>(cluster.consumer());
-        properties.put("group.id", options.group);
-        properties.put("enable.auto.commit", "false");
-        properties.put("isolation.level", "read_committed");
-        properties.put("auto.offset.reset", "earliest");
-        properties.put("allow.auto.create.topics", "false");
-        return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     private Producer<byte[], byte[]> producer() {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.cli.DecoderReading.Found;
 import io.plumbline.topology.emission.DecoderManifest;
@@ -96,7 +97,7 @@ final class DecodersListCommand implements Callable<Integer> {
     /** @param manifest null while the trained decoder serves as it came */
     private static void print(PrintWriter out, String site, @Nullable DecoderManifest manifest, String state) {
         if (manifest == null) {
-            out.printf(ROW, site, 0, "trained", "-", "-", state, "as it came");
+            out.printf(ROW, site, 0, DecoderKind.TRAINED, "-", "-", state, "as it came");
             return;
         }
         String parent = manifest.parentSha256();

@@ -1,9 +1,9 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.adaptation.Reconstruction;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.Reconstruction;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 record Period(Instant begin, Instant end) {
 
     /**
-     * As they were typed.
+     * Reads the two ends of a period as they were typed.
      *
      * @param from null: from the first on
      * @param to null: to the last

@@ -15,7 +15,7 @@ final class ReplayTally {
     private static final int MOST_PROBLEMS = 20;
     private static final String ROW = "%-20s %10s %10s %10s  %s%n";
 
-    /** Of one reason. */
+    /** Counts of one reason. */
     private static final class Line {
         private final String place;
         private final String message;

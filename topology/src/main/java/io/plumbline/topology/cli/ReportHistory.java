@@ -3,29 +3,23 @@ package io.plumbline.topology.cli;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.kafka.TopicReader;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every committed report that lay on its topic when it was asked, in the order of each partition. One thread.
+ * Reads every committed report that lay on its topic when it was asked, in the order of each partition. One thread.
  *
  * @param <T> what a report is
  */
 final class ReportHistory<T> {
-
-    private static final Duration POLL = Duration.ofSeconds(1);
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final MonitorConfig config;
     private final String topic;
@@ -51,13 +45,14 @@ final class ReportHistory<T> {
                     "topic %s does not exist at %s: nothing was ever reported under the topics of this configuration"
                             .formatted(topic, config.bootstrapServers()));
         }
-        try (KafkaConsumer<byte[], byte[]> consumer = Brokers.committedReader(config, Map.of())) {
-            List<TopicPartition> all = consumer.partitionsFor(topic).stream()
-                    .map(info -> new TopicPartition(topic, info.partition()))
-                    .toList();
-            consumer.assign(all);
-            consumer.seekToBeginning(all);
-            read(consumer, consumer.endOffsets(all), taker);
+        try (TopicReader reader = TopicReader.open(config.subscriberProperties(), Map.of())) {
+            reader.assign(reader.partitions(topic));
+            try (Progress progress = Progress.of("reading", reader.offsets(), " reports")) {
+                reader.toEnd("nothing was written, run it again", record -> {
+                    take(record, taker);
+                    progress.advance(1);
+                });
+            }
         } catch (OffsetOutOfRangeException deleted) {
             throw new IllegalStateException(
                     "topic %s deleted reports while they were read (%s); nothing was written, run it again"
@@ -100,27 +95,6 @@ final class ReportHistory<T> {
                                     problem == null ? "" : "; " + problem));
         }
         return windows[0];
-    }
-
-    private void read(KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, Long> end, Consumer<T> taker) {
-        long total = end.values().stream().mapToLong(Long::longValue).sum()
-                - consumer.beginningOffsets(end.keySet()).values().stream()
-                        .mapToLong(Long::longValue)
-                        .sum();
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        try (Progress progress = Progress.of("reading", total, " reports")) {
-            while (end.entrySet().stream().anyMatch(one -> consumer.position(one.getKey()) < one.getValue())) {
-                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-                    deadline = System.nanoTime() + PATIENCE.toNanos();
-                    take(record, taker);
-                    progress.advance(1);
-                }
-                if (System.nanoTime() - deadline > 0) {
-                    throw new IllegalStateException("topic %s gave nothing for %d s; nothing was written, run it again"
-                            .formatted(topic, PATIENCE.toSeconds()));
-                }
-            }
-        }
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record, Consumer<T> taker) {

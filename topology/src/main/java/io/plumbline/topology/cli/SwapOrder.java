@@ -2,27 +2,25 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.DurationText;
+import io.plumbline.topology.kafka.TopicReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -98,7 +96,7 @@ final class SwapOrder {
                             .formatted(timeout, requests));
         }
         String said = "site %s, %s: %s".formatted(site, report.outcome(), report.reason());
-        if (report.outcome().equals(AdaptationReport.REJECTED)) {
+        if (report.outcome() == Outcome.REJECTED) {
             throw new UsageException(said);
         }
         out.println(said);
@@ -117,23 +115,13 @@ final class SwapOrder {
     /** Listens before it speaks, so that no answer is missed; null where none came. */
     private @Nullable AdaptationReport ask(
             AdaptationMessage.Command command, Cluster cluster, String requests, String reports, Duration patience) {
-        Properties consumerProperties = new Properties();
-        consumerProperties.putAll(cluster.consumer());
-        consumerProperties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        consumerProperties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
-        consumerProperties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
-        try (KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(consumerProperties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            List<TopicPartition> partitions = consumer.partitionsFor(reports).stream()
-                    .map(info -> new TopicPartition(info.topic(), info.partition()))
-                    .toList();
-            consumer.assign(partitions);
-            consumer.seekToEnd(partitions);
-            partitions.forEach(consumer::position); // seeking is lazy
+        try (TopicReader reader = TopicReader.open(cluster.consumer(), Map.of())) {
+            reader.assign(reader.partitions(reports));
+            reader.skipToEnd();
             write(command, cluster, requests);
             long deadline = System.nanoTime() + patience.toNanos();
             while (System.nanoTime() < deadline) {
-                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
                     Header id = record.headers().lastHeader(AdapterAnswer.COMMAND_HEADER);
                     if (id != null && new String(id.value(), StandardCharsets.UTF_8).equals(command.id())) {
                         return Json.read(record.value(), AdaptationReport.class);

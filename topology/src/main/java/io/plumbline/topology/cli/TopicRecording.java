@@ -6,21 +6,20 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.RecordReader;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.wire.ActivationBlob;
 import java.io.Closeable;
 import java.io.IOException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
@@ -48,25 +47,22 @@ final class TopicRecording implements Closeable {
     static final String MOMENT_RECORD = "moment_record";
 
     private static final int AHEAD = 8;
-    private static final Duration POLL = Duration.ofSeconds(1);
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final TopicReader topicReader;
     private final String topic;
     private final String site;
     private final long fromMs;
     private final long toMs;
     private final RecordReader reader;
     private final RowMask mask;
-    private final Map<TopicPartition, Long> begin = new HashMap<>();
-    private final Map<TopicPartition, Long> end = new HashMap<>();
     private final Map<TopicPartition, Deque<ConsumerRecord<byte[], byte[]>>> waiting = new HashMap<>();
     private final Map<String, Long> leftOut = new TreeMap<>();
     private long requests;
 
     private TopicRecording(
             MonitorConfig config, SiteShape shape, RowMask mask, @Nullable Instant from, @Nullable Instant to) {
-        this.consumer = Brokers.committedReader(config, Map.of("max.poll.records", Integer.toString(AHEAD)));
+        this.topicReader =
+                TopicReader.open(config.subscriberProperties(), Map.of("max.poll.records", Integer.toString(AHEAD)));
         this.topic = config.topics().activations();
         this.site = shape.site();
         this.fromMs = from == null ? Long.MIN_VALUE : from.toEpochMilli();
@@ -104,22 +100,19 @@ final class TopicRecording implements Closeable {
     }
 
     private void findRange() {
-        List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
-                .map(info -> new TopicPartition(topic, info.partition()))
-                .toList();
-        consumer.assign(partitions);
-        begin.putAll(consumer.beginningOffsets(partitions));
-        end.putAll(consumer.endOffsets(partitions));
+        List<TopicPartition> partitions = topicReader.partitions(topic);
+        topicReader.assign(partitions);
+        Map<TopicPartition, Long> ends = topicReader.end();
         if (fromMs != Long.MIN_VALUE) {
             requireRetained();
             firstAtOrAfter(partitions, fromMs)
-                    .forEach((partition, first) ->
-                            begin.put(partition, first == null ? end.getOrDefault(partition, 0L) : first.offset()));
+                    .forEach((partition, first) -> topicReader.beginAt(
+                            partition, first == null ? ends.getOrDefault(partition, 0L) : first.offset()));
         }
         if (toMs != Long.MAX_VALUE) {
             firstAtOrAfter(partitions, toMs).forEach((partition, first) -> {
                 if (first != null) {
-                    end.merge(partition, first.offset(), Math::min);
+                    topicReader.endAt(partition, first.offset());
                 }
             });
         }
@@ -127,6 +120,7 @@ final class TopicRecording implements Closeable {
 
     /** A range that begins before the oldest record of a partition that has lost some would be of other traffic. */
     private void requireRetained() {
+        Map<TopicPartition, Long> begin = topicReader.begin();
         List<TopicPartition> cut = begin.entrySet().stream()
                 .filter(entry -> entry.getValue() > 0)
                 .map(Map.Entry::getKey)
@@ -151,7 +145,7 @@ final class TopicRecording implements Closeable {
         Map<TopicPartition, Long> asked = new HashMap<>();
         partitions.forEach(partition -> asked.put(partition, Math.max(0, timestampMs)));
         Map<TopicPartition, @Nullable OffsetAndTimestamp> found = new HashMap<>();
-        consumer.offsetsForTimes(asked).forEach(found::put);
+        topicReader.consumer().offsetsForTimes(asked).forEach(found::put);
         return found;
     }
 
@@ -164,15 +158,9 @@ final class TopicRecording implements Closeable {
         leftOut.clear();
         requests = 0;
         waiting.clear();
-        long records = 0;
-        for (Map.Entry<TopicPartition, Long> first : begin.entrySet()) {
-            TopicPartition partition = first.getKey();
-            waiting.put(partition, new ArrayDeque<>());
-            consumer.seek(partition, first.getValue());
-            records += Math.max(0, end.getOrDefault(partition, 0L) - first.getValue());
-        }
-        consumer.resume(consumer.paused());
-        try (Progress progress = Progress.of(task, records, " records")) {
+        topicReader.end().keySet().forEach(partition -> waiting.put(partition, new ArrayDeque<>()));
+        topicReader.rewind();
+        try (Progress progress = Progress.of(task, topicReader.offsets(), " records")) {
             for (ConsumerRecord<byte[], byte[]> next = next(); next != null; next = next()) {
                 take(next, requestReader);
                 progress.advance(1);
@@ -215,22 +203,12 @@ final class TopicRecording implements Closeable {
 
     /** The earliest of all partitions' next records; null at the end of the range. */
     private @Nullable ConsumerRecord<byte[], byte[]> next() {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!everyPartitionIsKnown()) {
-            ConsumerRecords<byte[], byte[]> polled = consumer.poll(POLL);
-            for (ConsumerRecord<byte[], byte[]> record : polled) {
-                TopicPartition partition = new TopicPartition(record.topic(), record.partition());
-                if (record.offset() < end.getOrDefault(partition, 0L)) {
-                    waiting.getOrDefault(partition, new ArrayDeque<>()).add(record);
-                }
+            for (ConsumerRecord<byte[], byte[]> record : topicReader.next("no baseline was written, run it again")) {
+                waiting.getOrDefault(new TopicPartition(record.topic(), record.partition()), new ArrayDeque<>())
+                        .add(record);
             }
             pauseTheFull();
-            if (!polled.isEmpty()) {
-                deadline = System.nanoTime() + PATIENCE.toNanos();
-            } else if (System.nanoTime() - deadline > 0) {
-                throw new IllegalStateException("topic %s gave nothing for %d s; no baseline was written, run it again"
-                        .formatted(topic, PATIENCE.toSeconds()));
-            }
         }
         Deque<ConsumerRecord<byte[], byte[]>> earliest = null;
         for (Deque<ConsumerRecord<byte[], byte[]>> queue : waiting.values()) {
@@ -242,21 +220,18 @@ final class TopicRecording implements Closeable {
     }
 
     private boolean everyPartitionIsKnown() {
-        return waiting.entrySet().stream().allMatch(entry -> !entry.getValue().isEmpty() || isRead(entry.getKey()));
-    }
-
-    private boolean isRead(TopicPartition partition) {
-        long position = consumer.position(partition);
-        return position >= end.getOrDefault(partition, 0L);
+        return waiting.entrySet().stream()
+                .allMatch(entry -> !entry.getValue().isEmpty() || topicReader.isAtEnd(entry.getKey()));
     }
 
     private void pauseTheFull() {
-        List<TopicPartition> full = new ArrayList<>();
-        List<TopicPartition> hungry = new ArrayList<>();
-        waiting.forEach(
-                (partition, queue) -> (queue.size() >= AHEAD || isRead(partition) ? full : hungry).add(partition));
-        consumer.pause(full);
-        consumer.resume(hungry);
+        Set<TopicPartition> full = new HashSet<>();
+        waiting.forEach((partition, queue) -> {
+            if (queue.size() >= AHEAD || topicReader.isAtEnd(partition)) {
+                full.add(partition);
+            }
+        });
+        topicReader.pauseOnly(full);
     }
 
     private static boolean isBefore(ConsumerRecord<byte[], byte[]> one, ConsumerRecord<byte[], byte[]> other) {
@@ -283,6 +258,6 @@ final class TopicRecording implements Closeable {
 
     @Override
     public void close() {
-        consumer.close();
+        topicReader.close();
     }
 }

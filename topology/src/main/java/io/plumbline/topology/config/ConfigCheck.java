@@ -1,7 +1,6 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
-import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
@@ -269,18 +268,12 @@ public final class ConfigCheck {
             problems.add("threshold = %s: expected less than %.4g, the largest gap of rank %d in %d dimensions"
                     .formatted(fixed.value(), largest, settings.rank(), width));
         }
-        GaeSettings fit = adaptation == null ? null : given(adaptation.profile());
-        if (fit != null && fit.rank() > width) {
+        if (adaptation != null
+                && adaptation.profile() instanceof AdaptationProfile.Paper paper
+                && paper.settings().rank() > width) {
             problems.add("adaptation.rank = %d: expected at most %d, the width the explainer writes"
-                    .formatted(fit.rank(), width));
+                    .formatted(paper.settings().rank(), width));
         }
-    }
-
-    private static @Nullable GaeSettings given(AdaptationProfile profile) {
-        if (profile instanceof AdaptationProfile.Paper paper) {
-            return paper.settings();
-        }
-        return profile instanceof AdaptationProfile.AuthorsCode code ? code.settings() : null;
     }
 
     /**

@@ -186,7 +186,10 @@ public final class Secrets {
                 .replace("\n", "\\n");
     }
 
-    /** Of a login's configuration its quoted parts are secrets of their own: messages may hold one of them alone. */
+    /**
+     * Hides a value. The quoted parts of a login's configuration are secrets of their own: messages may hold one of
+     * them alone.
+     */
     private void hide(String key, String value) {
         values.add(value);
         if (key.endsWith("sasl.jaas.config")) {

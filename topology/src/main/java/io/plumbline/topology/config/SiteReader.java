@@ -1,10 +1,7 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
-import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateLimits;
-import io.plumbline.adaptation.Regularisation;
-import io.plumbline.adaptation.Rotation;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
@@ -16,6 +13,9 @@ import io.plumbline.explainer.FeatureLink;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.CoverageRule;
@@ -52,8 +52,7 @@ final class SiteReader {
 
     private enum Profile {
         AUTO,
-        PAPER,
-        AUTHORS_CODE
+        PAPER
     }
 
     private final ConfigReader reader;
@@ -246,10 +245,7 @@ final class SiteReader {
         if (profile == Profile.AUTO) {
             for (String key : HYPER_PARAMETERS) {
                 if (node.has(key)) {
-                    node.problem(
-                            key,
-                            node.textOrNull(key),
-                            "expected only with profile: paper or authors-code; auto chooses its own");
+                    node.problem(key, node.textOrNull(key), "expected only with profile: paper; auto chooses its own");
                 }
             }
             return new AdaptationProfile.Auto();
@@ -257,23 +253,15 @@ final class SiteReader {
         node.required("rank", "1", "the rank of the fit; only profile: auto chooses its own");
         node.required("lambda_preservation", "0", "a number of at least 0");
         node.required("lambda_geometric", "0", "a number of at least 0");
-        boolean relative = node.flag("relative_lambdas", false);
         GaeSettings settings = new GaeSettings(
                 node.integer("rank", 1, 1),
                 Rotation.PRINTED,
                 new Regularisation(
                         node.real("lambda_geometric", 0.0, 0.0, Double.MAX_VALUE),
                         node.real("lambda_preservation", 0.0, 0.0, Double.MAX_VALUE),
-                        relative && profile == Profile.PAPER),
+                        node.flag("relative_lambdas", false)),
                 node.real("alpha", 0.0, 0.0, 1.0));
-        if (profile == Profile.PAPER) {
-            return new AdaptationProfile.Paper(settings);
-        }
-        if (relative) {
-            node.problem(
-                    "relative_lambdas", true, "expected only with profile: paper; the authors' code knows no others");
-        }
-        return new AdaptationProfile.AuthorsCode(settings);
+        return new AdaptationProfile.Paper(settings);
     }
 
     private static MaskRules mask(ConfigNode node) {

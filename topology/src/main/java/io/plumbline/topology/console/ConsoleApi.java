@@ -1,5 +1,6 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
@@ -87,9 +88,9 @@ final class ConsoleApi {
         return new ConsoleViews.Spark(point.windowEndMs(), point.triggerValue(), point.threshold(), point.verdict());
     }
 
-    private static Long since(List<WindowPoint> windows, String verdict) {
+    private static Long since(List<WindowPoint> windows, Verdict verdict) {
         int first = windows.size() - 1;
-        while (first > 0 && windows.get(first - 1).verdict().equals(verdict)) {
+        while (first > 0 && windows.get(first - 1).verdict() == verdict) {
             first--;
         }
         return windows.get(first).windowEndMs();

@@ -86,7 +86,7 @@ final class ConsoleModel {
     void published(String site, DecoderManifest manifest) {
         SiteHistory.Published published = new SiteHistory.Published(
                 manifest.version(),
-                manifest.kind(),
+                manifest.kind().label(),
                 manifest.sha256(),
                 manifest.parentSha256(),
                 manifest.bytes(),

@@ -2,6 +2,7 @@ package io.plumbline.topology.console;
 
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.FeatureName;
@@ -73,7 +74,7 @@ final class ConsoleViews {
             long windowEndMs,
             @Nullable Double value,
             @Nullable Double threshold,
-            String verdict) {}
+            Verdict verdict) {}
 
     /** {@code /api/sites/SITE/windows}. */
     record Windows(int schema, String site, List<WindowPoint> windows) {}

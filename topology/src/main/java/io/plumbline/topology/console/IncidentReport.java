@@ -94,7 +94,8 @@ public final class IncidentReport {
 
     private static String tally(List<WindowPoint> windows) {
         Map<String, Long> counts = windows.stream()
-                .collect(Collectors.groupingBy(WindowPoint::verdict, TreeMap::new, Collectors.counting()));
+                .collect(
+                        Collectors.groupingBy(window -> window.verdict().label(), TreeMap::new, Collectors.counting()));
         return windows.size() + " windows: "
                 + counts.entrySet().stream()
                         .map(count -> count.getValue() + " " + count.getKey())
@@ -289,7 +290,7 @@ public final class IncidentReport {
                     page,
                     instant(window.windowStartMs()),
                     instant(window.windowEndMs()),
-                    window.verdict(),
+                    window.verdict().label(),
                     number(window.number(Statistic.FAITHFULNESS_GAP)),
                     number(window.gapThreshold()),
                     number(window.number(Statistic.GAP_LOWER_BOUND)),

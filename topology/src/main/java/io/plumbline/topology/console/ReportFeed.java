@@ -5,23 +5,21 @@ import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.windows.RowAccount;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +44,7 @@ final class ReportFeed implements AutoCloseable {
     private final long mostRecords;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "console-reports");
-    private volatile @org.jspecify.annotations.Nullable KafkaConsumer<byte[], byte[]> reading;
+    private volatile @Nullable TopicReader reading;
 
     private ReportFeed(MonitorConfig config, ConsoleModel model, ConsoleLimits limits) {
         this.config = config;
@@ -94,17 +92,15 @@ final class ReportFeed implements AutoCloseable {
     }
 
     private void follow() {
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
-            reading = consumer;
-            Map<TopicPartition, Long> ends = seek(consumer);
+        try (TopicReader reader = TopicReader.open(
+                config.subscriberProperties(),
+                Map.of("auto.offset.reset", "earliest", "client.id", config.applicationId() + "-console"))) {
+            reading = reader;
+            goBack(reader);
             boolean caughtUp = false;
             while (closing.getCount() > 0) {
-                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-                    take(record);
-                }
-                if (!caughtUp
-                        && ends.entrySet().stream()
-                                .allMatch(end -> consumer.position(end.getKey()) >= end.getValue())) {
+                reader.poll(POLL).forEach(this::take);
+                if (!caughtUp && reader.isAtEnd()) {
                     caughtUp = true;
                     model.pastIs(new ConsoleModel.Past("complete", ""));
                 }
@@ -114,33 +110,17 @@ final class ReportFeed implements AutoCloseable {
         }
     }
 
-    private KafkaConsumer<byte[], byte[]> consumer() {
-        Map<String, Object> properties = new HashMap<>(config.subscriberProperties());
-        properties.remove("group.id");
-        properties.put("enable.auto.commit", "false");
-        properties.put("isolation.level", "read_committed");
-        properties.put("auto.offset.reset", "earliest");
-        properties.put("allow.auto.create.topics", "false");
-        properties.put("client.id", config.applicationId() + "-console");
-        return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    }
-
-    /** Goes some way back on every partition; returns where they end now. */
-    private Map<TopicPartition, Long> seek(KafkaConsumer<byte[], byte[]> consumer) {
-        List<TopicPartition> all = new ArrayList<>();
-        for (String topic :
-                List.of(config.topics().windowReports(), config.topics().adaptationReports())) {
-            for (PartitionInfo partition : consumer.partitionsFor(topic)) {
-                all.add(new TopicPartition(topic, partition.partition()));
-            }
-        }
-        consumer.assign(all);
-        Map<TopicPartition, Long> begins = consumer.beginningOffsets(all);
-        Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+    /** Goes some way back on every partition. */
+    private void goBack(TopicReader reader) {
+        List<TopicPartition> all =
+                new ArrayList<>(reader.partitions(config.topics().windowReports()));
+        all.addAll(reader.partitions(config.topics().adaptationReports()));
+        reader.assign(all);
+        Map<TopicPartition, Long> begins = reader.begin();
         // Every transaction takes an offset of its own, and a site's reports lie in one partition.
-        ends.forEach((partition, end) ->
-                consumer.seek(partition, Math.max(begins.getOrDefault(partition, 0L), end - 2 * mostRecords)));
-        return ends;
+        reader.end()
+                .forEach((partition, end) ->
+                        reader.beginAt(partition, Math.max(begins.getOrDefault(partition, 0L), end - 2 * mostRecords)));
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record) {
@@ -171,9 +151,9 @@ final class ReportFeed implements AutoCloseable {
     @Override
     public void close() {
         closing.countDown();
-        KafkaConsumer<byte[], byte[]> consumer = reading;
-        if (consumer != null) {
-            consumer.wakeup();
+        TopicReader reader = reading;
+        if (reader != null) {
+            reader.wakeup();
         }
         try {
             thread.join(2 * POLL.toMillis());

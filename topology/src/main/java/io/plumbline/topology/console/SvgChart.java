@@ -1,5 +1,6 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.calibration.Verdict;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -71,10 +72,10 @@ final class SvgChart {
 
     private void tint(Markup page) {
         for (WindowPoint window : windows) {
-            if (!window.verdict().equals("aligned")) {
+            if (window.verdict() != Verdict.ALIGNED) {
                 page.raw("<rect class=\"%s\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"/>"
                         .formatted(
-                                window.verdict().equals("drifted") ? "drifted" : "undecided",
+                                window.verdict().label(),
                                 number(x(window.windowStartMs())),
                                 TOP,
                                 number(Math.max(1, x(window.windowEndMs()) - x(window.windowStartMs()))),

@@ -2,6 +2,7 @@ package io.plumbline.topology.console;
 
 import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.Breakdown;
@@ -30,7 +31,7 @@ public record WindowPoint(
         String closedBy,
         long rows,
         long requests,
-        String verdict,
+        Verdict verdict,
         String reason,
         String trigger,
         @Nullable Double triggerValue,
@@ -44,7 +45,7 @@ public record WindowPoint(
         @Nullable CoverageReport coverage,
         @Nullable Breakdown breakdown,
         @Nullable String energyWarning,
-        @Nullable String warning,
+        @Nullable Verdict warning,
         @Nullable String warningReason,
         long decoderVersion,
         boolean adaptationRequested,

@@ -1,7 +1,8 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -56,7 +57,8 @@ final class DecoderArtefact {
     }
 
     /** What a reader must know of it; one pass to hash it, for factors another over the decoder they make. */
-    DecoderManifest manifest(String site, long version, String kind, String parentSha256, Map<String, String> lineage) {
+    DecoderManifest manifest(
+            String site, long version, DecoderKind kind, String parentSha256, Map<String, String> lineage) {
         boolean factored = made != null;
         Decoder decoder = made;
         ForkJoinTask<String> identity =

@@ -1,22 +1,23 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.adaptation.DecoderFactors;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.kafka.Task;
+import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import org.apache.kafka.common.serialization.Serdes;
-import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
@@ -33,18 +34,21 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Memory:</b> one chunk at a time beside the decoder, and what the producer buffers ({@code buffer.memory}, 32
  * MiB, once as batches and once as the values they were made of).
  */
-public final class DecoderEmitter implements Processor<String, AdapterAnswer, byte[], byte[]> {
+public final class DecoderEmitter implements Task<String, AdapterAnswer> {
 
     /** Name of the store of the newest manifest per site. */
     public static final String VERSIONS_STORE = "decoder-versions";
 
+    private final ProcessorContext<byte[], byte[]> context;
+    private final KeyValueStore<String, byte[]> versions;
     private final AdaptationListener listener;
     private final String decoders;
     private final String reports;
-    private @Nullable ProcessorContext<byte[], byte[]> context;
-    private @Nullable KeyValueStore<String, byte[]> versions;
 
-    private DecoderEmitter(AdaptationListener listener, String decoders, String reports) {
+    private DecoderEmitter(
+            ProcessorContext<byte[], byte[]> context, AdaptationListener listener, String decoders, String reports) {
+        this.context = context;
+        versions = context.getStateStore(VERSIONS_STORE);
         this.listener = listener;
         this.decoders = decoders;
         this.reports = reports;
@@ -60,17 +64,8 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         StoreBuilder<KeyValueStore<String, byte[]>> store = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(VERSIONS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
-        return new ProcessorSupplier<>() {
-            @Override
-            public Processor<String, AdapterAnswer, byte[], byte[]> get() {
-                return new DecoderEmitter(listener, decoders, reports);
-            }
-
-            @Override
-            public Set<StoreBuilder<?>> stores() {
-                return Set.of(store);
-            }
-        };
+        return TaskProcessor.supplier(
+                Set.of(store), context -> new DecoderEmitter(context, listener, decoders, reports));
     }
 
     /**
@@ -87,19 +82,13 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
     }
 
     @Override
-    public void init(ProcessorContext<byte[], byte[]> processorContext) {
-        context = processorContext;
-        versions = processorContext.getStateStore(VERSIONS_STORE);
-    }
-
-    @Override
     public void process(Record<String, AdapterAnswer> record) {
         String site = record.key();
         AdapterAnswer answer = record.value();
         AdaptationReport report = answer.report();
         Publication publication = answer.publication();
         if (publication != null) {
-            boolean waits = publication.kind().equals(AdapterAnswer.CANDIDATE);
+            boolean waits = publication.kind() == DecoderKind.CANDIDATE;
             long begin = System.nanoTime();
             publish(waits ? DecoderKey.candidatesOf(site) : site, publication, record);
             listener.onEmitted(System.nanoTime() - begin);
@@ -114,8 +103,8 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         if (command != null) {
             told.headers().add(AdapterAnswer.COMMAND_HEADER, command.getBytes(StandardCharsets.UTF_8));
         }
-        context().forward(told, reports);
-        context().commit();
+        context.forward(told, reports);
+        context.commit();
         listener.onAdaptation(report);
     }
 
@@ -126,7 +115,7 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
         Map<String, String> metadata = new TreeMap<>(publication.lineage());
         metadata.put("site", record.key());
         metadata.put("version", Long.toString(version));
-        metadata.put("kind", publication.kind());
+        metadata.put("kind", publication.kind().label());
         metadata.put("parent_sha256", publication.parentSha256());
         DecoderFactors factors = publication.factors();
         DecoderArtefact artefact = factors == null
@@ -147,19 +136,15 @@ public final class DecoderEmitter implements Processor<String, AdapterAnswer, by
             HeldDecoders.OF_THIS_PROCESS.hold(manifest, publication.decoder());
         }
         forward(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
-        Objects.requireNonNull(versions, "init was called").put(name, manifest.encode());
+        versions.put(name, manifest.encode());
     }
 
     private @Nullable DecoderManifest current(String name) {
-        byte[] stored = Objects.requireNonNull(versions, "init was called").get(name);
+        byte[] stored = versions.get(name);
         return stored == null ? null : DecoderManifest.decode(stored);
     }
 
     private void forward(byte[] key, byte @Nullable [] value, Record<String, AdapterAnswer> record, String sink) {
-        context().forward(new Record<>(key, value, record.timestamp()), sink);
-    }
-
-    private ProcessorContext<byte[], byte[]> context() {
-        return Objects.requireNonNull(context, "init was called");
+        context.forward(new Record<>(key, value, record.timestamp()), sink);
     }
 }

@@ -1,6 +1,7 @@
 package io.plumbline.topology.emission;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.assessment.Json;
 import java.util.Map;
 import java.util.Objects;
@@ -30,7 +31,7 @@ public record DecoderManifest(
         int schema,
         String site,
         long version,
-        String kind,
+        DecoderKind kind,
         @Nullable String encoding,
         String parentSha256,
         String sha256,
@@ -39,7 +40,7 @@ public record DecoderManifest(
         int chunks,
         Map<String, String> lineage) {
 
-    /** Of an artefact that holds the weights. */
+    /** The schema of an artefact that holds the weights. */
     static final int WEIGHTS_SCHEMA = 1;
 
     /** The newest: of an artefact that holds what the weights are made of. */
@@ -60,8 +61,8 @@ public record DecoderManifest(
         Objects.requireNonNull(parentSha256, "parent_sha256");
         Objects.requireNonNull(sha256, "sha256");
         lineage = new TreeMap<>(Objects.requireNonNull(lineage, "lineage"));
-        if (site.chars().anyMatch(Character::isISOControl) || kind.chars().anyMatch(Character::isISOControl)) {
-            throw new IllegalArgumentException("manifest with control characters in its site or kind");
+        if (site.chars().anyMatch(Character::isISOControl)) {
+            throw new IllegalArgumentException("manifest with control characters in its site");
         }
         if (schema != WEIGHTS_SCHEMA && schema != SCHEMA) {
             throw new IllegalArgumentException("manifest of schema %d, expected %d or %d; a newer Plumbline reads it"

@@ -1,22 +1,20 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.topology.kafka.TopicReader;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +54,7 @@ public final class DecoderSubscriber implements AutoCloseable {
 
     private static final Duration ANSWER_WAIT = Duration.ofSeconds(10);
 
-    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final TopicReader reader;
     private final String topic;
     private final DecoderAssembler assembler;
     private final DecoderListener listener;
@@ -69,12 +67,8 @@ public final class DecoderSubscriber implements AutoCloseable {
     private long lastAnswer = System.nanoTime();
     private @Nullable String interruption;
 
-    private DecoderSubscriber(
-            KafkaConsumer<byte[], byte[]> consumer,
-            String topic,
-            DecoderAssembler assembler,
-            DecoderListener listener) {
-        this.consumer = consumer;
+    private DecoderSubscriber(TopicReader reader, String topic, DecoderAssembler assembler, DecoderListener listener) {
+        this.reader = reader;
         this.topic = topic;
         this.assembler = assembler;
         this.listener = listener;
@@ -89,40 +83,38 @@ public final class DecoderSubscriber implements AutoCloseable {
      */
     public static DecoderSubscriber start(
             Properties kafka, String topic, DecoderSubscription subscription, DecoderListener listener) {
-        Properties properties = new Properties();
-        properties.putAll(kafka);
-        properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
-        properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
-        properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
-        properties.remove(ConsumerConfig.GROUP_ID_CONFIG);
-        properties.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
-        KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        Map<String, Object> properties = new HashMap<>();
+        kafka.forEach((key, value) -> properties.put(key.toString(), value));
+        // Compaction may delete what lies ahead: the records after it say the same.
+        TopicReader reader = TopicReader.open(properties, Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"));
         DecoderSubscriber subscriber = new DecoderSubscriber(
-                consumer, topic, new DecoderAssembler(subscription, HeldDecoders.OF_THIS_PROCESS), listener);
+                reader, topic, new DecoderAssembler(subscription, HeldDecoders.OF_THIS_PROCESS), listener);
         subscriber.thread.setDaemon(true);
         subscriber.thread.start();
         return subscriber;
     }
 
     private void run() {
-        try (consumer;
+        try (reader;
                 assembler) {
-            Map<TopicPartition, Long> end = assign();
+            assign();
             boolean caughtUp = false;
             while (!closing) {
                 try {
-                    ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+                    ConsumerRecords<byte[], byte[]> records = reader.poll(POLL);
                     for (ConsumerRecord<byte[], byte[]> record : records) {
                         accept(record);
                     }
-                    if (!records.isEmpty() || brokerAnswered(end.keySet())) {
+                    if (!records.isEmpty() || brokerAnswered()) {
                         resumed();
                     }
-                    if (!caughtUp && hasReached(end)) {
-                        end = endOfWhatMatters(end);
-                        caughtUp = hasReached(end);
+                    if (!caughtUp && reader.isAtEnd()) {
+                        if (assembler.awaitsNewer()) {
+                            // Compaction took chunks of the version that was the newest when reading began. A newer
+                            // one lies behind the old end, and without it we have not caught up.
+                            reader.renewEnd();
+                        }
+                        caughtUp = reader.isAtEnd();
                         if (caughtUp) {
                             listener.onCaughtUp();
                         }
@@ -151,20 +143,12 @@ public final class DecoderSubscriber implements AutoCloseable {
      * Asks the broker something when it has sent nothing for a while: a poll without an answer looks like one without
      * news. Returns whether it was asked and answered; throws when it did not answer.
      */
-    private boolean brokerAnswered(Set<TopicPartition> partitions) {
+    private boolean brokerAnswered() {
         if (System.nanoTime() - lastAnswer < SILENCE.toNanos()) {
             return false;
         }
-        consumer.endOffsets(partitions, ANSWER_WAIT);
+        reader.requireAnswer(ANSWER_WAIT);
         return true;
-    }
-
-    /**
-     * Where the topic ends now, if that is needed. Compaction can take chunks of the version that was the newest when
-     * we started away under our eyes; a newer one is then behind the old end, and without it we have not caught up.
-     */
-    private Map<TopicPartition, Long> endOfWhatMatters(Map<TopicPartition, Long> end) {
-        return assembler.awaitsNewer() ? consumer.endOffsets(end.keySet()) : end;
     }
 
     private void resumed() {
@@ -186,20 +170,15 @@ public final class DecoderSubscriber implements AutoCloseable {
         }
     }
 
-    /** Waits for broker and topic and starts at its beginning; returns where it ended at that moment. */
-    private Map<TopicPartition, Long> assign() {
+    /** Waits for broker and topic and starts at its beginning. */
+    private void assign() {
         while (!closing) {
             try {
-                List<PartitionInfo> partitions = consumer.partitionsFor(topic);
-                if (partitions != null && !partitions.isEmpty()) {
-                    List<TopicPartition> all = partitions.stream()
-                            .map(info -> new TopicPartition(info.topic(), info.partition()))
-                            .toList();
-                    consumer.assign(all);
-                    consumer.seekToBeginning(all);
-                    Map<TopicPartition, Long> end = consumer.endOffsets(all);
+                List<TopicPartition> partitions = reader.partitions(topic);
+                if (!partitions.isEmpty()) {
+                    reader.assign(partitions);
                     resumed();
-                    return end;
+                    return;
                 }
             } catch (WakeupException | InterruptException e) {
                 throw e;
@@ -221,10 +200,6 @@ public final class DecoderSubscriber implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new WakeupException();
         }
-    }
-
-    private boolean hasReached(Map<TopicPartition, Long> end) {
-        return end.entrySet().stream().allMatch(entry -> consumer.position(entry.getKey()) >= entry.getValue());
     }
 
     private void accept(ConsumerRecord<byte[], byte[]> record) {
@@ -252,7 +227,7 @@ public final class DecoderSubscriber implements AutoCloseable {
     public void close() {
         closing = true;
         closeRequested.countDown();
-        consumer.wakeup();
+        reader.wakeup();
         if (Thread.currentThread() == thread) {
             return; // called by the callback: the loop ends when it returns
         }

@@ -84,7 +84,10 @@ public record DecoderSubscription(
         return standard(parents);
     }
 
-    /** The same where only the SHA-256 of the trained decoders is at hand: those that travel as factors are refused. */
+    /**
+     * Makes a subscription where only the SHA-256 of the trained decoders is at hand: decoders that travel as factors
+     * are refused.
+     */
     public static DecoderSubscription ofParents(Map<String, String> sha256) {
         Map<String, Parent> parents = new HashMap<>();
         sha256.forEach((site, hash) -> parents.put(site, new Parent(hash, 0, 0, null)));
@@ -109,17 +112,17 @@ public record DecoderSubscription(
                 Path.of(System.getProperty("java.io.tmpdir")));
     }
 
-    /** The same with another cap on one version. */
+    /** Returns this subscription with another cap on one version. */
     public DecoderSubscription withLargestArtefact(long bytes) {
         return new DecoderSubscription(parents, bytes, mostSpooled, spoolFolder);
     }
 
-    /** The same with another cap on all unfinished versions together. */
+    /** Returns this subscription with another cap on all unfinished versions together. */
     public DecoderSubscription withMostSpooled(long bytes) {
         return new DecoderSubscription(parents, largestArtefact, bytes, spoolFolder);
     }
 
-    /** The same with another folder for unfinished versions. */
+    /** Returns this subscription with another folder for unfinished versions. */
     public DecoderSubscription spooledIn(Path folder) {
         return new DecoderSubscription(parents, largestArtefact, mostSpooled, folder);
     }

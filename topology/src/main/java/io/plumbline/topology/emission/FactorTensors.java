@@ -1,8 +1,8 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;

@@ -89,7 +89,7 @@ public final class ServerTls {
         }
     }
 
-    /** As the server takes it. */
+    /** Returns the settings as the server takes them. */
     SslContextFactory.Server contextFactory() {
         SslContextFactory.Server factory = new SslContextFactory.Server();
         factory.setSslContext(context);

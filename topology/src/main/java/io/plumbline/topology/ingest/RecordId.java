@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** The header by which a producer asks that a record counts once, however often it is sent. */
 public final class RecordId {
 
-    /** Its name. */
+    /** Name of the header. */
     public static final String HEADER = "record_id";
 
     /** A longer one is no name. */

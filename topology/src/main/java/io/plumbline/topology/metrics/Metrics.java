@@ -136,7 +136,7 @@ public final class Metrics implements AutoCloseable {
         return create(settings, java.time.Clock.systemUTC());
     }
 
-    /** As {@link #create(Settings)}, with the clock that decides when a silent site vanishes. */
+    /** Creates as {@link #create(Settings)} does, with the clock that decides when a silent site vanishes. */
     public static Metrics create(Settings settings, java.time.Clock wallClock) {
         return new Metrics(settings, wallClock);
     }

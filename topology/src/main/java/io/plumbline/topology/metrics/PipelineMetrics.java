@@ -2,6 +2,7 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.activity.ActivityChange;
 import io.plumbline.activity.ActivityChanges;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.Breakdown;
@@ -25,8 +26,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Tells {@link Metrics} what the monitor's stages report. Thread-safe; never throws, never blocks. */
-public final class PipelineMetrics implements IngestListener, WindowListener, DriftListener {
+/**
+ * Tells {@link Metrics} what the monitor's stages report. Thread-safe; never throws, never blocks. It is open
+ * to whoever wants to hear some of it too.
+ */
+public class PipelineMetrics implements IngestListener, WindowListener, DriftListener {
     private final Metrics metrics;
 
     /**
@@ -204,7 +208,7 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
      */
     private static Map<String, Double> farthestRequests(WindowReport report) {
         Map<String, Double> shares = new LinkedHashMap<>();
-        if (report.verdict().equals("drifted") && report.worstRequests() != null) {
+        if (report.verdict() == Verdict.DRIFTED && report.worstRequests() != null) {
             report.worstRequests().stream()
                     .limit(WorstRequest.NAMED)
                     .forEach(worst -> shares.merge(worst.printable(), worst.share(), Double::sum));
@@ -245,10 +249,10 @@ public final class PipelineMetrics implements IngestListener, WindowListener, Dr
 
     /** Absent where nothing warns or where that is undecided. */
     private static @Nullable Integer warning(WindowReport report) {
-        if (report.warning() == null || report.warning().equals("undecided")) {
+        if (report.warning() == null || report.warning() == Verdict.UNDECIDED) {
             return null;
         }
-        return report.warning().equals("drifted") ? 1 : 0;
+        return report.warning() == Verdict.DRIFTED ? 1 : 0;
     }
 
     /** Ascending angles: the smallest, the middle one (of an even number the larger), the largest. */

@@ -1,5 +1,6 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,9 +14,6 @@ import org.jspecify.annotations.Nullable;
  * that showed 0 or yesterday's number instead would be believed.
  */
 public record SiteSnapshot(String site, List<Sample> samples) {
-
-    /** The verdicts a site can be in, as the values of the label {@code verdict}. */
-    static final List<String> VERDICTS = List.of("aligned", "drifted", "undecided");
 
     /** A share that is 0 or 1 may come out this far beyond; what is farther off is no share and is not shown as one. */
     private static final double ROUND_OFF = 1e-9;
@@ -74,17 +72,10 @@ public record SiteSnapshot(String site, List<Sample> samples) {
             return set(WindowMetric.WINDOW_START, startMs / 1e3).set(WindowMetric.WINDOW_END, endMs / 1e3);
         }
 
-        /**
-         * One of {@code aligned}, {@code drifted}, {@code undecided}; the other two are exported as 0, so that a change
-         * is a step.
-         */
-        public Builder verdict(String verdict) {
-            if (!VERDICTS.contains(verdict)) {
-                throw new IllegalArgumentException(
-                        "site " + site + ": verdict \"" + verdict + "\", expected one of " + VERDICTS);
-            }
-            for (String possible : VERDICTS) {
-                set(WindowMetric.VERDICT, possible, possible.equals(verdict));
+        /** Sets the verdict to 1 and the other two to 0, so that a change is a step. */
+        public Builder verdict(Verdict verdict) {
+            for (Verdict possible : Verdict.values()) {
+                set(WindowMetric.VERDICT, possible.label(), possible == verdict);
             }
             return this;
         }

@@ -37,7 +37,7 @@ final class SiteSwaps implements MultiCollector {
         sites.put(site, new Standing(mode, false, 0));
     }
 
-    /** Of a site whose mode is known; others are not ours to export. */
+    /** Takes what was told about a site whose mode is known; others are not ours to export. */
     void told(String site, boolean pinned, long candidate) {
         sites.computeIfPresent(site, (name, before) -> new Standing(before.mode(), pinned, candidate));
     }

@@ -15,7 +15,7 @@ import org.apache.kafka.streams.state.StoreBuilder;
  *
  * <p>A record that takes longer than the group or its transaction waits is read again by the thread that comes back,
  * and again after that, while Kafka Streams says {@code RUNNING}. What was read after the last commit is read again
- * too, so the record itself need not be the first of its turn: counted is the offset where the turns begin, which is
+ * too, so the record itself need not be the first of its pass: counted is the offset where the passes begin, which is
  * the committed one.
  *
  * <p>It outlives tasks, threads and transactions, and ends with the process. Memory: one entry per partition ever read.
@@ -23,38 +23,38 @@ import org.apache.kafka.streams.state.StoreBuilder;
  */
 public final class Repeats {
 
-    private record Turn(long from, long last, int repeats) {
-        Turn then(long offset) {
+    private record Pass(long from, long last, int repeats) {
+        Pass then(long offset) {
             if (offset > last) {
-                return new Turn(from, offset, repeats);
+                return new Pass(from, offset, repeats);
             }
-            return new Turn(offset, offset, offset == from ? repeats + 1 : 1);
+            return new Pass(offset, offset, offset == from ? repeats + 1 : 1);
         }
     }
 
-    private final Map<TopicPartition, Turn> turns = new ConcurrentHashMap<>();
+    private final Map<TopicPartition, Pass> passes = new ConcurrentHashMap<>();
 
     /** A record is about to be processed. */
     public void handed(String topic, int partition, long offset) {
-        turns.merge(
+        passes.merge(
                 new TopicPartition(topic, partition),
-                new Turn(offset, offset, 0),
+                new Pass(offset, offset, 0),
                 (known, now) -> known.then(now.last()));
     }
 
     /** How often the reading began again at {@code committed}, in a row; 0 when what was repeated is behind it. */
     public int at(TopicPartition partition, long committed) {
-        Turn turn = turns.get(partition);
-        return turn == null || turn.from() < committed ? 0 : turn.repeats();
+        Pass pass = passes.get(partition);
+        return pass == null || pass.from() < committed ? 0 : pass.repeats();
     }
 
     /** Whether this process was handed something of the partition at or after the offset. */
     public boolean reached(TopicPartition partition, long offset) {
-        Turn turn = turns.get(partition);
-        return turn != null && turn.last() >= offset;
+        Pass pass = passes.get(partition);
+        return pass != null && pass.last() >= offset;
     }
 
-    /** The same processor, whose records are counted before it gets them. */
+    /** Returns this processor with its records counted before it gets them. */
     public <A, B, C, D> ProcessorSupplier<A, B, C, D> counting(ProcessorSupplier<A, B, C, D> supplier) {
         return new ProcessorSupplier<>() {
             @Override

@@ -37,11 +37,11 @@ record AdaptationMetrics(Metrics metrics, Console console) implements Adaptation
     @Override
     public void onAdaptation(AdaptationReport report) {
         switch (report.outcome()) {
-            case AdaptationReport.PUBLISHED, AdaptationReport.APPROVED -> metrics.decoderPublished(report.site());
-            case AdaptationReport.REVERTED, AdaptationReport.ROLLED_BACK -> metrics.decoderReverted(report.site());
+            case PUBLISHED, APPROVED -> metrics.decoderPublished(report.site());
+            case REVERTED, ROLLED_BACK -> metrics.decoderReverted(report.site());
             default -> {}
         }
-        metrics.adaptationEnded(report.site(), report.outcome());
+        metrics.adaptationEnded(report.site(), report.outcome().label());
         metrics.took(Stage.ADAPT, (long) (report.seconds() * 1e9));
         console.onAdaptation(report);
     }

@@ -104,7 +104,7 @@ public record CapacityEstimate(
             }
         }
 
-        /** Of how many partitions one instance holds panes of a site, on average over sites. */
+        /** Returns of how many partitions one instance holds panes of a site, on average over sites. */
         private double panesPerSite() {
             return spread ? Math.ceil((double) partitions / instances) : 1.0 / instances;
         }
@@ -166,7 +166,7 @@ public record CapacityEstimate(
                             * (8.0 * requestComponents + RequestTotals.ENTRY_OVERHEAD + NAME_OVERHEAD);
         }
 
-        /** As they are stored once and sent. */
+        /** Returns the bytes of the request totals as they are stored once and sent. */
         double encodedTotals() {
             return requestComponents == 0
                     ? 0
@@ -256,7 +256,8 @@ public record CapacityEstimate(
     }
 
     /**
-     * As this JVM has it, or as the launcher sets it for one with another heap; 1: another collector, which wastes
+     * Returns the size of a heap region as this JVM has it, or as the launcher sets it for one with another heap; 1:
+     * another collector, which wastes
      * nothing.
      */
     private static long region(long heapBytes) {

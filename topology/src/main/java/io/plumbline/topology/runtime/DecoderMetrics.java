@@ -29,7 +29,7 @@ final class DecoderMetrics implements DecoderListener {
         metrics.decoderHeld(
                 decoder.site(),
                 decoder.version(),
-                decoder.manifest().kind(),
+                decoder.manifest().kind().label(),
                 decoder.manifest().sha256(),
                 caughtUp);
         console.onDecoder(decoder.site(), decoder.manifest());

@@ -3,7 +3,7 @@ package io.plumbline.topology.runtime;
 import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorTopology;
-import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.Application;
@@ -19,7 +19,6 @@ import io.plumbline.topology.http.MonitorServer;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.http.WebPages;
 import io.plumbline.topology.metrics.Metrics;
-import io.plumbline.topology.metrics.PipelineMetrics;
 import io.plumbline.topology.progress.LateProbe;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.progress.ProgressWatch;
@@ -156,13 +155,16 @@ public final class PlumblineRuntime implements AutoCloseable {
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
         metrics.expectOutputs(OutputGuard.topics());
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
-        Watchers watchers =
-                new Watchers(new PipelineMetrics(metrics, sites.keySet(), AdaptationReport.OUTCOMES), console);
+        Watchers watchers = new Watchers(metrics, sites.keySet(), console);
         config.swapRules()
                 .forEach((site, rules) ->
                         metrics.swapMode(site, rules.mode().name().toLowerCase(Locale.ROOT)));
         sites.forEach((site, watched) -> metrics.decoderHeld(
-                site, 0, "trained", watched.explainer().decoder().sha256(), false));
+                site,
+                0,
+                DecoderKind.TRAINED.label(),
+                watched.explainer().decoder().sha256(),
+                false));
         PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites, new DecoderMetrics(metrics, console)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
@@ -243,7 +245,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats,
             MonitorConfig config,
             Metrics metrics) {
-        Standstills standstills = Standstills.of(name, topics, StreamsSettings.longestTurn(properties), repeats);
+        Standstills standstills =
+                Standstills.of(name, topics, StreamsSettings.longestBetweenCommits(properties), repeats);
         metrics.observe(standstills);
         String group = properties.getProperty(StreamsConfig.APPLICATION_ID_CONFIG);
         own(ProgressWatch.start(config.subscriberProperties(), group, standstills));

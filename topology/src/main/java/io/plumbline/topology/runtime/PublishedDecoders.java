@@ -1,8 +1,8 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.adaptation.DecoderFactors;
-import io.plumbline.adaptation.FactoredGram;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.factored.FactoredGram;
 import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.Subspace;

@@ -28,7 +28,7 @@ public enum Role {
         };
     }
 
-    /** As it is typed and completed. */
+    /** Returns the name as it is typed and completed. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -37,7 +37,7 @@ public record ClosedWindow(
         RowAccount account,
         boolean complete) {
 
-    /** The same with a newer account. */
+    /** Returns this window with a newer account. */
     ClosedWindow with(RowAccount newer) {
         return new ClosedWindow(
                 site,

@@ -9,12 +9,16 @@ public enum LateReason {
     /** Where they were read, their pane had been closed because the site was silent for the idle timeout. */
     AFTER_IDLE,
     /**
-     * Their pane came to the composer after a window that holds it had closed: their partition had counted as silent.
+     * The rows' pane came to the composer after a window that holds it had closed: their partition had counted as
+     * silent.
      */
     WINDOW_CLOSED,
-    /** As {@link #WINDOW_CLOSED}, from a partition that was no longer waited for ({@link WindowSettings#maxHold}). */
+    /**
+     * The rows' pane came as with {@link #WINDOW_CLOSED}, from a partition that was no longer waited for ({@link
+     * WindowSettings#maxHold}).
+     */
     HELD_TOO_LONG,
-    /** Their site was taken out of the configuration while their pane was open, and did not come back. */
+    /** The rows' site was taken out of the configuration while their pane was open, and did not come back. */
     NOT_CONFIGURED;
 
     /** The reason as it stands in reports and metric labels: lower case, underscores. */

@@ -45,7 +45,7 @@ final class Pane {
 
     private int storedPartRows;
 
-    /** Of a site without request totals. */
+    /** Makes a pane of a site without request totals. */
     Pane(int dimension, int sampleCapacity) {
         this(dimension, sampleCapacity, new PaneRequests(null, 1));
     }
@@ -80,7 +80,7 @@ final class Pane {
         offerToSample(record, kept, timestampMs);
     }
 
-    /** Its requests are in no totals: their rows are not there. */
+    /** Adds a moment whose requests are in no totals: their rows are not there. */
     private void add(MomentRecord sent) {
         moment.merge(sent);
         countRows(sent.counts().rows());
@@ -101,7 +101,7 @@ final class Pane {
         return ids.holds(id);
     }
 
-    /** Of the rows that do not enter nothing but a hash is computed. */
+    /** Computes only a hash for rows that do not enter the sample. */
     private void offerToSample(Ingested record, ActivationBlob kept, long timestampMs) {
         EncodedRows targets = kept.targets();
         for (int row = 0; row < kept.rows(); row++) {

@@ -2,23 +2,23 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.kafka.Task;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.apache.kafka.streams.processor.PunctuationType;
-import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Level 1: adds every row to its pane and sends closed panes on. One instance per source partition.
+ * Level 1: adds every row to its pane and sends closed panes on. One instance per source partition
+ * and life of its task.
  *
  * <p>What it sends about a site is in order: all parts of a pane, then the progress that covers it. Under exactly-once
  * the parts and the progress are one transaction.
  */
-final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[]> {
+final class PaneAccumulator implements Task<String, Ingested> {
 
     private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
 
@@ -27,63 +27,55 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
      */
     private static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
 
+    private final ProcessorContext<byte[], byte[]> context;
     private final WindowSettings settings;
-    private final CommitHook hook;
     private final String storeName;
+    private final PaneStore<SiteClock> panes;
+    private final CommitHook.Signal changed;
     private final int sourcePartitions;
     private final WindowListener listener;
     private final SourceWatch watch;
-
-    private @Nullable ProcessorContext<byte[], byte[]> context;
-    private @Nullable PaneStore<SiteClock> store;
-    private CommitHook.@Nullable Signal changed;
-    private Duration checkInterval = IDLE_CHECK;
+    private final Duration checkInterval;
+    private final long application;
+    private final Silence silence;
     private long lastCheckMs;
-    private long application;
-    private Silence silence = new Silence(0);
 
     PaneAccumulator(
+            ProcessorContext<byte[], byte[]> context,
             WindowSettings settings,
             CommitHook hook,
             String storeName,
             int sourcePartitions,
             WindowListener listener,
             SourceWatch watch) {
+        this.context = context;
         this.settings = settings;
-        this.hook = hook;
         this.storeName = storeName;
         this.sourcePartitions = sourcePartitions;
         this.listener = listener;
         this.watch = watch;
-    }
-
-    @Override
-    public void init(ProcessorContext<byte[], byte[]> processorContext) {
-        context = processorContext;
-        application = PaneMessage.application(processorContext.applicationId());
-        PaneStore<SiteClock> panes = processorContext.getStateStore(storeName);
+        application = PaneMessage.application(context.applicationId());
+        panes = context.getStateStore(storeName);
         panes.reset();
-        store = panes;
-        changed = hook.beforeCommit(processorContext, () -> write(panes));
-        listener.onState(storeName, processorContext.taskId().toString(), panes.size());
-        lastCheckMs = processorContext.currentSystemTimeMs();
+        lastCheckMs = context.currentSystemTimeMs();
         silence = new Silence(lastCheckMs);
         Duration idleClose = settings.idleClose();
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
-        processorContext.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::check);
-        processorContext.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
+        changed = hook.beforeCommit(context, this::write);
+        listener.onState(storeName, context.taskId().toString(), panes.size());
+        context.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::check);
+        context.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
     }
 
     @Override
     public void process(Record<String, Ingested> record) {
-        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
         String site = record.key();
         Ingested ingested = record.value();
         int rows = ingested.rows();
         SiteClock clock = panes.site(site);
-        long wallMs = context().currentSystemTimeMs();
+        long wallMs = context.currentSystemTimeMs();
         clock.sawRecordAt(wallMs);
-        context().recordMetadata().ifPresent(place -> silence.sawOffset(place.offset(), wallMs));
+        context.recordMetadata().ifPresent(place -> silence.sawOffset(place.offset(), wallMs));
         boolean speaksAgain = clock.silent();
         clock.silent(false);
         long paneStart = settings.paneStart(record.timestamp());
@@ -110,18 +102,18 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
             }
         }
         panes.touch(site);
-        signalCommitHook();
+        changed.raise();
     }
 
     private static boolean isRepeated(@Nullable Pane open, Ingested record) {
         return open != null && open.remembers(record.id());
     }
 
-    private void write(PaneStore<SiteClock> panes) {
+    private void write() {
         long begin = System.nanoTime();
         panes.writeDirty();
         listener.onStored(System.nanoTime() - begin);
-        listener.onState(storeName, context().taskId().toString(), panes.size());
+        listener.onState(storeName, context.taskId().toString(), panes.size());
     }
 
     private LateReason reasonOf(SiteClock clock, long paneEndMs) {
@@ -133,7 +125,6 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
 
     /** Sends the panes that end by {@code upToMs}, then the progress. */
     private void close(String site, SiteClock clock, long upToMs) {
-        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
         boolean sent = false;
         for (Map.Entry<Long, Pane> open :
                 List.copyOf(panes.panes(site).headMap(upToMs).entrySet())) {
@@ -147,12 +138,12 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         forwardProgress(site, clock, upToMs);
         if (sent) {
             // Level 2 reads committed records only: without this, a window waits for the commit interval twice.
-            context().commit();
+            context.commit();
         }
     }
 
     private void forwardPane(String site, long startMs, Pane pane) {
-        int partition = context().taskId().partition();
+        int partition = context.taskId().partition();
         for (int index = 0; index < pane.tiles(); index++) {
             forward(
                     site,
@@ -187,33 +178,31 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
 
     private void forwardProgress(String site, SiteClock clock, long timestampMs) {
         long open = 0;
-        for (Pane pane :
-                Objects.requireNonNull(store, "init was called").panes(site).values()) {
+        for (Pane pane : panes.panes(site).values()) {
             open += pane.rowsRead();
         }
         PaneMessage progress = new PaneMessage.Progress(
-                context().taskId().partition(),
+                context.taskId().partition(),
                 sourcePartitions,
                 clock.closedUpToMs(),
                 clock.silent(),
                 clock.eventTimeMs(),
                 clock.rows(open));
         forward(site, progress, timestampMs);
-        clock.told(context().currentSystemTimeMs());
+        clock.told(context.currentSystemTimeMs());
     }
 
     private void forward(String site, PaneMessage message, long timestampMs) {
         byte[] key = site.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-        context().forward(new Record<>(key, message.encode(application), Math.max(0, timestampMs)));
+        context.forward(new Record<>(key, message.encode(application), Math.max(0, timestampMs)));
     }
 
     /** Closes what is open of sites that fell silent, and tells level 2 what it would not hear of otherwise. */
     private void check(long wallMs) {
-        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
         // Time in which this task did not run is no silence of the sites: their records lie unread.
         long stalledMs = Math.max(0, wallMs - lastCheckMs - 2 * checkInterval.toMillis());
         lastCheckMs = wallMs;
-        SourceWatch.Sight sight = watch.sight(context().taskId().partition());
+        SourceWatch.Sight sight = watch.sight(context.taskId().partition());
         long provenMs = silence.provenMs(sight, wallMs);
         for (String site : panes.sites()) {
             SiteClock clock = panes.site(site);
@@ -228,25 +217,23 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
 
     /** Panes of sites taken out of the configuration are deleted in the end: their rows are in no window. */
     private void forgetUnknown() {
-        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
         panes.forgetUnknown().forEach((site, rows) -> {
             panes.site(site).countLate(rows, LateReason.NOT_CONFIGURED);
             listener.onLate(site, rows, LateReason.NOT_CONFIGURED);
             panes.touch(site);
-            signalCommitHook();
+            changed.raise();
         });
     }
 
     /** Closes what is open of a site and tells level 2 not to wait for it. */
     private void closeSilent(String site, SiteClock clock) {
-        PaneStore<SiteClock> panes = Objects.requireNonNull(store, "init was called");
         clock.silent(true);
         long end = panes.panes(site).isEmpty()
                 ? clock.closedUpToMs()
                 : panes.panes(site).lastKey() + settings.paneMs();
         close(site, clock, end);
         panes.touch(site);
-        signalCommitHook();
+        changed.raise();
     }
 
     private long silentAfterMs(SiteClock clock) {
@@ -257,19 +244,8 @@ final class PaneAccumulator implements Processor<String, Ingested, byte[], byte[
         return clock.eventTimeMs() == SiteClock.NEVER ? FIRST_RECORD_WAIT.toMillis() : Long.MAX_VALUE;
     }
 
-    /** The task leaves this instance: what it showed here must not stay. */
     @Override
     public void close() {
-        if (context != null) {
-            listener.onStateReleased(storeName, context.taskId().toString());
-        }
-    }
-
-    private void signalCommitHook() {
-        Objects.requireNonNull(changed, "init was called").raise();
-    }
-
-    private ProcessorContext<byte[], byte[]> context() {
-        return Objects.requireNonNull(context, "init was called");
+        listener.onStateReleased(storeName, context.taskId().toString());
     }
 }

@@ -119,7 +119,7 @@ final class PaneStore<S> implements StateStore {
         return paneToChange(site, startMs, dimension);
     }
 
-    /** The same, of a width that the site's tiles say where the site is not configured here. */
+    /** Returns a pane to change, of the width that the site's tiles say where the site is not configured here. */
     Pane paneToChange(String site, long startMs, int width) {
         int dimension = dimensions.getOrDefault(site, width);
         if (!knows(site) && dimension > widest) {

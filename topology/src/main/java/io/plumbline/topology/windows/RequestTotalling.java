@@ -5,7 +5,8 @@ import io.plumbline.moments.RequestTotals;
 import java.util.Map;
 
 /**
- * Of which sites totals of requests are kept, and of how many requests. A site without a projection has none and pays
+ * Says of which sites totals of requests are kept, and of how many requests. A site without a projection has none and
+ * pays
  * nothing.
  *
  * @param projections of those sites, to rows of the target space

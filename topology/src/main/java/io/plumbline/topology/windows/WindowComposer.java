@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -10,7 +11,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import org.apache.kafka.streams.processor.PunctuationType;
-import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * then, in one transaction with what is forwarded, its panes leave the store and the site's mark moves. Rows that come
  * meanwhile for a window under way are late, as they would be after it.
  */
-final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Nullable [], String, V> {
+final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable []> {
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowComposer.class);
 
@@ -38,61 +38,53 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
     /** So many windows of a task may be under way; the next one waits for the oldest. Bounds memory. */
     static final int MOST_UNDER_WAY = 2;
 
+    private final ProcessorContext<String, V> context;
     private final WindowSettings settings;
-    private final CommitHook hook;
     private final String storeName;
+    private final PaneStore<SiteProgress> panes;
+    private final CommitHook.Signal changed;
     private final WindowListener listener;
     private final WindowsUnderWay<V> underWay;
-
-    private @Nullable ProcessorContext<String, V> context;
-    private @Nullable PaneStore<SiteProgress> store;
-    private CommitHook.@Nullable Signal changed;
     private final Set<String> accounted = new HashSet<>();
-    private long application;
+    private final long application;
     private long skipped;
     private long lastCheckMs;
     private long stalledNanos;
     private boolean resumed;
 
     WindowComposer(
+            ProcessorContext<String, V> context,
             WindowSettings settings,
             CommitHook hook,
             String storeName,
             WindowListener listener,
             WindowsUnderWay<V> underWay) {
+        this.context = context;
         this.settings = settings;
-        this.hook = hook;
         this.storeName = storeName;
         this.listener = listener;
         this.underWay = underWay;
-    }
-
-    @Override
-    public void init(ProcessorContext<String, V> processorContext) {
-        context = processorContext;
-        application = PaneMessage.application(processorContext.applicationId());
-        PaneStore<SiteProgress> panes = processorContext.getStateStore(storeName);
+        application = PaneMessage.application(context.applicationId());
+        panes = context.getStateStore(storeName);
         panes.reset();
-        store = panes;
-        changed = hook.beforeCommit(processorContext, () -> write(panes));
-        listener.onState(storeName, processorContext.taskId().toString(), panes.size());
-        processorContext.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
+        lastCheckMs = context.currentSystemTimeMs();
+        changed = hook.beforeCommit(context, this::write);
+        listener.onState(storeName, task(), panes.size());
+        context.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
         Duration maxHold = settings.maxHold();
         if (maxHold != null) {
-            lastCheckMs = processorContext.currentSystemTimeMs();
-            processorContext.schedule(
+            context.schedule(
                     HOLD_CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> giveUpLaggards(wallMs, maxHold.toMillis()));
         }
-        resumed = false;
-        processorContext.schedule(FINISH_CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> finishDone());
+        context.schedule(FINISH_CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> finishDone());
     }
 
-    /** What a predecessor had under way when it ended is open again, and nothing more need come for it to close. */
+    /** Begins the windows again that a previous task left unfinished: no further record may arrive to trigger them. */
     private void resume() {
         if (!resumed) {
             resumed = true;
-            for (String site : panes().sites()) {
-                begin(site, panes().site(site), ClosedBy.EVENT_TIME);
+            for (String site : panes.sites()) {
+                begin(site, panes.site(site), ClosedBy.EVENT_TIME);
             }
         }
     }
@@ -116,9 +108,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
     }
 
     private void skip(String site, String reason) {
-        RecordMetadata place = Objects.requireNonNull(context, "init was called")
-                .recordMetadata()
-                .orElseThrow();
+        RecordMetadata place = context.recordMetadata().orElseThrow();
         skipped++;
         // The topic may hold a day of another application's messages.
         if (Long.bitCount(skipped) == 1) {
@@ -136,7 +126,6 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
 
     /** Takes one message; throws {@link IllegalArgumentException} before any sum is touched when it does not fit. */
     private void take(String site, PaneMessage message) {
-        PaneStore<SiteProgress> panes = panes();
         SiteProgress progress = panes.site(site);
         if (message instanceof PaneMessage.Tile tile) {
             addTile(site, progress, tile);
@@ -174,15 +163,15 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
                 listener.onAccount(site, account(site, progress));
             }
         }
-        signalCommitHook();
+        changed.raise();
     }
 
     private void addTile(String site, SiteProgress progress, PaneMessage.Tile message) {
         requirePane(message.paneStartMs(), message.paneMs());
         boolean first = message.tile().index() == 0;
         if (!isLate(progress, message.paneStartMs())) {
-            Pane pane = panes().paneToChange(
-                            site, message.paneStartMs(), message.tile().dimension());
+            Pane pane = panes.paneToChange(
+                    site, message.paneStartMs(), message.tile().dimension());
             pane.addTile(message.tile());
             if (first) {
                 pane.addRequests(message.requests());
@@ -193,7 +182,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
         }
         if (first) {
             progress.arrived(message.partition(), message.tile().rows());
-            panes().touch(site);
+            panes.touch(site);
         }
     }
 
@@ -205,15 +194,15 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             leaveOut(site, progress, message.partition(), message.rows().total());
         }
         progress.arrived(message.partition(), message.rows().total());
-        panes().touch(site);
+        panes.touch(site);
     }
 
     /** The tiles of a pane come before the rest of it, and say how wide a site is that is not configured here. */
     private Pane paneWithTiles(String site, long paneStartMs) {
-        Pane open = panes().panes(site).get(paneStartMs);
+        Pane open = panes.panes(site).get(paneStartMs);
         return open == null
-                ? panes().paneToChange(site, paneStartMs)
-                : panes().paneToChange(site, paneStartMs, open.moment().dimension());
+                ? panes.paneToChange(site, paneStartMs)
+                : panes.paneToChange(site, paneStartMs, open.moment().dimension());
     }
 
     private void leaveOut(String site, SiteProgress progress, int partition, long rows) {
@@ -224,11 +213,11 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
 
     /** Panes of sites taken out of the configuration are deleted in the end: their rows are in no window. */
     private void forgetUnknown() {
-        panes().forgetUnknown().forEach((site, rows) -> {
-            panes().site(site).countLate(rows, LateReason.NOT_CONFIGURED);
+        panes.forgetUnknown().forEach((site, rows) -> {
+            panes.site(site).countLate(rows, LateReason.NOT_CONFIGURED);
             listener.onLate(site, rows, LateReason.NOT_CONFIGURED);
-            panes().touch(site);
-            signalCommitHook();
+            panes.touch(site);
+            changed.raise();
         });
     }
 
@@ -237,8 +226,8 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
         // Time in which this task did not run is nobody's fault: what would have arrived lies unread.
         long elapsedMs = Math.min(wallMs - lastCheckMs, 2 * HOLD_CHECK.toMillis());
         lastCheckMs = wallMs;
-        for (String site : panes().sites()) {
-            SiteProgress progress = panes().site(site);
+        for (String site : panes.sites()) {
+            SiteProgress progress = panes.site(site);
             List<Integer> givenUp = progress.hold(elapsedMs, wallMs, settings.rhythmMs(), settings, maxHoldMs);
             if (givenUp.isEmpty()) {
                 continue;
@@ -251,18 +240,14 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
                         settings.maxHold());
                 listener.onGivenUp(site, partition);
             }
-            panes().touch(site);
+            panes.touch(site);
             closeWindows(site, progress, ClosedBy.MAX_HOLD);
-            signalCommitHook();
+            changed.raise();
         }
     }
 
-    private void signalCommitHook() {
-        Objects.requireNonNull(changed, "init was called").raise();
-    }
-
     private long wallMs() {
-        return Objects.requireNonNull(context, "init was called").currentSystemTimeMs();
+        return context.currentSystemTimeMs();
     }
 
     private void requirePane(long startMs, long paneMs) {
@@ -294,7 +279,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             mark = new WindowsUnderWay.Mark(progress.windowsClosedUpToMs(), Long.MIN_VALUE);
         }
         long begin = System.nanoTime();
-        SortedMap<Long, Pane> open = panes().panes(site).tailMap(mark.panesBeforeMs());
+        SortedMap<Long, Pane> open = panes.panes(site).tailMap(mark.panesBeforeMs());
         while (!open.isEmpty()) {
             long startMs = progress.firstOpenWindow(settings, mark.windowsUpToMs(), open.firstKey());
             long endMs = startMs + settings.sizeMs();
@@ -306,7 +291,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             }
             mark = new WindowsUnderWay.Mark(endMs, startMs + settings.advanceMs());
             underWay.begin(closed(site, startMs, endMs, closedBy, progress), mark.panesBeforeMs());
-            open = panes().panes(site).tailMap(mark.panesBeforeMs());
+            open = panes.panes(site).tailMap(mark.panesBeforeMs());
             stalledNanos += System.nanoTime() - begin;
             begin = System.nanoTime();
         }
@@ -328,7 +313,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
             any = true;
         }
         if (any) {
-            Objects.requireNonNull(context, "init was called").commit();
+            context.commit();
             stalledNanos += System.nanoTime() - begin;
         }
         if (stalledNanos > 0) {
@@ -341,27 +326,26 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
     private void finish(WindowsUnderWay.Entry<V> entry) {
         WindowsUnderWay.Worked<V> worked = entry.join();
         String site = entry.panes().site();
-        SiteProgress progress = panes().site(site);
+        SiteProgress progress = panes.site(site);
         progress.closeWindowsUpTo(entry.panes().endMs());
         removePanesBefore(site, progress, entry.panesBeforeMs());
         if (!underWay.holds(site)) {
             progress.closeWindowsUpTo(
                     Objects.requireNonNull(underWay.mark(site)).windowsUpToMs());
         }
-        panes().touch(site);
-        signalCommitHook();
+        panes.touch(site);
+        changed.raise();
         RowAccount account = account(site, progress);
         if (worked != null) {
             ClosedWindow window = worked.window();
             listener.onWindowClosed(site, window.moment().rows());
-            Objects.requireNonNull(context, "init was called")
-                    .forward(new Record<>(site, worked.result().apply(window.with(account)), window.endMs() - 1));
+            context.forward(new Record<>(site, worked.result().apply(window.with(account)), window.endMs() - 1));
         }
         accounted.add(site);
         listener.onAccount(site, account);
     }
 
-    private void write(PaneStore<SiteProgress> panes) {
+    private void write() {
         long begin = System.nanoTime();
         panes.writeDirty();
         listener.onStored(System.nanoTime() - begin);
@@ -369,7 +353,7 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
     }
 
     private String task() {
-        return Objects.requireNonNull(context, "init was called").taskId().toString();
+        return context.taskId().toString();
     }
 
     private WindowPanes closed(String site, long startMs, long endMs, ClosedBy closedBy, SiteProgress progress) {
@@ -377,17 +361,17 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
                 site,
                 startMs,
                 endMs,
-                panes().dimension(site),
-                panes().sampleCapacity(),
-                panes().totalling(),
-                List.copyOf(panes().panes(site).subMap(startMs, endMs).values()),
+                panes.dimension(site),
+                panes.sampleCapacity(),
+                panes.totalling(),
+                List.copyOf(panes.panes(site).subMap(startMs, endMs).values()),
                 closedBy,
                 account(site, progress));
     }
 
     private RowAccount account(String site, SiteProgress progress) {
         long open = 0;
-        for (Pane pane : panes().panes(site).values()) {
+        for (Pane pane : panes.panes(site).values()) {
             open += pane.rowsRead();
         }
         return progress.account(open);
@@ -395,25 +379,17 @@ final class WindowComposer<V> implements Processor<byte @Nullable [], byte @Null
 
     private void removePanesBefore(String site, SiteProgress progress, long timeMs) {
         for (Map.Entry<Long, Pane> ended :
-                List.copyOf(panes().panes(site).headMap(timeMs).entrySet())) {
+                List.copyOf(panes.panes(site).headMap(timeMs).entrySet())) {
             progress.countInWindows(ended.getValue().rows(), ended.getValue().masked());
-            panes().remove(site, ended.getKey());
+            panes.remove(site, ended.getKey());
         }
         progress.forgetPanesBefore(timeMs);
     }
 
-    /** The task leaves this instance: what it showed here must not stay. */
     @Override
     public void close() {
         underWay.drop();
         accounted.forEach(listener::onAccountReleased);
-        accounted.clear();
-        if (context != null) {
-            listener.onStateReleased(storeName, task());
-        }
-    }
-
-    private PaneStore<SiteProgress> panes() {
-        return Objects.requireNonNull(store, "init was called");
+        listener.onStateReleased(storeName, task());
     }
 }

@@ -2,10 +2,10 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.kafka.TaskProcessor;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
 
@@ -63,9 +63,10 @@ public final class WindowStage {
     /** Level 1, to run where records are read. */
     public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator() {
         CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
-        return new WithStores<>(
-                () -> new PaneAccumulator(settings, hook, PANES_STORE, sourcePartitions, listener, watch),
-                Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()));
+        return TaskProcessor.supplier(
+                Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()),
+                context ->
+                        new PaneAccumulator(context, settings, hook, PANES_STORE, sourcePartitions, listener, watch));
     }
 
     /**
@@ -77,7 +78,7 @@ public final class WindowStage {
         return context -> new PaneAdmission(settings, context.getStateStore(PANES_STORE), requestsPerWindow);
     }
 
-    /** As {@link #composer(WindowWork, Executor)}, of windows on which no work is done. */
+    /** Composes as {@link #composer(WindowWork, Executor)} does, windows on which no work is done. */
     public ProcessorSupplier<byte[], byte[], String, ClosedWindow> composer() {
         return composer(WindowWork.NONE, WindowWorkers.none());
     }
@@ -90,26 +91,19 @@ public final class WindowStage {
      */
     public <V> ProcessorSupplier<byte[], byte[], String, V> composer(WindowWork<V> work, Executor executor) {
         CommitHook hook = new CommitHook(WINDOWS_STORE + "-commit-hook");
-        return new WithStores<>(
-                () -> new WindowComposer<>(
-                        settings, hook, WINDOWS_STORE, listener, new WindowsUnderWay<>(work, executor, listener)),
-                Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC), hook.storeBuilder()));
+        return TaskProcessor.supplier(
+                Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC), hook.storeBuilder()),
+                context -> new WindowComposer<>(
+                        context,
+                        settings,
+                        hook,
+                        WINDOWS_STORE,
+                        listener,
+                        new WindowsUnderWay<>(work, executor, listener)));
     }
 
     private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {
         return new PaneStoreBuilder<>(
                 name, kind, codec, dimensions, settings.paneMs(), sampleRows, totalling, logConfig);
-    }
-
-    private record WithStores<A, B, C, D>(Maker<A, B, C, D> maker, Set<StoreBuilder<?>> stores)
-            implements ProcessorSupplier<A, B, C, D> {
-        @Override
-        public Processor<A, B, C, D> get() {
-            return maker.make();
-        }
-    }
-
-    private interface Maker<A, B, C, D> {
-        Processor<A, B, C, D> make();
     }
 }

@@ -1,7 +1,6 @@
 package io.plumbline.topology.adaptation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.plumbline.explainer.Decoder;
@@ -45,14 +44,6 @@ class InServiceTest {
         read = null;
         late = active(3);
         assertSame(late, inService.of(SITE, 3), "the copy was dropped");
-    }
-
-    @Test
-    void whatAnEarlierLifeForwardedIsForgotten() {
-        inService.forwarded(SITE, active(1));
-        inService.forget();
-        assertNull(inService.of(SITE, 0));
-        assertEquals(List.of(), awaited, "nothing was committed that could be awaited");
     }
 
     @Test

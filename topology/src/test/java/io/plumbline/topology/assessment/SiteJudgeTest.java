@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.calibration.CleanWindowPass;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
@@ -87,13 +88,13 @@ class SiteJudgeTest {
                     warn_threshold: {false_alarm_rate: 0.1}
                 """);
         SiteJudge.Judgement quiet = judge.judge(window(false), SiteMemory.initial(), null);
-        assertEquals("aligned", quiet.report().verdict(), quiet.report().reason());
-        assertEquals("aligned", quiet.report().warning(), quiet.report().warningReason());
+        assertEquals(Verdict.ALIGNED, quiet.report().verdict(), quiet.report().reason());
+        assertEquals(Verdict.ALIGNED, quiet.report().warning(), quiet.report().warningReason());
 
         SiteJudge.Judgement moved = judge.judge(window(true), quiet.memory(), null);
         WindowReport report = moved.report();
-        assertEquals("aligned", report.verdict(), report.reason());
-        assertEquals("drifted", report.warning(), report.warningReason());
+        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
+        assertEquals(Verdict.DRIFTED, report.warning(), report.warningReason());
         assertTrue(
                 Objects.requireNonNull(report.warningReason()).startsWith("whitened_mean_shift = "),
                 report.warningReason());
@@ -120,14 +121,14 @@ class SiteJudgeTest {
         SiteJudge judge = judge("trigger: request_shift\n    threshold: {false_alarm_rate: 0.1}");
         WindowReport quiet =
                 judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
-        assertEquals("aligned", quiet.verdict(), quiet.reason());
+        assertEquals(Verdict.ALIGNED, quiet.verdict(), quiet.reason());
         assertEquals(RECORDS, quiet.requestsScored());
         assertEquals(0, quiet.recordsNotScored());
         assertEquals(WorstRequest.REPORTED, quiet.worstRequests().size());
 
         WindowReport report = judge.judge(mixed(record -> record == 3 || record == 7), SiteMemory.initial(), null)
                 .report();
-        assertEquals("drifted", report.verdict(), report.reason());
+        assertEquals(Verdict.DRIFTED, report.verdict(), report.reason());
         assertEquals(
                 Set.of("chat-3", "chat-7"),
                 report.worstRequests().subList(0, 2).stream()
@@ -150,13 +151,13 @@ class SiteJudgeTest {
         SiteJudge judge = judge("trigger: faithfulness_gap\n    threshold: {share: 0.6}");
         WindowReport drifted =
                 judge.judge(mixed(record -> true), SiteMemory.initial(), null).report();
-        assertEquals("drifted", drifted.verdict(), drifted.reason());
+        assertEquals(Verdict.DRIFTED, drifted.verdict(), drifted.reason());
         assertTrue(
                 drifted.reason().matches("faithfulness_gap = .*; the requests with most of the evidence: chat-.*"),
                 drifted.reason());
         WindowReport quiet =
                 judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
-        assertEquals("aligned", quiet.verdict());
+        assertEquals(Verdict.ALIGNED, quiet.verdict());
         assertFalse(quiet.reason().contains("evidence"), quiet.reason());
     }
 
@@ -170,9 +171,9 @@ class SiteJudgeTest {
                 """);
         WindowReport report = judge.judge(mixed(record -> record == 3), SiteMemory.initial(), null)
                 .report();
-        assertEquals("aligned", report.verdict(), report.reason());
+        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
         assertFalse(report.reason().contains("evidence"), report.reason());
-        assertEquals("drifted", report.warning(), report.warningReason());
+        assertEquals(Verdict.DRIFTED, report.warning(), report.warningReason());
         assertTrue(
                 String.valueOf(report.warningReason()).contains("; the requests with most of the evidence: chat-3 ("),
                 report.warningReason());
@@ -192,7 +193,7 @@ class SiteJudgeTest {
         totals.add(1, null, 8, new double[WatchedFolder.WIDTH]);
         WindowReport report = judge.judge(with(window(false), totals), SiteMemory.initial(), null)
                 .report();
-        assertEquals("aligned", report.verdict(), report.reason());
+        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
         assertEquals("faithfulness_gap", report.trigger());
         StatisticReport left = report.statistics().get(1);
         assertNull(left.threshold());
@@ -517,8 +518,8 @@ class SiteJudgeTest {
         };
         Explainer explainer = new Explainer(
                 known.explainer().architecture(), counting, known.explainer().decoder(), folder);
-        WatchedSite site = new WatchedSite(
-                known.settings(), explainer, known.baseline(), known.geometry(), known.names());
+        WatchedSite site =
+                new WatchedSite(known.settings(), explainer, known.baseline(), known.geometry(), known.names());
         SiteJudge judge = new SiteJudge(site);
         SiteJudge.Judgement first = judge.judge(drifted(), SiteMemory.initial(), null);
         assertEquals(SiteJudge.Ask.ADAPT, first.ask());

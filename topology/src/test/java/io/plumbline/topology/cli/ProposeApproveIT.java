@@ -3,15 +3,17 @@ package io.plumbline.topology.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderManifest;
@@ -72,7 +74,7 @@ class ProposeApproveIT {
                 send(WatchedFolder::quiet);
                 send(WatchedFolder::drifted);
                 send(WatchedFolder::drifted);
-                awaitReport(AdaptationReport.PROPOSED);
+                awaitReport(Outcome.PROPOSED);
                 assertEquals(ROWS, pages.value(ADAPTED), "rows of the window that was fitted");
                 assertEquals(List.of(), followed, "a candidate is nothing to a subscriber");
                 String listed = order(0, "list").out();
@@ -113,13 +115,13 @@ class ProposeApproveIT {
                 listed = order(0, "list").out();
                 assertTrue(listed.matches("(?s).*layer\\.a +1 +adapted .* pinned .*"), listed);
                 send(WatchedFolder::quiet, WatchedFolder::quiet, WatchedFolder::quiet);
-                awaitReport(AdaptationReport.HELD);
+                awaitReport(Outcome.HELD);
                 assertEquals(1, followed.size(), "pinned");
                 assertEquals(2, order(2, "rollback", "--site", SITE).exitCode());
                 order(0, "unpin", "--site", SITE);
                 send(WatchedFolder::quiet, WatchedFolder::quiet);
                 BrokerClient.awaitThat(() -> followed.size() == 2, () -> "followed " + followed);
-                assertEquals("trained", followed.get(1).manifest().kind());
+                assertEquals(DecoderKind.TRAINED, followed.get(1).manifest().kind());
                 assertEquals(trained.sha256(), followed.get(1).decoder().sha256());
             }
         }
@@ -134,7 +136,7 @@ class ProposeApproveIT {
         return shell;
     }
 
-    private void awaitReport(String outcome) {
+    private void awaitReport(Outcome outcome) {
         var unused = client.await("adaptation-reports", found -> found.stream()
                 .map(record -> Json.read(record.value(), AdaptationReport.class).outcome())
                 .anyMatch(outcome::equals));

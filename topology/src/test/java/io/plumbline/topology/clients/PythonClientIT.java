@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.adaptation.DecoderFactors;
-import io.plumbline.adaptation.MadeUpFactors;
-import io.plumbline.adaptation.MadeUpFactors.Form;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.factored.MadeUpFactors;
+import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -122,7 +123,7 @@ class PythonClientIT {
                     .orElseThrow();
             assertEquals(T0, report.windowStartMs());
             assertEquals(REQUESTS * (TOKENS - 2), report.geometry().rows());
-            assertEquals("aligned", report.verdict());
+            assertEquals(Verdict.ALIGNED, report.verdict());
             assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
         }
         assertEquals(List.of(), client.readAll(config.topics().deadLetters()));

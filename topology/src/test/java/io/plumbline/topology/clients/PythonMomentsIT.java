@@ -3,6 +3,7 @@ package io.plumbline.topology.clients;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.plumbline.calibration.Verdict;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
@@ -63,7 +64,7 @@ class PythonMomentsIT {
                                 .orElseThrow();
                 assertEquals(T0, report.windowStartMs());
                 assertEquals(160, report.geometry().rows());
-                assertEquals("aligned", report.verdict());
+                assertEquals(Verdict.ALIGNED, report.verdict());
                 assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
             }
             assertEquals(List.of(), client.readAll(config.topics().deadLetters()));

@@ -9,15 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.AdaptationProfile;
-import io.plumbline.adaptation.GaeSettings;
 import io.plumbline.adaptation.GateLimits;
-import io.plumbline.adaptation.Rotation;
 import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Rotation;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.CoverageRule;
@@ -301,7 +301,7 @@ class MonitorConfigTest {
                 "debounce: 3 of 99            | n at most 64",
                 "cooldown: 10                 | write 10s for seconds or 10ms",
                 "adaptation: off              | adaptation = false: expected a mapping such as {mode: propose}; {mode: observe} watches only",
-                "adaptation: {profile: best}  | adaptation.profile = best: expected auto or paper or authors-code",
+                "adaptation: {profile: best}  | adaptation.profile = best: expected auto or paper",
                 "adaptation: {mode: on}       | adaptation.mode = true: expected observe or propose or auto",
                 "adaptation: {max_swaps: 3}   | adaptation.max_swaps = 3: expected `N per DURATION`, such as 4 per 1d",
                 "adaptation: {max_swaps: 0 per 1d} | adaptation.max_swaps = 0 per 1d: expected 1 to 1000 per positive",
@@ -316,7 +316,6 @@ class MonitorConfigTest {
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
                 "adaptation: {profile: paper, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
-                "adaptation: {profile: authors-code, rank: 4, lambda_geometric: 1, lambda_preservation: 1, relative_lambdas: true} | adaptation.relative_lambdas = true: expected only with profile: paper",
                 "adaptation: {max_id_cost: -1} | adaptation.max_id_cost = -1: expected a number",
                 "adaptation: {minimum_cosine: 2} | adaptation.minimum_cosine = 2: expected a number from -1",
                 "adaptation: {max_norm_ratio: 0.5} | adaptation.max_norm_ratio = 0.5: expected a number",

@@ -1,5 +1,6 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.calibration.Verdict;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
@@ -37,7 +38,7 @@ final class ConsoleReports {
     /** The window with this number, one a minute. */
     static WindowReport window(String site, int number, double gap) {
         long start = T0 + 60_000L * number;
-        String verdict = gap > 4 ? "drifted" : "aligned";
+        Verdict verdict = gap > 4 ? Verdict.DRIFTED : Verdict.ALIGNED;
         String json = """
                 {"site": %s, "window_start_ms": %d, "window_end_ms": %d, "closed_by": "event_time", "requests": 12,
                  "verdict": "%s", "reason": "faithfulness_gap = %s, \\"quoted\\", the threshold 4", "trigger": "faithfulness_gap",

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.adaptation.DecoderFactors;
-import io.plumbline.adaptation.MadeUpFactors;
-import io.plumbline.adaptation.MadeUpFactors.Form;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.factored.MadeUpFactors;
+import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;

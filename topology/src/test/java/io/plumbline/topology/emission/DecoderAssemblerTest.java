@@ -10,6 +10,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.HostileBytes;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.emission.DecoderAssembler.Step;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -232,7 +233,7 @@ class DecoderAssemblerTest {
     @Test
     void manifestsComeBackAsTheyWereAndHostileOnesAreRefused() {
         DecoderManifest manifest = new DecoderManifest(
-                1, SITE, 9, "adapted", null, PARENT, "c".repeat(64), null, 600_000, 2, Map.of("rank", "2"));
+                1, SITE, 9, DecoderKind.ADAPTED, null, PARENT, "c".repeat(64), null, 600_000, 2, Map.of("rank", "2"));
         assertEquals(manifest, DecoderManifest.decode(manifest.encode()));
         HostileBytes.check(manifest.encode(), DecoderManifest::decode);
         String json = new String(manifest.encode(), StandardCharsets.UTF_8);

@@ -9,6 +9,8 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -77,7 +79,7 @@ class DecoderEmitterTest {
 
     @Test
     void whatIsKeptIsReportedOnly() {
-        emit(new AdapterAnswer(report(AdaptationReport.KEPT), null, null, null));
+        emit(new AdapterAnswer(report(Outcome.KEPT), null, null, null));
         assertEquals(List.of(), keys());
         assertEquals(1, heard.size());
     }
@@ -102,9 +104,9 @@ class DecoderEmitterTest {
     private void publish(Decoder decoder, DType dtype) {
         version++;
         emit(new AdapterAnswer(
-                report(AdaptationReport.PUBLISHED).published(version),
+                report(Outcome.PUBLISHED).published(version),
                 new AdapterAnswer.Publication(
-                        version, AdapterAnswer.ADAPTED, decoder, dtype, null, Map.of("rank", "2"), TRAINED.sha256()),
+                        version, DecoderKind.ADAPTED, decoder, dtype, null, Map.of("rank", "2"), TRAINED.sha256()),
                 null,
                 null));
     }
@@ -120,7 +122,7 @@ class DecoderEmitterTest {
                 .toList();
     }
 
-    private static AdaptationReport report(String outcome) {
+    private static AdaptationReport report(Outcome outcome) {
         return new AdaptationReport(
                 SITE, 0, 10, outcome, "why", 0, 5, 1, 5, 3, 2, null, null, null, null, null, List.of(), null, 0.1);
     }

@@ -1,7 +1,8 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +42,7 @@ public final class DecoderRecords {
                 version,
                 (index, chunk) ->
                         records.add(new ProducerRecord<>(topic, 0, new DecoderKey(site, index).encode(), chunk)));
-        DecoderManifest manifest = artefact.manifest(site, version, "adapted", parentSha256, LINEAGE);
+        DecoderManifest manifest = artefact.manifest(site, version, DecoderKind.ADAPTED, parentSha256, LINEAGE);
         records.add(
                 new ProducerRecord<>(topic, 0, new DecoderKey(site, DecoderKey.MANIFEST).encode(), manifest.encode()));
         return records;

@@ -3,10 +3,10 @@ package io.plumbline.topology.emission;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.adaptation.DecoderFactors;
-import io.plumbline.adaptation.MadeUpFactors;
-import io.plumbline.adaptation.MadeUpFactors.Form;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.factored.MadeUpFactors;
+import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;

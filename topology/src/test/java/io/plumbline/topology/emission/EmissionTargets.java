@@ -1,8 +1,8 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.adaptation.MadeUpFactors;
-import io.plumbline.adaptation.MadeUpFactors.Form;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.MadeUpFactors;
+import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;

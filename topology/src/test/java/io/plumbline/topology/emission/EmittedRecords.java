@@ -1,9 +1,11 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.adaptation.DecoderFactors;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,10 +49,28 @@ final class EmittedRecords {
     List<ProducerRecord<byte[], byte[]>> next(
             String topic, String site, Decoder decoder, @Nullable DecoderFactors factors, String parentSha256) {
         AdaptationReport report = new AdaptationReport(
-                site, 0, 1, "published", "", 0, 1, 1, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
+                site,
+                0,
+                1,
+                Outcome.PUBLISHED,
+                "",
+                0,
+                1,
+                1,
+                1,
+                1,
+                1,
+                null,
+                null,
+                null,
+                null,
+                null,
+                List.of(),
+                null,
+                0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
                 versions.merge(site, 1L, Long::sum),
-                AdapterAnswer.ADAPTED,
+                DecoderKind.ADAPTED,
                 decoder,
                 DType.F32,
                 factors,

@@ -8,12 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.adaptation.DecoderFactors;
-import io.plumbline.adaptation.MadeUpFactors;
-import io.plumbline.adaptation.MadeUpFactors.Form;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.factored.MadeUpFactors;
+import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.emission.DecoderAssembler.Step;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -96,7 +97,7 @@ class FactoredDecodersTest {
         Decoder made = factors.of(TRAINED);
         DecoderArtefact artefact = DecoderArtefact.of(factors, made, Map.of());
         open(DecoderSubscription.of(Map.of(SITE, TRAINED)), held);
-        held.hold(artefact.manifest(SITE, 1, "adapted", TRAINED.sha256(), Map.of()), made);
+        held.hold(artefact.manifest(SITE, 1, DecoderKind.ADAPTED, TRAINED.sha256(), Map.of()), made);
         assertSame(made, served(publish(1, artefact)));
         // By what its bytes are, whatever its version is; and by every reader.
         assertSame(made, served(publish(2, artefact)));
@@ -113,7 +114,8 @@ class FactoredDecodersTest {
         Decoder made = factors.of(TRAINED);
         open(DecoderSubscription.of(Map.of(SITE, TRAINED)), held);
         held.hold(
-                DecoderArtefact.of(factors, made, Map.of()).manifest(SITE, 1, "adapted", TRAINED.sha256(), Map.of()),
+                DecoderArtefact.of(factors, made, Map.of())
+                        .manifest(SITE, 1, DecoderKind.ADAPTED, TRAINED.sha256(), Map.of()),
                 made);
         // These factors make another decoder than the manifest says, and that one is held.
         DecoderFactors others = factors(Form.UNTURNED);
@@ -293,7 +295,7 @@ class FactoredDecodersTest {
                 DecoderManifest.SCHEMA,
                 SITE,
                 1,
-                "adapted",
+                DecoderKind.ADAPTED,
                 DecoderManifest.FACTORED,
                 TRAINED.sha256(),
                 "0".repeat(64),
@@ -309,7 +311,7 @@ class FactoredDecodersTest {
         artefact.cut(version, (index, chunk) -> assembler.accept(key(SITE + "#" + index), chunk));
         return assembler.accept(
                 key(SITE),
-                artefact.manifest(SITE, version, "adapted", TRAINED.sha256(), Map.of())
+                artefact.manifest(SITE, version, DecoderKind.ADAPTED, TRAINED.sha256(), Map.of())
                         .encode());
     }
 

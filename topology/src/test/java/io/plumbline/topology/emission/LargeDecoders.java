@@ -4,6 +4,8 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Weights;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
 import io.plumbline.wire.DType;
 import java.lang.management.ManagementFactory;
@@ -102,9 +104,27 @@ public final class LargeDecoders {
         public void process(Record<byte[], byte[]> record) {
             say("triggered", Long.parseLong(new String(record.value(), StandardCharsets.UTF_8)));
             AdaptationReport report = new AdaptationReport(
-                    SITE, 0, 1, "published", "", 0, 1, 1, 1, 1, 1, null, null, null, null, null, List.of(), null, 0.0);
+                    SITE,
+                    0,
+                    1,
+                    Outcome.PUBLISHED,
+                    "",
+                    0,
+                    1,
+                    1,
+                    1,
+                    1,
+                    1,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    List.of(),
+                    null,
+                    0.0);
             AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
-                    ++version, AdapterAnswer.ADAPTED, decoder, DType.F32, null, Map.of(), PARENT);
+                    ++version, DecoderKind.ADAPTED, decoder, DType.F32, null, Map.of(), PARENT);
             context()
                     .forward(new Record<>(
                             SITE,

@@ -1,5 +1,6 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.progress.Repeats;
@@ -95,7 +96,7 @@ final class ExportedMetrics {
 
     /** A snapshot with every family, all values equal to {@code value}. */
     static SiteSnapshot everything(String site, double value) {
-        SiteSnapshot.Builder snapshot = SiteSnapshot.of(site).verdict("drifted");
+        SiteSnapshot.Builder snapshot = SiteSnapshot.of(site).verdict(Verdict.DRIFTED);
         Set<WindowMetric> ofStatistics = new HashSet<>();
         for (Statistic statistic : Statistic.values()) {
             snapshot.set(statistic, value);

@@ -169,8 +169,9 @@ class MetricsTest {
 
     @Test
     void aFailureToRecordIsCountedAndNotThrown() {
-        metrics.windowAssessed(
-                () -> SiteSnapshot.of("blocks.7").verdict("perhaps").build());
+        metrics.windowAssessed(() -> {
+            throw new IllegalStateException("no snapshot");
+        });
         assertEquals(1, counter("plumbline_metrics_failures", "", ""));
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.activity.ActivityChange;
 import io.plumbline.activity.ActivityChanges;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
@@ -170,7 +171,7 @@ class PipelineMetricsTest {
                 List.of(
                         new WorstRequest("chat\n17", 118, 640.0, 1e-6, 0.5),
                         new WorstRequest("chat\t17", 20, 600.0, 1e-6, 0.25)),
-                "drifted",
+                Verdict.DRIFTED,
                 "above",
                 "faithfulness_gap",
                 5.0,
@@ -179,7 +180,7 @@ class PipelineMetricsTest {
                         new StatisticReport(
                                 "faithfulness_gap", "trigger", 5.0, null, 4.0, true, null, null, null, null, null),
                         new StatisticReport("eta", "warn", 0.3, 1.2, 0.5, false, 99, 0.02, null, null, "the largest")),
-                "aligned",
+                Verdict.ALIGNED,
                 "eta is not above",
                 List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null, null)),
                 0.125,

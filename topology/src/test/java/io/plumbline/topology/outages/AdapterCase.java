@@ -7,6 +7,8 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.MonitorConfig;
@@ -248,7 +250,7 @@ final class AdapterCase implements AutoCloseable {
 
     private static List<Long> ends(List<AdaptationReport> reports, boolean reverted) {
         return reports.stream()
-                .filter(report -> report.outcome().equals(AdaptationReport.REVERTED) == reverted)
+                .filter(report -> report.outcome() == Outcome.REVERTED == reverted)
                 .map(AdaptationReport::windowEndMs)
                 .toList();
     }
@@ -294,7 +296,7 @@ final class AdapterCase implements AutoCloseable {
         assertEquals(last.manifest().sha256(), found.manifest().sha256());
         assertEquals(last.decoder().sha256(), found.decoder().sha256());
         assertTrue(
-                last.manifest().kind().equals("adapted")
+                last.manifest().kind() == DecoderKind.ADAPTED
                         || found.decoder().sha256().equals(trained.sha256()),
                 "a revert brings the trained decoder");
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.faults.ChildJvm;
 import io.plumbline.topology.faults.FaultBroker;
 import io.plumbline.topology.runtime.Role;
@@ -80,7 +81,7 @@ class KilledAdapterIT {
             run.awaitReports(3);
             BrokerClient.awaitThat(() -> run.followed().size() >= 2, () -> "followed " + run.followed());
             assertEquals(
-                    List.of("adapted", "trained"),
+                    List.of(DecoderKind.ADAPTED, DecoderKind.TRAINED),
                     run.followed().stream()
                             .map(decoder -> decoder.manifest().kind())
                             .toList());

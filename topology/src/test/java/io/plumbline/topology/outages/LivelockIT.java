@@ -11,6 +11,7 @@ import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -71,7 +72,7 @@ class LivelockIT {
                 BrokerClient.awaitThat(() -> repeats(pages) >= 2, () -> pages.body("/metrics"));
 
                 AdaptationReport given = report(client, config, 1);
-                assertEquals(AdaptationReport.FAILED, given.outcome());
+                assertEquals(Outcome.FAILED, given.outcome());
                 assertTrue(given.reason().contains("begun 3 times"), given.reason());
                 assertTrue(given.reason().contains("max.poll.interval.ms"), given.reason());
                 assertTrue(encodings.get() >= 3, "a refit encodes at least once, three were begun: " + encodings);
@@ -83,7 +84,7 @@ class LivelockIT {
                 client.send(AdaptationRequests.adapt(
                         WatchedFolder.SITE, END + 10_000, WatchedFolder.RECORDS, WatchedFolder::drifted));
                 AdaptationReport next = report(client, config, 2);
-                assertEquals(AdaptationReport.PUBLISHED, next.outcome(), next.reason());
+                assertEquals(Outcome.PUBLISHED, next.outcome(), next.reason());
                 assertEquals(1, next.version());
             }
         }

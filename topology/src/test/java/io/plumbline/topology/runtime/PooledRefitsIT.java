@@ -9,6 +9,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.ActivationFile;
@@ -71,7 +72,7 @@ class PooledRefitsIT {
                 List<AdaptationReport> answers = answers(asked);
                 List<AdaptationReport> published = published(answers);
                 assertTrue(published.size() >= 2, answers::toString);
-                assertEquals(AdaptationReport.POOLED, answers.get(0).outcome(), "too few passages: " + answers.get(0));
+                assertEquals(Outcome.POOLED, answers.get(0).outcome(), "too few passages: " + answers.get(0));
                 AdaptationReport first = published.get(0);
                 AdaptationReport second = published.get(1);
                 assertTrue(second.pooledRows() >= 2 * first.pooledRows(), second::toString);
@@ -79,7 +80,7 @@ class PooledRefitsIT {
                 assertTrue(second.gate().improvementLower() > 0.0, second::toString);
                 assertEquals(asked * WINDOW_ROWS, answers.get(asked - 1).pooledRows(), "no row is lost");
                 send(english, 1);
-                awaitAnswer(report -> report.outcome().equals(AdaptationReport.REVERTED));
+                awaitAnswer(report -> report.outcome() == Outcome.REVERTED);
                 send(german, 0);
                 send(english, 2);
                 AdaptationReport anew = awaitAnswer(report -> report.windowEndMs() == T0 + (drifted + 3) * WINDOW_MS);
@@ -191,7 +192,7 @@ class PooledRefitsIT {
 
     private static List<AdaptationReport> published(List<AdaptationReport> answers) {
         return answers.stream()
-                .filter(report -> report.outcome().equals(AdaptationReport.PUBLISHED))
+                .filter(report -> report.outcome() == Outcome.PUBLISHED)
                 .toList();
     }
 }

@@ -3,6 +3,7 @@ package io.plumbline.topology.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.metrics.PipelineMetrics;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
@@ -16,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WatchersTest {
 
     @ParameterizedTest
-    @ValueSource(classes = {Watchers.class, AdaptationMetrics.class, DecoderMetrics.class})
+    @ValueSource(classes = {PipelineMetrics.class, AdaptationMetrics.class, DecoderMetrics.class})
     void nothingThatIsReportedIsDropped(Class<?> watcher) {
         List<Method> reported = Arrays.stream(watcher.getInterfaces())
                 .flatMap(listener -> Arrays.stream(listener.getMethods()))

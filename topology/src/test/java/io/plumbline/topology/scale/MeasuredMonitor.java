@@ -7,7 +7,7 @@ import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
@@ -137,7 +137,7 @@ final class MeasuredMonitor {
                 config.topics().activations());
         topology.addProcessor(
                 "ingest",
-                IngestProcessor.supplier(shapes, config.limits(), silent, "accumulate", "dead-letters", 1_000_000),
+                IngestTask.supplier(shapes, config.limits(), silent, "accumulate", "dead-letters", 1_000_000),
                 "activations");
         topology.addProcessor("accumulate", stage.accumulator(), "ingest");
         topology.addSink("dead-letters", config.topics().deadLetters(), out, out, "ingest");

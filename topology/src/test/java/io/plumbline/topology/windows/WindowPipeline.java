@@ -6,7 +6,7 @@ import io.plumbline.moments.RowMask;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.SiteShape;
 import java.nio.ByteBuffer;
@@ -122,7 +122,7 @@ final class WindowPipeline implements AutoCloseable {
             topology.addSource("activations-source", in, in, "activations");
             topology.addProcessor(
                     "ingest",
-                    IngestProcessor.supplier(
+                    IngestTask.supplier(
                             shapes,
                             Limits.DEFAULT,
                             stage.admission(MOST_RECORDS),

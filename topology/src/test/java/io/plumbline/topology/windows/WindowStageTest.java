@@ -10,7 +10,7 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.ingest.IngestProcessor;
+import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
@@ -339,7 +339,7 @@ class WindowStageTest {
         topology.addSource("activations-source", in, in, "activations");
         topology.addProcessor(
                 "ingest",
-                IngestProcessor.supplier(
+                IngestTask.supplier(
                         Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false, RowMask.NONE)),
                         Limits.DEFAULT,
                         stage.admission(REQUESTS_PER_WINDOW),

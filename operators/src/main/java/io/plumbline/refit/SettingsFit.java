@@ -1,0 +1,116 @@
+package io.plumbline.refit;
+
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.factored.LearntRows;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Cores;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The result of one setting in factors: {@code W = (D rotated) + Z^T dual}, with weights D as on file, see
+ * {@link StepTwo}.
+ *
+ * @param outerShare of what Step 1 put outside the window's subspace
+ * @param dual N x d; its columns have mean 0, so {@code Z^T dual = Zc^T dual}
+ */
+record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
+
+    /**
+     * Features whose weights are made together: 200 KB of them at d = 768, 500 KB at 2,048, which stay in a
+     * second-level cache.
+     */
+    private static final int BLOCK = 32;
+
+    /** Blocks that one thread makes in the same place before it takes others. */
+    private static final int BLOCKS = 16;
+
+    static SettingsFit stepOneOnly(StepOne stepOne, int rows, int dimension) {
+        return new SettingsFit(stepOne, 1.0, Matrix.zeros(rows, dimension));
+    }
+
+    /** @param inner and {@code outer} the levels of lp and lp + lg */
+    static SettingsFit of(StepOne stepOne, StepTwo formula, Solutions inner, Solutions outer) {
+        // The means are zero on paper; without this the rounding of a large mean code would enter through them.
+        return new SettingsFit(stepOne, formula.outerShare(), SparseProducts.centred(formula.of(inner, outer)));
+    }
+
+    /** Fits a single setting on its own levels. */
+    static SettingsFit of(StepOne stepOne, double alpha, Regularisation absolute, RidgeLevels levels) {
+        StepTwo stepTwo = StepTwo.of(stepOne, alpha, absolute);
+        return of(stepOne, stepTwo, levels.inner(absolute), levels.outer(absolute));
+    }
+
+    /** Returns what was learnt as floats, without a bias: a rotation of the whole space where there is one. */
+    DecoderFactors factors(SparseCodes codes) {
+        Matrix whole = stepOne.whole(outerShare);
+        return whole == null
+                ? DecoderFactors.rounded(stepOne.turn(), stepOne.basis(), codes, dual)
+                : DecoderFactors.rounded(whole, null, codes, dual);
+    }
+
+    /**
+     * {@code W W^T}, d x d, of the paper's W. With D~ the rotated weights as on file it is
+     * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}. {@code N d^2} flops below full rank, else
+     * {@code 2 N d^2}.
+     *
+     * @param trainedProduct {@code Zc D}
+     * @param image {@code K dual}, n x d
+     */
+    Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, Matrix image) {
+        Matrix gram = stepOne.products(trained, outerShare);
+        Matrix narrow = stepOne.narrowProducts(dual, trainedProduct);
+        if (narrow != null) {
+            gram.addWithTranspose(narrow);
+            gram.addWithTranspose(Kernels.halfOfSymmetricProduct(image, dual));
+            return gram;
+        }
+        // B and half of the last term; with its transpose this is all that is not D~^T D~.
+        Matrix learnt = stepOne.rotate(trainedProduct, outerShare);
+        Kernels.addScaled(0.5, image.values(), 0, learnt.values(), 0, image.values().length);
+        gram.addWithTranspose(Kernels.transposeMultiply(learnt, dual));
+        return gram;
+    }
+
+    /**
+     * The weights as on file, k x d. In float64 block by block, and rounded before they are put down: there is one
+     * matrix of that size beside the trained one, in the size of the type it is rounded to. {@code 2 nonZeros d} flops,
+     * below full rank {@code 4 k d r} more, for the full-rank rotation {@code 2 k d^2}.
+     *
+     * @param rounding null to keep them as they are computed
+     * @throws ArithmeticException if the type they are rounded to cannot hold one
+     */
+    Weights weights(Weights trained, SparseCodes codes, @Nullable Rounding rounding) {
+        int d = trained.columns();
+        WeightsBuilder weights = new WeightsBuilder(trained.rows(), d, rounding);
+        LearntRows learnt = new LearntRows(codes, dual);
+        Supplier<UnaryOperator<Matrix>> turn = stepOne.turn(outerShare, trained.rows());
+        int part = BLOCK * BLOCKS;
+        Cores.each((trained.rows() + part - 1) / part, index -> {
+            UnaryOperator<Matrix> turned = turn.get();
+            Matrix room = Matrix.zeros(0, 0);
+            double[] feature = new double[d];
+            int end = Math.min((index + 1) * part, trained.rows());
+            for (int from = index * part; from < end; from += BLOCK) {
+                int count = Math.min(BLOCK, end - from);
+                room = room.rows() == count ? room : Matrix.zeros(count, d);
+                trained.copyTo(from * d, room.values(), 0, count * d);
+                Matrix block = turned.apply(room);
+                for (int i = 0; i < count; i++) {
+                    if (learnt.has(from + i)) {
+                        System.arraycopy(block.values(), i * d, feature, 0, d);
+                        learnt.addTo(from + i, feature);
+                        System.arraycopy(feature, 0, block.values(), i * d, d);
+                    }
+                }
+                weights.put(from, block);
+            }
+        });
+        return weights.build();
+    }
+}

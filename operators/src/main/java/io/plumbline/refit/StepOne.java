@@ -1,0 +1,179 @@
+package io.plumbline.refit;
+
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Operand;
+import io.plumbline.linalg.RightFactor;
+import io.plumbline.linalg.Svd;
+import java.util.Arrays;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Step 1: the rotation of the dictionary onto the window's subspace.
+ *
+ * <p>{@code G = U_dec^T W W^T U_OOD = S_r^2 U_dec^T U_OOD} (so {@code W W^T} is never formed), {@code G = U~ S V~^T},
+ * {@code T* = V~ U~^T}, {@code W~ = U_OOD T* U_dec^T W}. {@code T*} is the rotation that moves the dictionary least.
+ * With weights D as on file (k x d, {@code D = W^T}) and V the window's r eigenvectors this is {@code D~ = (D L) V^T}
+ * with {@code L = U_dec T*^T}. The full-rank form adds {@code D P}, P made likewise of both complements.
+ *
+ * <p>At r = d both are the identity, and nothing is decomposed: {@code S^2 U_dec^T V} is a positive definite matrix
+ * times an orthogonal one, which is its own polar factor, so that {@code T*^T = U_dec^T V} and {@code L V^T = I}.
+ *
+ * @param turn L, d x r; null where the whole is the identity
+ * @param basis V, d x r; null likewise
+ * @param outside P, d x d; null in the printed form
+ * @param alignment singular values of G, descending; W~ is ill-determined when the last is tiny against the first
+ */
+record StepOne(
+        @Nullable Matrix turn,
+        @Nullable Matrix basis,
+        @Nullable Matrix outside,
+        double[] alignment) {
+
+    /** {@code 4 d r^2} flops and an SVD of r x r; for the full-rank form also a {@link ComplementRotation}. */
+    static StepOne of(ExplainerSubspace trained, ActiveSubspace window, Rotation rotation) {
+        int dimension = window.dimension();
+        int rank = window.rank();
+        if (rank == dimension) {
+            return identity(trained);
+        }
+        Matrix basis = window.subspace().basis();
+        Matrix dictionary = columns(trained.leftVectors(), 0, rank);
+        Svd svd = Svd.of(weighed(Kernels.transposeMultiply(dictionary, basis), trained.singularValues()));
+        Matrix turn = turn(dictionary, svd);
+        Matrix outside = rotation == Rotation.PRINTED ? null : ComplementRotation.of(trained, basis);
+        return new StepOne(turn, basis, outside, svd.values());
+    }
+
+    /** The rotation onto the whole space. */
+    static StepOne identity(ExplainerSubspace trained) {
+        double[] energies = trained.singularValues().clone();
+        for (int i = 0; i < energies.length; i++) {
+            energies[i] *= energies[i];
+        }
+        return new StepOne(null, null, null, energies);
+    }
+
+    /**
+     * {@code X L V^T + share X P} for rows X as on file: of the weights themselves the rotated ones, of {@code Z D}
+     * their reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
+     */
+    Matrix rotate(Matrix rows, double share) {
+        return turn == null || basis == null
+                ? rows.copy()
+                : turn(share, rows.rows()).get().apply(rows);
+    }
+
+    /** {@code D~^T D~}, d x d, of the rotated weights as on file; {@code D^T D = U S^2 U^T}. */
+    Matrix products(ExplainerSubspace trained, double share) {
+        Matrix directions = trained.leftVectors();
+        double[] values = trained.singularValues();
+        if (turn == null || basis == null || outside != null) {
+            Matrix rotated = rotate(scaled(directions.transpose(), values), share);
+            return Kernels.transposeMultiply(rotated, rotated);
+        }
+        Matrix coordinates = scaled(Kernels.transposeMultiply(directions, turn), values);
+        Matrix small = Kernels.transposeMultiply(coordinates, coordinates);
+        return Kernels.multiplyTranspose(Kernels.multiply(basis, small), basis);
+    }
+
+    /**
+     * {@code Y^T X'} for the rotated rows X' and others Y, where V makes that narrow: {@code 4 n d r} flops in the
+     * place of {@code 2 n d^2}; null where it does not.
+     */
+    @Nullable
+    Matrix narrowProducts(Matrix others, Matrix rows) {
+        return turn == null || basis == null || outside != null
+                ? null
+                : Kernels.multiplyTranspose(Kernels.transposeMultiply(others, Kernels.multiply(rows, turn)), basis);
+    }
+
+    /**
+     * {@link #rotate} for rows that come block after block, so many in all: one for each thread, which reuses what it
+     * returns. Blocks that are not turned are returned as they are.
+     */
+    Supplier<UnaryOperator<Matrix>> turn(double share, int rowsInAll) {
+        if (turn == null || basis == null) {
+            return UnaryOperator::identity;
+        }
+        Matrix whole = whole(share);
+        if (whole != null) {
+            RightFactor factor = Kernels.rightFactor(Operand.of(whole), rowsInAll);
+            return () -> new Product(factor)::of;
+        }
+        RightFactor in = Kernels.rightFactor(Operand.of(turn), rowsInAll);
+        RightFactor out = Kernels.rightFactor(Operand.transposeOf(basis), rowsInAll);
+        return () -> {
+            Product coordinates = new Product(in);
+            Product turned = new Product(out);
+            return rows -> turned.of(coordinates.of(rows));
+        };
+    }
+
+    /** Blocks of rows times one factor, in the same place as long as they have as many rows. */
+    private static final class Product {
+
+        private final RightFactor factor;
+        private Matrix product = Matrix.zeros(0, 0);
+
+        Product(RightFactor factor) {
+            this.factor = factor;
+        }
+
+        Matrix of(Matrix rows) {
+            if (product.rows() == rows.rows()) {
+                Arrays.fill(product.values(), 0.0);
+            } else {
+                product = Matrix.zeros(rows.rows(), factor.columns());
+            }
+            factor.addProduct(Operand.of(rows), product.values());
+            return product;
+        }
+    }
+
+    /** {@code L V^T + share P}, d x d; null where there is no P. */
+    @Nullable
+    Matrix whole(double share) {
+        return turn == null || basis == null || outside == null
+                ? null
+                : Kernels.multiplyTranspose(turn, basis).plus(share, outside);
+    }
+
+    /** {@code S^2 A}, in place: how two bases lie to each other, weighed by the dictionary's energies. */
+    private static Matrix weighed(Matrix alignment, double[] singularValues) {
+        for (int i = 0; i < alignment.rows(); i++) {
+            double energy = singularValues[i] * singularValues[i];
+            for (int j = 0; j < alignment.columns(); j++) {
+                alignment.set(i, j, energy * alignment.get(i, j));
+            }
+        }
+        return alignment;
+    }
+
+    /** Row i times factor i, in place. */
+    private static Matrix scaled(Matrix matrix, double[] factors) {
+        for (int i = 0; i < matrix.rows(); i++) {
+            for (int j = 0; j < matrix.columns(); j++) {
+                matrix.set(i, j, factors[i] * matrix.get(i, j));
+            }
+        }
+        return matrix;
+    }
+
+    /** {@code U T*^T = U U~ V~^T}. */
+    private static Matrix turn(Matrix dictionary, Svd svd) {
+        return Kernels.multiply(dictionary, Kernels.multiplyTranspose(svd.left(), svd.right()));
+    }
+
+    static Matrix columns(Matrix matrix, int from, int to) {
+        Matrix part = Matrix.zeros(matrix.rows(), to - from);
+        for (int i = 0; i < matrix.rows(); i++) {
+            System.arraycopy(matrix.values(), i * matrix.columns() + from, part.values(), i * (to - from), to - from);
+        }
+        return part;
+    }
+}

@@ -1,0 +1,358 @@
+package io.plumbline.topology.adaptation;
+
+import io.plumbline.adaptation.GateLimits;
+import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
+import io.plumbline.topology.assessment.ActiveDecoders;
+import io.plumbline.topology.assessment.ActiveDecoders.Active;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.kafka.Task;
+import io.plumbline.topology.kafka.TaskProcessor;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.apache.kafka.streams.state.Stores;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Collects the parts of a request and answers it. Heavy: it runs in an application of its own, so that a refit of
+ * seconds stalls no window.
+ */
+public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable []> {
+
+    /** Name of the store of the parts of row samples: those that wait for their request, and those that are pooled. */
+    public static final String PARTS_STORE = "request-parts";
+
+    /** Name of the store of which windows' rows are pooled, by site. */
+    public static final String POOLS_STORE = "row-pools";
+
+    /** Name of the store of what the adapter has committed itself to, by site. */
+    public static final String SWAPS_STORE = "swaps";
+
+    private static final Logger LOG = LoggerFactory.getLogger(AdapterTask.class);
+
+    private final ProcessorContext<String, AdapterAnswer> context;
+    private final RowPools pools;
+    private final KeyValueStore<String, byte[]> swaps;
+    private final Map<String, SiteAdapter> adapters;
+    private final PublishedCandidates published;
+    private final InService inService;
+    private final AdaptationListener listener;
+    private final Attempts attempts;
+    private final Set<String> told = new HashSet<>();
+
+    private record SiteAdapter(
+            SiteRefit refit,
+            SwapDesk desk,
+            AdaptationSettings settings,
+            Duration cooldown,
+            Explainer explainer,
+            String trainedSha256) {
+
+        Decoder trained() {
+            return explainer.decoder();
+        }
+
+        RowPools.Limits poolLimits() {
+            return new RowPools.Limits(settings.pooledRows(), settings.pooledAge());
+        }
+    }
+
+    private AdapterTask(
+            ProcessorContext<String, AdapterAnswer> context,
+            Map<String, SiteAdapter> adapters,
+            ActiveDecoders activeDecoders,
+            PublishedCandidates published,
+            AdaptationListener listener,
+            Attempts attempts) {
+        this.context = context;
+        this.adapters = adapters;
+        this.inService = new InService(activeDecoders);
+        this.published = published;
+        this.listener = listener;
+        this.attempts = attempts;
+        pools = new RowPools(context.getStateStore(PARTS_STORE), context.getStateStore(POOLS_STORE));
+        swaps = context.getStateStore(SWAPS_STORE);
+        pools.rows().forEach(this::tell);
+    }
+
+    /**
+     * @param settings by site; sites without are only watched
+     * @param rules by site, of the same sites
+     * @param activeDecoders what is on the topic, as readers see it
+     * @param logConfig topic settings of the change-logs
+     */
+    public static ProcessorSupplier<byte[], byte[], String, AdapterAnswer> supplier(
+            Map<String, WatchedSite> sites,
+            Map<String, AdaptationSettings> settings,
+            Map<String, SwapRules> rules,
+            ActiveDecoders activeDecoders,
+            PublishedCandidates published,
+            AdaptationListener listener,
+            Map<String, String> logConfig) {
+        Map<String, SiteAdapter> adapters = new HashMap<>();
+        settings.forEach((site, one) -> {
+            WatchedSite watched = Objects.requireNonNull(sites.get(site), site);
+            SwapRules own = Objects.requireNonNull(rules.get(site), site);
+            SiteRefit refit = new SiteRefit(
+                    site,
+                    watched.explainer(),
+                    watched.geometry().explainerSubspace(),
+                    watched.baseline().rows(),
+                    watched.settings().rank(),
+                    one,
+                    watched.codes());
+            adapters.put(
+                    site,
+                    new SiteAdapter(
+                            refit,
+                            new SwapDesk(site, own, refit, published),
+                            one,
+                            watched.settings().cooldown(),
+                            watched.explainer(),
+                            watched.explainer().decoder().sha256()));
+        });
+        Attempts attempts = new Attempts();
+        Set<StoreBuilder<?>> stores =
+                Set.of(store(PARTS_STORE, logConfig), store(POOLS_STORE, logConfig), store(SWAPS_STORE, logConfig));
+        return TaskProcessor.supplier(
+                stores, context -> new AdapterTask(context, adapters, activeDecoders, published, listener, attempts));
+    }
+
+    private static StoreBuilder<?> store(String name, Map<String, String> logConfig) {
+        return Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), Serdes.String(), Serdes.ByteArray())
+                .withLoggingEnabled(logConfig);
+    }
+
+    @Override
+    public void close() {
+        told.forEach(listener::onPoolReleased);
+    }
+
+    private void tell(String site, int pooledRows) {
+        if (adapters.containsKey(site)) {
+            told.add(site);
+            listener.onPooled(site, pooledRows);
+        }
+    }
+
+    @Override
+    public void process(Record<byte @Nullable [], byte @Nullable []> record) {
+        byte[] key = record.key();
+        byte[] value = record.value();
+        if (key == null || value == null) {
+            skip("", "it has no " + (key == null ? "key" : "value"));
+            return;
+        }
+        String site = new String(key, StandardCharsets.UTF_8);
+        AdaptationMessage message;
+        try {
+            message = AdaptationMessage.decode(value);
+        } catch (IllegalArgumentException e) {
+            // Stopping would not help: the record would be read again for ever.
+            skip(site, String.valueOf(e.getMessage()));
+            return;
+        }
+        SiteAdapter adapter = adapters.get(site);
+        if (adapter == null) {
+            unknown(site, message, record.timestamp());
+        } else if (message instanceof AdaptationMessage.SamplePart part) {
+            pools.keep(site, part, value);
+        } else {
+            answer(site, adapter, message, record.timestamp());
+            tell(site, pools.of(site).rows());
+        }
+    }
+
+    /** A monitor that is configured otherwise need not hear it, a person who waits must. */
+    private void unknown(String site, AdaptationMessage message, long timestampMs) {
+        String reason =
+                "site \"%s\" is not among those that adapt here: write its name as in the configuration, and mode: propose or auto there"
+                        .formatted(site);
+        if (message instanceof AdaptationMessage.Command command) {
+            AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, reason, 0);
+            forward(site, new AdapterAnswer(report, null, null, command.id()), timestampMs);
+        } else {
+            LOG.warn("{}; its request was skipped", reason);
+        }
+    }
+
+    private void answer(String site, SiteAdapter adapter, AdaptationMessage message, long nowMs) {
+        SwapState state = state(site);
+        Active active = inService.of(site, state.version());
+        SwapDesk.Standing standing = standing(adapter, state, active);
+        SwapDesk desk = adapter.desk();
+        if (message instanceof AdaptationMessage.Adapt adapt) {
+            carryOut(site, state, adapt(site, adapter, adapt, state, standing, active, nowMs), null, nowMs);
+        } else if (message instanceof AdaptationMessage.Revert revert) {
+            pools.empty(site);
+            carryOut(site, state, desk.reverted(revert, state, standing), null, nowMs);
+        } else if (message instanceof AdaptationMessage.RollBack rollBack) {
+            carryOut(site, state, withoutRows(site, desk.rolledBack(rollBack, state, standing)), null, nowMs);
+        } else if (message instanceof AdaptationMessage.Command command) {
+            SwapDesk.Step step = withoutRows(site, desk.command(command, state, standing, nowMs));
+            carryOut(site, state, step, command.id(), nowMs);
+        }
+    }
+
+    /** Drops the rows that led to a decoder which is rolled back. */
+    private SwapDesk.Step withoutRows(String site, SwapDesk.Step step) {
+        if (step.isRollBack()) {
+            pools.empty(site);
+        }
+        return step;
+    }
+
+    /** Our own count, unless the application was reset or got another name: readers refuse one that starts anew. */
+    private static SwapDesk.Standing standing(SiteAdapter adapter, SwapState state, @Nullable Active active) {
+        if (active != null && active.version() > state.version()) {
+            return new SwapDesk.Standing(
+                    active.version(), !active.decoder().sha256().equals(adapter.trainedSha256()));
+        }
+        return new SwapDesk.Standing(state.version(), state.adapted());
+    }
+
+    private SwapDesk.Step adapt(
+            String site,
+            SiteAdapter adapter,
+            AdaptationMessage.Adapt request,
+            SwapState state,
+            SwapDesk.Standing standing,
+            @Nullable Active active,
+            long nowMs) {
+        SwapDesk.Step without = adapter.desk().withoutRefit(request, state, standing, nowMs);
+        if (without != null && without.isPaused()) {
+            pools.refuse(site, request);
+            return without;
+        }
+        SwapState.Fitted fitted = standing.version() == state.version() ? state.fitted() : null;
+        PooledRows rows;
+        try {
+            rows = pools.add(
+                    site,
+                    request,
+                    adapter.poolLimits(),
+                    adapter.explainer(),
+                    fitted == null ? RowPool.NEVER : fitted.windowEndMs());
+        } catch (IllegalArgumentException e) {
+            String reason = String.valueOf(e.getMessage());
+            return SwapDesk.Step.said(adapter.refit().failed(request, reason, System.nanoTime()), state);
+        }
+        RowPool pool = pools.of(site);
+        if (without != null) {
+            return without.pooled(rows);
+        }
+        if (pool.rests(request.windowEndMs(), adapter.cooldown())) {
+            String reason =
+                    "the rows are pooled; the last refit is of the window up to %s, and cooldown allows the next %s after it"
+                            .formatted(Instant.ofEpochMilli(pool.judgedMs()), adapter.cooldown());
+            return SwapDesk.Step.said(adapter.refit().rests(request, reason).pooled(rows), state);
+        }
+        ServingDecoder current = active == null
+                ? ServingDecoder.of(adapter.trained())
+                : new ServingDecoder(active.decoder(), active.subspace());
+        boolean doubled = hasDoubled(rows, fitted, pool);
+        GateLimits limits = doubled
+                ? adapter.settings().improvementLimits()
+                : adapter.settings().limits();
+        AdaptationOutcome outcome = fit(site, adapter.refit(), request, rows, current, limits);
+        if (!(outcome instanceof AdaptationOutcome.Wait)) {
+            pools.judged(site, request.windowEndMs(), doubled ? rows.size() : 0);
+        }
+        return outcome instanceof AdaptationOutcome.Publish publish
+                ? adapter.desk().fitted(publish, state, standing, nowMs)
+                : SwapDesk.Step.said(outcome.report().pooled(rows), state);
+    }
+
+    /**
+     * Whether an adapted decoder serves and there are twice the rows it was fitted on. At every doubling once, so that
+     * chance is not asked until it says yes.
+     */
+    private static boolean hasDoubled(PooledRows rows, SwapState.@Nullable Fitted fitted, RowPool pool) {
+        return fitted != null && rows.size() >= 2 * Math.max(fitted.rows(), pool.doubledRows());
+    }
+
+    private void carryOut(
+            String site, SwapState state, SwapDesk.Step step, @Nullable String command, long timestampMs) {
+        boolean changed = !step.state().equals(state);
+        if (changed) {
+            swaps.put(site, step.state().encode());
+        }
+        AdaptationReport report = step.report();
+        if (report == null) {
+            return;
+        }
+        Publication publication = step.publication();
+        forward(site, new AdapterAnswer(report, publication, changed ? step.state() : null, command), timestampMs);
+        if (publication != null && publication.kind() != DecoderKind.CANDIDATE) {
+            inService.forwarded(site, new Active(publication.decoder(), publication.version()));
+        }
+    }
+
+    private void skip(String site, String reason) {
+        RecordMetadata place = place();
+        LOG.warn(
+                "site \"{}\": the record at {}-{}, offset {} is no adaptation message and was skipped: {}",
+                site,
+                place.topic(),
+                place.partition(),
+                place.offset(),
+                reason);
+        listener.onForeign();
+    }
+
+    private RecordMetadata place() {
+        return context.recordMetadata().orElseThrow();
+    }
+
+    private AdaptationOutcome fit(
+            String site,
+            SiteRefit refit,
+            AdaptationMessage.Adapt request,
+            PooledRows rows,
+            ServingDecoder current,
+            GateLimits limits) {
+        if (attempts.begin(place()) > Attempts.MOST) {
+            AdaptationReport given = refit.failed(
+                    request,
+                    "begun %d times and interrupted each time; given up and its rows dropped, so that the next request is answered. A refit must be shorter than max.poll.interval.ms and than transaction.timeout.ms of the adapter: raise both, or lower adaptation.pooled_rows and sample.rows"
+                            .formatted(Attempts.MOST),
+                    System.nanoTime());
+            LOG.warn("site {}, window up to {} ms: {}", site, request.windowEndMs(), given.reason());
+            pools.empty(site);
+            return new AdaptationOutcome.Keep(given);
+        }
+        listener.onSample(site, rows.size());
+        return refit.adapt(request, rows, current, limits);
+    }
+
+    private void forward(String site, AdapterAnswer answer, long timestampMs) {
+        context.forward(new Record<>(site, answer, timestampMs));
+    }
+
+    private SwapState state(String site) {
+        byte[] stored = swaps.get(site);
+        if (stored != null) {
+            return SwapState.decode(stored);
+        }
+        SwapState told = published.lastTold(site);
+        return told == null ? SwapState.INITIAL : told;
+    }
+}

@@ -1,0 +1,259 @@
+package io.plumbline.topology.adaptation;
+
+import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.BaselineRows;
+import io.plumbline.adaptation.GateDecision;
+import io.plumbline.adaptation.GateLimits;
+import io.plumbline.adaptation.GatedAdaptation;
+import io.plumbline.adaptation.SearchReport;
+import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SwapGate;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.factored.DecoderFactors;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.moments.CleanRequests;
+import io.plumbline.moments.DistinctRequests;
+import io.plumbline.moments.SampleSplit;
+import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.Reconstruction;
+import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.WindowCodes;
+import io.plumbline.wire.DType;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fits, checks and decides for one site. Pure but for the clock; window-independent parts are computed once.
+ *
+ * <p>The pooled rows without their repeats are split by whole requests into stretches of time to fit, to choose and to
+ * judge on. The gate judges the decoder as it will travel, rounded to the configured type.
+ */
+final class SiteRefit {
+
+    private final String site;
+    private final Explainer explainer;
+    private final int rank;
+    private final AdaptationSettings settings;
+    private final WindowCodes codes;
+    private final BaselineRows baselineRows;
+    private final CleanRequests cleanRequests;
+    private final ExplainerSubspace trainedSubspace;
+    private final String parentSha256;
+    private final DType revertType;
+    private final @Nullable DecoderFactors revertFactors;
+
+    /**
+     * @param trainedSubspace of the explainer's decoder, at any rank
+     * @param baselineRows rows of clean traffic, request after request
+     * @param rank the rank the site is watched at
+     * @param codes what the monitor of this process has encoded
+     */
+    SiteRefit(
+            String site,
+            Explainer explainer,
+            ExplainerSubspace trainedSubspace,
+            List<SampledRow> baselineRows,
+            int rank,
+            AdaptationSettings settings,
+            WindowCodes codes) {
+        this.cleanRequests = CleanRequests.of(baselineRows);
+        this.baselineRows = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
+        this.site = site;
+        this.explainer = explainer;
+        this.rank = rank;
+        this.settings = settings;
+        this.codes = codes;
+        this.trainedSubspace = trainedSubspace;
+        this.parentSha256 = explainer.decoder().sha256();
+        this.revertType = settings.revertType(explainer.decoder());
+        this.revertFactors =
+                settings.returnsAsFactors(explainer.decoder()) ? DecoderFactors.ofTrained(explainer.decoder()) : null;
+    }
+
+    /**
+     * Answers a request to adapt. Never throws for what the rows are like: what cannot be done is an outcome with its
+     * reason.
+     *
+     * @param limits what the gate asks
+     */
+    AdaptationOutcome adapt(
+            AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits) {
+        long begin = System.nanoTime();
+        try {
+            return fit(request, pool, current, limits, begin);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            return new AdaptationOutcome.Keep(failed(request, String.valueOf(e.getMessage()), begin));
+        }
+    }
+
+    private AdaptationOutcome fit(
+            AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
+        DistinctRequests distinct = DistinctRequests.among(pool.rows(), pool.rate(), cleanRequests, pool.fitted());
+        if (distinct.mixed() != null) {
+            return new AdaptationOutcome.Keep(answer(request, Outcome.REFUSED, distinct.mixed(), begin));
+        }
+        SampleSplit split = pool.split(distinct.rows(), settings.validationShare());
+        if (!split.judgeIsIndependent()) {
+            return new AdaptationOutcome.Wait(answer(
+                    request,
+                    Outcome.POOLED,
+                    "%s%s, expected at least %d, %d of them to judge on: too few, the rows wait for those of the next drifted window"
+                            .formatted(
+                                    distinct.count(),
+                                    pool.fitted().isEmpty()
+                                            ? ""
+                                            : ", %d of them new to the decoder in service".formatted(split.requests()),
+                                    SampleSplit.LEAST_REQUESTS,
+                                    SampleSplit.LEAST_TO_JUDGE),
+                    begin));
+        }
+        AdaptationRows rows =
+                AdaptationRows.of(explainer.encoder(), codes.newest(), split, baselineRows, explainer.targetWidth());
+        GatedAdaptation adaptation = GatedAdaptation.of(
+                settings.profile(),
+                new SwapGate(limits),
+                explainer.decoder(),
+                trainedSubspace,
+                current,
+                rows,
+                rank,
+                settings.travelling());
+        AdaptationReport report = report(request, pool, rows, adaptation, seconds(begin));
+        return adaptation.publishes()
+                ? new AdaptationOutcome.Publish(
+                        report,
+                        adaptation.search().decoder(),
+                        settings.travelling().dtype(),
+                        adaptation.search().factors(),
+                        Lineage.of(report, adaptation.search()),
+                        parentSha256)
+                : new AdaptationOutcome.Keep(report);
+    }
+
+    private AdaptationReport report(
+            AdaptationMessage.Adapt request,
+            PooledRows pool,
+            AdaptationRows rows,
+            GatedAdaptation adaptation,
+            double seconds) {
+        SearchReport search = adaptation.search();
+        GateDecision decision = adaptation.decision();
+        Outcome outcome =
+                search.keepsCurrent() ? Outcome.KEPT : decision.publishes() ? Outcome.PUBLISHED : Outcome.REFUSED;
+        String reason = search.keepsCurrent() ? keeping(search) : reason(adaptation);
+        GateDecision.Figures figures = decision.figures();
+        return new AdaptationReport(
+                site,
+                request.windowStartMs(),
+                request.windowEndMs(),
+                outcome,
+                reason,
+                0,
+                request.rows(),
+                pool.windows(),
+                pool.size(),
+                rows.refit().rows(),
+                rows.judge().rows(),
+                search.best().candidate().describe(),
+                figures.gapBefore(),
+                figures.gapAfter(),
+                figures.before().fvu(),
+                figures.after().fvu(),
+                figures(search),
+                search.keepsCurrent() ? null : GateVerdict.of(adaptation),
+                seconds);
+    }
+
+    private static String reason(GatedAdaptation adaptation) {
+        String found = adaptation.decision().reason();
+        if (!adaptation.publishes()) {
+            return found;
+        }
+        String judgedStays = adaptation.judgedStays();
+        return judgedStays == null
+                ? "%s; published as fitted on all %d rows".formatted(found, adaptation.publishedRows())
+                : "%s; published as judged, since fitted on all rows it fails: %s".formatted(found, judgedStays);
+    }
+
+    private static String keeping(SearchReport search) {
+        SearchReport.Figures last = search.candidates().get(search.candidates().size() - 1);
+        return search.candidates().size() == 2 && last.refusal() != null
+                ? "\"%s\" could not be fitted and nothing else was tried: %s"
+                        .formatted(last.candidate().describe(), last.refusal())
+                : "no candidate within the limits reconstructs the rows to choose by better than the decoder in service";
+    }
+
+    private static List<CandidateFigures> figures(SearchReport search) {
+        List<CandidateFigures> figures = new ArrayList<>();
+        for (SearchReport.Figures one : search.candidates()) {
+            figures.add(new CandidateFigures(
+                    one.candidate().describe(),
+                    fvu(one.fit()),
+                    fvu(one.validation()),
+                    fvu(one.inDistribution()),
+                    one.refusal()));
+        }
+        return figures;
+    }
+
+    private static @Nullable Double fvu(@Nullable Reconstruction reconstruction) {
+        return reconstruction == null ? null : reconstruction.fvu();
+    }
+
+    /** The answer to a request to return to the trained decoder. */
+    AdaptationOutcome.Revert revert(AdaptationMessage.Revert request) {
+        AdaptationReport report = answer(
+                0,
+                request.windowEndMs(),
+                Outcome.REVERTED,
+                "the site is aligned again; the trained decoder returns",
+                0,
+                0.0);
+        return new AdaptationOutcome.Revert(report, explainer.decoder(), revertType, revertFactors, parentSha256);
+    }
+
+    /** The answer to a request that cannot be carried out. */
+    AdaptationReport failed(AdaptationMessage.Adapt request, String reason, long beginNanos) {
+        return answer(request, Outcome.FAILED, reason, beginNanos);
+    }
+
+    private AdaptationReport answer(AdaptationMessage.Adapt request, Outcome outcome, String reason, long beginNanos) {
+        return answer(
+                request.windowStartMs(), request.windowEndMs(), outcome, reason, request.rows(), seconds(beginNanos));
+    }
+
+    /** The answer to a request whose rows were pooled and not fitted. */
+    AdaptationReport rests(AdaptationMessage.Adapt request, String reason) {
+        return answer(request, Outcome.POOLED, reason, System.nanoTime());
+    }
+
+    private AdaptationReport answer(
+            long windowStartMs, long windowEndMs, Outcome outcome, String reason, long rows, double seconds) {
+        return new AdaptationReport(
+                site,
+                windowStartMs,
+                windowEndMs,
+                outcome,
+                reason,
+                0,
+                rows,
+                0,
+                0,
+                0,
+                0,
+                null,
+                null,
+                null,
+                null,
+                null,
+                List.of(),
+                null,
+                seconds);
+    }
+
+    private static double seconds(long beginNanos) {
+        return (System.nanoTime() - beginNanos) / 1e9;
+    }
+}

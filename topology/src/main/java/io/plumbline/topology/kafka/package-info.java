@@ -1,0 +1,15 @@
+/**
+ * What every stage and every command needs of Kafka's clients.
+ *
+ * <p>{@link io.plumbline.topology.kafka.Task} does the work of a stage and has its context and stores in final fields;
+ * {@link io.plumbline.topology.kafka.TaskProcessor} makes one when a task begins and drops it when the task ends. Kafka
+ * Streams makes a processor first and tells it its context later, and calls {@code init} again when a task comes back:
+ * a processor with state of its own would need fields that are null at first and must be cleared by hand.
+ *
+ * <p>{@link io.plumbline.topology.kafka.TopicReader} reads committed records outside of Kafka Streams: to the end that
+ * a topic had, or on and on.
+ */
+@NullMarked
+package io.plumbline.topology.kafka;
+
+import org.jspecify.annotations.NullMarked;

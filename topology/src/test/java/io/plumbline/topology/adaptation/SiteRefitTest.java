@@ -1,0 +1,258 @@
+package io.plumbline.topology.adaptation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.adaptation.GateLimits;
+import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.Travelling;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Regularisation;
+import io.plumbline.refit.Rotation;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.WindowCodes;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Number formats, and what a report says. */
+class SiteRefitTest {
+
+    private static final int WIDTH = 6;
+    private static final double VALIDATION_SHARE = 0.25;
+    private static final GateLimits ANY_CHANGE = new GateLimits(0.05, 1.0, -1.0, 1e9, 1.0, 1e9);
+    private static final AdaptationMessage.Adapt REQUEST = new AdaptationMessage.Adapt(10_000, 0, 256, 512, 1);
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @EnumSource(names = {"F64", "F32", "F16", "BF16"})
+    void theGateJudgesTheDecoderAsItWillBeRead(DType dtype) throws IOException {
+        Explainer explainer = explainer(1.0);
+        PooledRows sample = sample();
+        AdaptationOutcome.Publish publish = assertInstanceOf(
+                AdaptationOutcome.Publish.class,
+                refit(explainer, dtype)
+                        .adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS));
+        for (double weight : publish.decoder().weights().toMatrix().values()) {
+            assertEquals(dtype.rounded(weight), weight, dtype.toString());
+        }
+        for (double bias : publish.decoder().bias()) {
+            assertEquals(dtype.rounded(bias), bias, dtype.toString());
+        }
+        double judged = present(publish.report().fvuAfter());
+        assertEquals(Double.toString(judged), publish.lineage().get("fvu_after"));
+        // Fitted on every row, also on those that judged.
+        assertEquals(256, present(publish.report().gate()).publishedRows());
+        assertTrue(
+                publish.report().reason().endsWith("; published as fitted on all 256 rows"), publish.report()::reason);
+        if (dtype == DType.BF16) {
+            AdaptationOutcome exact = refit(explainer, DType.F64)
+                    .adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
+            assertNotEquals(exact.report().fvuAfter(), judged, "rounding shows at all");
+        }
+    }
+
+    @Test
+    void tooFewRequestsWaitForMore() throws IOException {
+        Explainer explainer = explainer(1.0);
+        RowSample few = RowSample.ofCapacity(512);
+        sample().rows().stream()
+                .filter(row -> row.timestampMs() < 15)
+                .forEach(row -> few.offer(row.hash(), row.request(), row.timestampMs(), row.activation(), null));
+        AdaptationOutcome outcome = refit(explainer, DType.F32)
+                .adapt(REQUEST, pool(few), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
+        assertInstanceOf(AdaptationOutcome.Wait.class, outcome);
+        assertEquals(Outcome.POOLED, outcome.report().outcome());
+        assertEquals(
+                "15 distinct requests, expected at least 16, 8 of them to judge on: too few, the rows wait for those of the next drifted window",
+                outcome.report().reason());
+    }
+
+    /** 32 requests, 20 of which say the same. */
+    @Test
+    void copiesOfARequestAreOne() throws IOException {
+        Explainer explainer = explainer(1.0);
+        RowSample copies = RowSample.ofCapacity(512);
+        for (SampledRow row : sample().rows()) {
+            int request = (int) row.timestampMs();
+            int of = request < 20 ? 0 : request;
+            SampledRow same = sample().rows().stream()
+                    .filter(other -> other.timestampMs() == of)
+                    .skip(copies.size() % 8)
+                    .findFirst()
+                    .orElseThrow();
+            copies.offer(row.hash(), row.request(), row.timestampMs(), same.activation(), null);
+        }
+        AdaptationReport report = refit(explainer, DType.F32)
+                .adapt(REQUEST, pool(copies), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS)
+                .report();
+        assertEquals(Outcome.POOLED, report.outcome());
+        assertTrue(report.reason().startsWith("13 distinct requests (19 more are copies of others)"), report::reason);
+    }
+
+    @Test
+    void weightsThatTheTypeCannotHoldAreAFailureAndNotInfinities() throws IOException {
+        Explainer explainer = explainer(1e6);
+        AdaptationOutcome outcome = refit(explainer, DType.F16)
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
+        assertInstanceOf(AdaptationOutcome.Keep.class, outcome);
+        assertEquals(Outcome.FAILED, outcome.report().outcome());
+        String reason = outcome.report().reason();
+        assertTrue(reason.contains("F16 holds at most 65504.0; nothing was published"), reason);
+        assertInstanceOf(
+                AdaptationOutcome.Publish.class,
+                refit(explainer, DType.BF16)
+                        .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS));
+    }
+
+    @Test
+    void aSingleCandidateIsReportedWithoutFiguresItWasNotChosenBy() throws IOException {
+        Explainer explainer = explainer(1.0);
+        AdaptationOutcome outcome = refit(explainer, paper(WIDTH))
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), ANY_CHANGE);
+        AdaptationReport report =
+                assertInstanceOf(AdaptationOutcome.Publish.class, outcome).report();
+        assertEquals(2, report.candidates().size());
+        for (AdaptationReport.CandidateFigures figures : report.candidates()) {
+            assertNotNull(figures.fvuFit());
+            assertNull(figures.fvuValidation());
+            assertNull(figures.fvuInDistribution());
+        }
+        String written = ((AdaptationOutcome.Publish) outcome).lineage().get("candidates");
+        assertEquals(2, written.split("\"fvu_validation\":null", -1).length - 1, written);
+        // What it is worth is in the gate's figures, on rows that it did not see.
+        assertTrue(report.fvuAfter() < report.fvuBefore(), report::toString);
+    }
+
+    @Test
+    void aSingleCandidateThatIsNotDeterminedKeepsTheDecoderAndSaysWhy() throws IOException {
+        Explainer explainer = explainer(1.0);
+        // Three directions of the decoder are equally strong: no two of them are the first two.
+        AdaptationReport report = refit(explainer, paper(2))
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), ANY_CHANGE)
+                .report();
+        assertEquals(Outcome.KEPT, report.outcome());
+        assertTrue(report.reason().contains("could not be fitted and nothing else was tried: "), report::reason);
+        assertTrue(report.reason().contains("its rank-2 subspace is not identified"), report::reason);
+        assertNull(report.candidates().get(1).fvuFit());
+        assertNull(report.gate());
+    }
+
+    private static <T> T present(@Nullable T value) {
+        assertNotNull(value);
+        return value;
+    }
+
+    private static AdaptationProfile paper(int rank) {
+        return new AdaptationProfile.Paper(
+                new GaeSettings(rank, Rotation.PRINTED, Regularisation.relative(0.0, 0.1), 0.0));
+    }
+
+    @Test
+    void theTrainedDecoderReturnsInATypeThatKeepsIt() throws IOException {
+        Explainer halves = explainer(1.0);
+        Explainer wide = explainer(1e6);
+        assertEquals(DType.F16, revert(halves, DType.F16).dtype());
+        assertEquals(DType.F64, revert(halves, DType.F64).dtype());
+        assertEquals(DType.F32, revert(wide, DType.F16).dtype());
+        assertEquals(DType.F32, revert(wide, DType.BF16).dtype());
+        Decoder beyondFloat = new Decoder(new Matrix(1, 1, new double[] {1e39}), new double[1]);
+        assertEquals(DType.F64, settings(DType.F16).revertType(beyondFloat));
+    }
+
+    private static AdaptationOutcome.Revert revert(Explainer explainer, DType dtype) {
+        return assertInstanceOf(
+                AdaptationOutcome.Revert.class, refit(explainer, dtype).revert(new AdaptationMessage.Revert(20_000)));
+    }
+
+    private static SiteRefit refit(Explainer explainer, DType dtype) {
+        return refit(explainer, settings(dtype));
+    }
+
+    private static SiteRefit refit(Explainer explainer, AdaptationProfile profile) {
+        return refit(
+                explainer,
+                new AdaptationSettings(
+                        profile, ANY_CHANGE, VALIDATION_SHARE, Travelling.dense(DType.F32), 512, Duration.ZERO));
+    }
+
+    private static SiteRefit refit(Explainer explainer, AdaptationSettings settings) {
+        ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
+        return new SiteRefit("layer.2", explainer, subspace, List.of(), 3, settings, new WindowCodes());
+    }
+
+    private static AdaptationSettings settings(DType dtype) {
+        return new AdaptationSettings(
+                new AdaptationProfile.Auto(),
+                GateLimits.DEFAULTS,
+                VALIDATION_SHARE,
+                Travelling.dense(dtype),
+                512,
+                Duration.ZERO);
+    }
+
+    private static PooledRows sample() {
+        RowSample sample = RowSample.ofCapacity(512);
+        Random random = new Random(11);
+        for (int row = 0; row < 256; row++) {
+            float[] values = new float[WIDTH];
+            for (int j = 0; j < WIDTH; j++) {
+                values[j] = (float) ((j < 3 ? 0.1 : 1.0 + j) * random.nextGaussian());
+            }
+            sample.offer(RowSample.hash(row, 0), row / 8, row / 8, values, null);
+        }
+        return pool(sample);
+    }
+
+    private static PooledRows pool(RowSample sample) {
+        return new PooledRows(sample.rows(), Set.of(), 1, 1.0);
+    }
+
+    /** Reads both signs of every coordinate; writes half of the first three and a quarter of the others. */
+    private Explainer explainer(double decoderScale) throws IOException {
+        Path directory = Files.createDirectories(folder.resolve("sae-" + decoderScale));
+        Matrix encoder = Matrix.zeros(WIDTH, 2 * WIDTH);
+        Matrix decoder = Matrix.zeros(2 * WIDTH, WIDTH);
+        for (int j = 0; j < WIDTH; j++) {
+            encoder.set(j, j, 1.0 / decoderScale);
+            encoder.set(j, j + WIDTH, -1.0 / decoderScale);
+            decoder.set(j, j, (j < 3 ? 0.5 : 0.25) * decoderScale);
+            decoder.set(j + WIDTH, j, -(j < 3 ? 0.5 : 0.25) * decoderScale);
+        }
+        SafetensorsWriter.create()
+                .add("W_enc", DType.F32, encoder)
+                .addVector("b_enc", DType.F32, new double[2 * WIDTH])
+                .add("W_dec", DType.F32, decoder)
+                .addVector("b_dec", DType.F32, new double[WIDTH])
+                .writeTo(directory.resolve("sae_weights.safetensors"));
+        Files.writeString(
+                directory.resolve("cfg.json"),
+                "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false, \"normalize_activations\": \"none\"}"
+                        .formatted(WIDTH, 2 * WIDTH));
+        return Explainer.read(directory);
+    }
+}
