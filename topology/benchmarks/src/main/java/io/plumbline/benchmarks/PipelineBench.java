@@ -44,7 +44,7 @@ final class PipelineBench implements AutoCloseable {
 
     private static final int MORE_ROWS_A_RECORD = 256;
 
-    /** As a server sends that keeps the last token only, or a few; the price of a record rules there. */
+    /** The rows a record of a server that keeps the last token only, or a few; the price of a record rules there. */
     private static final List<Integer> FEW_ROWS_A_RECORD = List.of(1, 8);
 
     /** Slow rivals do not read to the end. */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldDecoders {
 
-    /** Those of this process. */
+    /** The decoders that this process holds. */
     static final HeldDecoders OF_THIS_PROCESS = new HeldDecoders();
 
     private record Name(String parentSha256, String artefactSha256, String sha256) {

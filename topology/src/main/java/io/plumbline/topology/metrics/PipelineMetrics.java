@@ -138,7 +138,7 @@ public class PipelineMetrics implements IngestListener, WindowListener, DriftLis
         metrics.took(Stage.ASSESS, nanoseconds);
         metrics.boundsViolated(report.site(), report.violatedBounds().size());
         metrics.windowAssessed(() -> snapshot(report));
-        if (report.verdict().equals("drifted")) {
+        if (report.verdict() == Verdict.DRIFTED) {
             WorstRequest worst = report.worstRequests() == null
                     ? null
                     : report.worstRequests().stream().findFirst().orElse(null);

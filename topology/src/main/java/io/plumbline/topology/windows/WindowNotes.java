@@ -84,7 +84,7 @@ public final class WindowNotes {
         return origin;
     }
 
-    /** Of two origins of one request the same one stays in whatever order they come. */
+    /** Keeps one of two origins of a request, the same one in whatever order they come. */
     private void note(long request, Origin origin) {
         Origin before = requests.get(request);
         if (before == null ? requests.size() < MOST_REQUESTS : isBefore(origin, before)) {
