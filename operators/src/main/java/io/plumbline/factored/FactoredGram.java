@@ -18,8 +18,9 @@ import io.plumbline.linalg.Matrix;
  * </pre>
  *
  * <p><b>Cost.</b> {@code 2 N d^2 + 4 nonZeros d} flops, and {@code d^3} to {@code 4 d^3} where nothing or the whole
- * space is turned, {@code 6 d^2 r} at rank r: at 65,536 x 2,048 and N = 2,048 some 17 GFLOP in place of 275. <b>Accuracy.</b>
- * The weights are rounded to float32 after they are made, which changes an entry by some {@code 2^-24} of its terms.
+ * space is turned, {@code 6 d^2 r} at rank r: at 65,536 x 2,048 and N = 2,048 some 17 GFLOP in place of 275.
+ * <b>Accuracy.</b> The weights are rounded to float32 after they are made, which changes an entry by some {@code 2^-24}
+ * of its terms.
  */
 public final class FactoredGram {
 

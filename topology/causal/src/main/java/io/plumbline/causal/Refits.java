@@ -108,7 +108,7 @@ final class Refits {
         return ((Adaptation.Adapted) adaptation).decoder();
     }
 
-    /** Fits to the same rows with nothing that holds a refit to traffic in distribution; the gate still prices it there. */
+    /** Fits to the same rows, held to traffic in distribution by nothing but the gate. */
     private static AdaptationRows withoutAnchor(AdaptationRows rows) {
         return new AdaptationRows(
                 rows.fit(), rows.choose(), rows.refit(), rows.judge(), rows.all(), null, rows.check());
