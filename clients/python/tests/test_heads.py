@@ -74,9 +74,9 @@ def test_a_change_before_the_site_does_not_reach_the_head_and_one_at_the_site_do
 
 def test_what_cannot_be_exported_is_refused_with_what_to_do() -> None:
     model = gpt2()
-    with pytest.raises(ValueError, match="call model.eval"):
+    with pytest.raises(ValueError, match=r"call model\.eval"):
         export_head(gpt2().train(), RESIDUAL, "head.onnx")
-    with pytest.raises(ValueError, match="call model.float"):
+    with pytest.raises(ValueError, match=r"call model\.float"):
         export_head(gpt2().half(), RESIDUAL, "head.onnx")
     with pytest.raises(ValueError, match="expected the MLP's output"):
         Head(model, Site("blocks.1.hook_mlp_in", targets="blocks.1.hook_attn_out"))

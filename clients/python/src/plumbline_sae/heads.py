@@ -22,11 +22,11 @@ MAX_BYTES = 2**31 - 1
 """One ONNX file holds no more, and a head's weights must lie in its file."""
 
 
-class Head(torch.nn.Module):
+class Head(torch.nn.Module):  # type: ignore[misc]  # a module of torch, which has no types here
     """The rest of a model behind a site, of one request.
 
-    An autoencoder's head reads `activations` [T, d]; a transcoder's reads `targets` and `residual` [T, d] and puts their
-    sum in the place of the block's output. It returns `logits` [T, V].
+    An autoencoder's head reads `activations` [T, d]; a transcoder's reads `targets` and `residual` [T, d] and puts
+    their sum in the place of the block's output. It returns `logits` [T, V].
 
     What lies before the site is called and its result dropped, so that an export leaves it out.
     """
