@@ -199,7 +199,7 @@ final class CheckCommand implements Callable<Integer> {
         if (hasActivations) {
             return 0;
         }
-        err.println("topic \"%s\" does not exist at %s: create it, or name another under topics.activations"
+        err.println("topic \"%s\" does not exist at %s: `plumbline topics --config FILE --create` makes it, or name another under topics.activations"
                 .formatted(monitor.topics().activations(), monitor.bootstrapServers()));
         return 1;
     }
