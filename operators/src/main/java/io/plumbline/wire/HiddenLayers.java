@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,13 @@ public record HiddenLayers(
     /** The order of the first two axes. */
     public enum Axes {
         TOKENS_FIRST,
-        LAYERS_FIRST
+        LAYERS_FIRST;
+
+        /** Returns the name as configurations and commands write it: {@code tokens_first}. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     public HiddenLayers {

@@ -199,8 +199,9 @@ final class CheckCommand implements Callable<Integer> {
         if (hasActivations) {
             return 0;
         }
-        err.println("topic \"%s\" does not exist at %s: `plumbline topics --config FILE --create` makes it, or name another under topics.activations"
-                .formatted(monitor.topics().activations(), monitor.bootstrapServers()));
+        err.println(
+                "topic \"%s\" does not exist at %s: `plumbline topics --config FILE --create` makes it, or name another under topics.activations"
+                        .formatted(monitor.topics().activations(), monitor.bootstrapServers()));
         return 1;
     }
 }

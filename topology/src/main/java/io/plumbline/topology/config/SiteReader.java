@@ -132,7 +132,7 @@ final class SiteReader {
         }
         SequentialRule sequential = node.has("sequential") ? sequential(node.child("sequential")) : null;
         FeatureSettings features = features(node.child("features"));
-        CoverageRule coverage = node.has("coverage") ? coverage(node.child("coverage")) : CoverageRule.STANDARD;
+        CoverageRule coverage = coverage(node.child("coverage"));
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -155,7 +155,7 @@ final class SiteReader {
                 cooldown,
                 minimumRows,
                 coverage,
-                node.has("breakdown_by") ? breakdownBy(node) : null,
+                breakdownBy(node),
                 encodedRows,
                 features,
                 swaps.adapts(),
@@ -316,7 +316,10 @@ final class SiteReader {
 
     private static @Nullable String breakdownBy(ConfigNode node) {
         String name = node.textOrNull("breakdown_by");
-        if (name == null || name.isBlank() || name.length() > Origin.LONGEST || name.contains("=")) {
+        if (name == null) {
+            return null;
+        }
+        if (name.isBlank() || name.length() > Origin.LONGEST || name.contains("=")) {
             node.problem(
                     "breakdown_by",
                     name,

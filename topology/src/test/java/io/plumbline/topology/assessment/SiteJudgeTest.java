@@ -309,7 +309,7 @@ class SiteJudgeTest {
         WindowReport report = judge.judge(cached, memory, null).report();
         String moved = Objects.requireNonNull(report.coverage()).moved();
         assertNotNull(moved);
-        assertEquals("drifted", report.verdict());
+        assertEquals(Verdict.DRIFTED, report.verdict());
         assertTrue(report.reason().endsWith("; " + moved), report.reason());
         assertNull(judge.judge(drifted(), memory, null).report().coverage(), "nobody said how many were served");
     }
@@ -397,7 +397,7 @@ class SiteJudgeTest {
         }
         WindowReport report = judge.judge(at(3, versions(drifted(), record -> record % 2 == 0)), memory, null)
                 .report();
-        assertEquals("drifted", report.verdict());
+        assertEquals(Verdict.DRIFTED, report.verdict());
         DriftCause cause = Objects.requireNonNull(report.cause());
         assertEquals("change", cause.kind());
         assertEquals("0.20", cause.changes().get(0).value());

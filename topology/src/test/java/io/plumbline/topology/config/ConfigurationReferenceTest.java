@@ -42,6 +42,8 @@ class ConfigurationReferenceTest {
             Map.entry("A site's mask", "sites: {a: {mask: {unknown: 1}}}"),
             Map.entry("A threshold", "sites: {a: {threshold: {unknown: 1}}}"),
             Map.entry("A site's sequential", "sites: {a: {sequential: {unknown: 1}}}"),
+            Map.entry("A site's coverage", "sites: {a: {coverage: {unknown: 1}}}"),
+            Map.entry("A site's hidden_states", "sites: {a: {hidden_states: {unknown: 1}}}"),
             Map.entry("A site's features", "sites: {a: {features: {unknown: 1}}}"),
             Map.entry("A site's adaptation", "sites: {a: {adaptation: {unknown: 1}}}"));
 
@@ -68,6 +70,7 @@ class ConfigurationReferenceTest {
                         case "The file" -> effective;
                         case "A site" -> site;
                         case "A site's features" -> site.get("features");
+                        case "A site's coverage" -> site.path("coverage");
                         case "A site's adaptation" -> site.get("adaptation");
                         default -> effective.path(section.getKey());
                     };
