@@ -133,6 +133,7 @@ final class SiteReader {
         SequentialRule sequential = node.has("sequential") ? sequential(node.child("sequential")) : null;
         FeatureSettings features = features(node.child("features"));
         CoverageRule coverage = coverage(node.child("coverage"));
+        String breakdownBy = breakdownBy(node);
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -155,7 +156,7 @@ final class SiteReader {
                 cooldown,
                 minimumRows,
                 coverage,
-                breakdownBy(node),
+                breakdownBy,
                 encodedRows,
                 features,
                 swaps.adapts(),
