@@ -154,7 +154,7 @@ public final class DriftJudge {
     }
 
     /** The value that a level is to stay below, see {@link Statistic#reach}. */
-    public static OptionalDouble reach(String statistic, int rank, int dimension) {
+    private static OptionalDouble reach(String statistic, int rank, int dimension) {
         return Statistic.find(statistic).map(one -> one.reach(rank, dimension)).orElseGet(OptionalDouble::empty);
     }
 
