@@ -2,7 +2,7 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.linalg.Cores;
+import io.plumbline.parallel.Cores;
 import io.plumbline.refit.FittedDecoder;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.GeometryAdapter;

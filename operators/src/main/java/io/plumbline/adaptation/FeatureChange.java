@@ -1,7 +1,7 @@
 package io.plumbline.adaptation;
 
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Weights;
+import io.plumbline.parallel.Cores;
 
 /**
  * How far the columns of a decoder are from those of the trained one: what a feature writes is what its explanation

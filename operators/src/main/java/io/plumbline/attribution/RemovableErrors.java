@@ -1,8 +1,8 @@
 package io.plumbline.attribution;
 
 import io.plumbline.explainer.CodesByFeature;
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.plumbline.explainer;
 
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.parallel.Cores;
 import io.plumbline.wire.DType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

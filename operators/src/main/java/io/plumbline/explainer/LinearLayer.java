@@ -1,11 +1,11 @@
 package io.plumbline.explainer;
 
-import io.plumbline.linalg.Cores;
-import io.plumbline.linalg.FloatFactor;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.Operand;
-import io.plumbline.linalg.RightFactor;
-import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.kernel.MatrixView;
+import io.plumbline.linalg.kernel.PackedFloatMatrix;
+import io.plumbline.linalg.kernel.PackedMatrix;
+import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * few columns at a time and never stored, those of float64 are held for one block. Rows are independent to the last
  * bit.
  *
- * <p>{@code 2 inputs * features} flops a row. <b>Accuracy.</b> {@link FloatFactor}'s or {@link RightFactor}'s. With
- * floats a pre-activation within that of the k-th largest, or of a threshold, may fall on its other side.
+ * <p>{@code 2 inputs * features} flops a row. <b>Accuracy.</b> {@link PackedFloatMatrix}'s or {@link PackedMatrix}'s.
+ * With floats a pre-activation within that of the k-th largest, or of a threshold, may fall on its other side.
  */
 final class LinearLayer {
 
@@ -29,21 +29,21 @@ final class LinearLayer {
     /** Smaller ones cost next to nothing in float64, and agree with a float64 reference to its digits. */
     static final int LEAST_FLOAT_WEIGHTS = 1 << 20;
 
-    private final @Nullable FloatFactor floats;
-    private final @Nullable RightFactor doubles;
+    private final @Nullable PackedFloatMatrix floats;
+    private final @Nullable PackedMatrix doubles;
     private final int inputWidth;
     private final double[] bias;
     private final float[] floatBias;
 
-    private LinearLayer(Operand inputByFeature, double[] bias) {
+    private LinearLayer(MatrixView inputByFeature, double[] bias) {
         if (inputByFeature.columns() != bias.length || bias.length == 0 || inputByFeature.rows() == 0) {
             throw new IllegalArgumentException("encoder weights for %d features of %d inputs, %d biases"
                     .formatted(inputByFeature.columns(), inputByFeature.rows(), bias.length));
         }
-        boolean held =
-                inputByFeature.values().length >= LEAST_FLOAT_WEIGHTS && FloatFactor.holds(inputByFeature.values());
-        this.floats = held ? UpdateKernels.kernel().floatFactor(inputByFeature) : null;
-        this.doubles = held ? null : UpdateKernels.kernel().rightFactor(inputByFeature);
+        boolean held = inputByFeature.values().length >= LEAST_FLOAT_WEIGHTS
+                && PackedFloatMatrix.holds(inputByFeature.values());
+        this.floats = held ? UpdateKernels.kernel().packFloats(inputByFeature) : null;
+        this.doubles = held ? null : UpdateKernels.kernel().pack(inputByFeature);
         this.inputWidth = inputByFeature.rows();
         this.bias = bias.clone();
         this.floatBias = new float[bias.length];
@@ -54,12 +54,12 @@ final class LinearLayer {
 
     /** From {@code inputWidth x features}; copied. */
     static LinearLayer inputByFeature(Matrix weights, double[] bias) {
-        return new LinearLayer(Operand.of(weights), bias);
+        return new LinearLayer(weights.view(), bias);
     }
 
     /** From {@code features x inputWidth}, row j = feature j; copied. */
     static LinearLayer featureByInput(Matrix weights, double[] bias) {
-        return new LinearLayer(Operand.transposeOf(weights), bias);
+        return new LinearLayer(weights.transposedView(), bias);
     }
 
     int inputWidth() {
@@ -76,20 +76,20 @@ final class LinearLayer {
             throw new IllegalArgumentException(
                     "rows of %d values, the encoder reads %d".formatted(rows.columns(), inputWidth()));
         }
-        int together = floats == null ? ROWS_PER_BLOCK : FloatFactor.blockRows(rows.rows());
+        int together = floats == null ? ROWS_PER_BLOCK : PackedFloatMatrix.blockRows(rows.rows());
         int blocks = (rows.rows() + together - 1) / together;
         SparseCodes[] parts = new SparseCodes[blocks];
         Cores.each(blocks, block -> {
             int start = block * together;
             int count = Math.min(together, rows.rows() - start);
-            Operand part = Operand.rowsOf(rows, start, start + count);
+            MatrixView part = rows.rowsView(start, start + count);
             parts[block] = encode(part, selection.apply(count));
         });
         return SparseCodes.joined(features(), Arrays.asList(parts));
     }
 
-    private SparseCodes encode(Operand rows, CodeSelection selection) {
-        FloatFactor single = floats;
+    private SparseCodes encode(MatrixView rows, CodeSelection selection) {
+        PackedFloatMatrix single = floats;
         if (single != null) {
             double[] stretch = new double[features()];
             single.multiply(rows, floatBias, (row, column, values, at, count) -> {

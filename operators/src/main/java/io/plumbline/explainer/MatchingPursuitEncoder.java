@@ -1,9 +1,9 @@
 package io.plumbline.explainer;
 
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**

@@ -1,8 +1,8 @@
 package io.plumbline.factored;
 
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.parallel.Cores;
 
 /**
  * Weights made of {@link DecoderFactors}, to the same last bit on every machine, by every number of threads and in

@@ -2,7 +2,7 @@ package io.plumbline.geometry;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.SymmetricEigen;
-import io.plumbline.linalg.TopEigenspace;
+import io.plumbline.linalg.eigenspace.TopEigenspace;
 import io.plumbline.moments.SecondMoment;
 import java.util.Optional;
 import java.util.OptionalDouble;

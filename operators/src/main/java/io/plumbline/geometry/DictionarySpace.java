@@ -1,11 +1,11 @@
 package io.plumbline.geometry;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.linalg.Cores;
-import io.plumbline.linalg.DoublePanel;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.UpdateKernels;
 import io.plumbline.linalg.Weights;
+import io.plumbline.linalg.kernel.DoublePanel;
+import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.parallel.Cores;
 import org.jspecify.annotations.Nullable;
 
 /**

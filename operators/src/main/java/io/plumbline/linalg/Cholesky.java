@@ -1,11 +1,15 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.UpdateKernel;
+import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.parallel.Cores;
+
 /**
  * The factorisation {@code A = R^T R} of a symmetric positive definite matrix, R upper triangular, in {@link
- * TriangularStrips}.
+ * StripedTriangle}.
  *
  * <p><b>Cost.</b> {@code n^3 / 3} flops to factor, {@code 2 n^2 m} to solve for m right-hand sides, in strips of
- * {@value TriangularStrips#WIDTH}. The second half of a solve needs the factor turned round: that is done in its place,
+ * {@value StripedTriangle#WIDTH}. The second half of a solve needs the factor turned round: that is done in its place,
  * and undone by the next solve, if there is one. <b>Size.</b> {@code 4 n^2} bytes. <b>Accuracy.</b> Backward stable:
  * the computed solution solves a system that differs from the given one by a small multiple of {@code n 2^-53 ||A||}.
  *
@@ -20,12 +24,12 @@ public final class Cholesky {
     private static final int STRIPS = 8;
 
     private final int size;
-    private final TriangularStrips factor;
+    private final StripedTriangle factor;
 
     /** Whether the factor is as the second half of a solve wants it. */
     private boolean turned;
 
-    private Cholesky(int size, TriangularStrips factor) {
+    private Cholesky(int size, StripedTriangle factor) {
         this.size = size;
         this.factor = factor;
     }
@@ -64,7 +68,7 @@ public final class Cholesky {
     }
 
     private static Cholesky of(int n, Rows rows, UpdateKernel kernel) {
-        return new Cholesky(n, TriangularStrips.factorOf(n, rows, kernel.tiles()));
+        return new Cholesky(n, StripedTriangle.factorOf(n, rows, kernel.tiles()));
     }
 
     /** The size n of the factored matrix. */
@@ -104,7 +108,7 @@ public final class Cholesky {
 
     /** {@code R^-T B}, or {@code R^-1 B} from the last row up by the factor turned round. */
     private void half(Matrix rightHandSides, Matrix solution, boolean fromTheLast) {
-        int width = STRIPS * TriangularStrips.WIDTH;
+        int width = STRIPS * StripedTriangle.WIDTH;
         Cores.each((rightHandSides.columns() + width - 1) / width, part -> {
             int from = part * width;
             int to = Math.min(from + width, rightHandSides.columns());
@@ -116,7 +120,7 @@ public final class Cholesky {
 
     /** The negative of columns {@code from .. to-1}. */
     private double[][] negativeStrips(Matrix matrix, int from, int to, boolean fromTheLast) {
-        int width = TriangularStrips.WIDTH;
+        int width = StripedTriangle.WIDTH;
         double[][] strips = new double[(to - from + width - 1) / width][factor.rows() * width];
         for (int row = 0; row < size; row++) {
             int place = fromTheLast ? factor.rows() - 1 - row : row;
@@ -132,7 +136,7 @@ public final class Cholesky {
     }
 
     private void write(double[][] strips, Matrix target, int from, boolean fromTheLast) {
-        int width = TriangularStrips.WIDTH;
+        int width = StripedTriangle.WIDTH;
         for (int row = 0; row < size; row++) {
             int place = fromTheLast ? factor.rows() - 1 - row : row;
             for (int strip = 0; strip < strips.length; strip++) {

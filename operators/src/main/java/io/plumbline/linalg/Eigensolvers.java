@@ -1,5 +1,6 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.UpdateKernels;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceConfigurationError;
@@ -31,7 +32,7 @@ final class Eigensolvers {
         return dimension < LEAST_NATIVE_DIMENSION ? OJALGO : forLarge();
     }
 
-    private static synchronized SymmetricEigensolver forLarge() {
+    static synchronized SymmetricEigensolver forLarge() {
         SymmetricEigensolver known = forLarge;
         if (known == null) {
             known = choose(System.getProperty(UpdateKernels.PROPERTY));

@@ -1,5 +1,10 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.MatrixView;
+import io.plumbline.linalg.kernel.PackedMatrix;
+import io.plumbline.linalg.kernel.UpdateKernel;
+import io.plumbline.linalg.kernel.UpdateKernels;
+
 /**
  * The dense products everything else is made of, by the {@link UpdateKernel} of this process.
  *
@@ -19,19 +24,19 @@ public final class Kernels {
     /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops; B is laid out anew, {@code 8 m p} bytes. */
     public static Matrix multiply(Matrix a, Matrix b) {
         requireInner(a.columns(), b.rows(), a, b);
-        return product(Operand.of(a), Operand.of(b));
+        return product(a.view(), b.view());
     }
 
     /** {@code A^T B}: (n x m)^T (n x p), {@code 2 n m p} flops. */
     public static Matrix transposeMultiply(Matrix a, Matrix b) {
         requireInner(a.rows(), b.rows(), a, b);
-        return product(Operand.transposeOf(a), Operand.of(b));
+        return product(a.transposedView(), b.view());
     }
 
     /** {@code A B^T}: (n x m)(p x m)^T, {@code 2 n m p} flops. */
     public static Matrix multiplyTranspose(Matrix a, Matrix b) {
         requireInner(a.columns(), b.columns(), a, b);
-        return product(Operand.of(a), Operand.transposeOf(b));
+        return product(a.view(), b.transposedView());
     }
 
     /**
@@ -45,7 +50,7 @@ public final class Kernels {
             throw new IllegalArgumentException("%d and %d columns have no symmetric product".formatted(p, b.columns()));
         }
         Matrix half = Matrix.zeros(p, p);
-        addLowerStrips(Operand.transposeOf(a), b, half);
+        addLowerStrips(a.transposedView(), b, half);
         for (int from = 0; from < p; from += STRIP) {
             int to = Math.min(from + STRIP, p);
             for (int i = from; i < to; i++) {
@@ -67,7 +72,7 @@ public final class Kernels {
             throw new IllegalArgumentException("no symmetric product of %d x %d: %d rows and %d columns"
                     .formatted(sum.rows(), sum.columns(), a.rows(), b.columns()));
         }
-        addLowerStrips(Operand.of(a), b, sum);
+        addLowerStrips(a.view(), b, sum);
     }
 
     /** Writes what {@link #addSymmetricProduct} left out. */
@@ -82,20 +87,20 @@ public final class Kernels {
         }
     }
 
-    private static void addLowerStrips(Operand a, Matrix b, Matrix sum) {
+    private static void addLowerStrips(MatrixView a, Matrix b, Matrix sum) {
         int p = b.columns();
         UpdateKernel kernel = kernelFor(1.0 * b.rows() * p * p);
         for (int from = 0; from < p; from += STRIP) {
             // From the strip's first row on; what is above is below in the strips before.
-            kernel.rightFactor(Operand.partOf(b, 0, b.rows(), from, Math.min(from + STRIP, p)))
+            kernel.pack(b.partView(0, b.rows(), from, Math.min(from + STRIP, p)))
                     .addProduct(a.rowRange(from, p), sum.values(), from * p + from, p);
         }
     }
 
-    private static Matrix product(Operand a, Operand b) {
+    private static Matrix product(MatrixView a, MatrixView b) {
         Matrix product = Matrix.zeros(a.rows(), b.columns());
         double flops = 2.0 * a.rows() * a.columns() * b.columns();
-        kernelFor(flops).rightFactor(b).addProduct(a, product.values());
+        kernelFor(flops).pack(b).addProduct(a, product.values());
         return product;
     }
 
@@ -103,12 +108,12 @@ public final class Kernels {
      * Lays out B for products with as many rows in all as said, by the kernel that {@link #multiply} would take for
      * them.
      */
-    public static RightFactor rightFactor(Operand b, int rowsInAll) {
-        return kernelFor(2.0 * rowsInAll * b.rows() * b.columns()).rightFactor(b);
+    public static PackedMatrix pack(MatrixView b, int rowsInAll) {
+        return kernelFor(2.0 * rowsInAll * b.rows() * b.columns()).pack(b);
     }
 
     private static UpdateKernel kernelFor(double flops) {
-        return flops < FEW_FLOPS ? UpdateKernels.PLAIN_KERNEL : UpdateKernels.kernel();
+        return flops < FEW_FLOPS ? UpdateKernels.plain() : UpdateKernels.kernel();
     }
 
     /** {@code y[yOffset ..] += factor * x[xOffset ..]}. */

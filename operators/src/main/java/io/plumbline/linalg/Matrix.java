@@ -1,5 +1,6 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.MatrixView;
 import java.util.Arrays;
 
 /**
@@ -24,6 +25,26 @@ public record Matrix(int rows, int columns, double[] values) {
             throw new IllegalArgumentException("a %d x %d matrix needs %d values, got %d"
                     .formatted(rows, columns, (long) rows * columns, values.length));
         }
+    }
+
+    /** All of it as it lies, for a kernel. */
+    public MatrixView view() {
+        return rowsView(0, rows);
+    }
+
+    /** Rows {@code from .. to-1} as they lie. */
+    public MatrixView rowsView(int from, int to) {
+        return partView(from, to, 0, columns);
+    }
+
+    /** The transpose, not copied. */
+    public MatrixView transposedView() {
+        return view().transposed();
+    }
+
+    /** Columns {@code from .. to-1} of rows {@code firstRow .. lastRow-1} as they lie. */
+    MatrixView partView(int firstRow, int lastRow, int from, int to) {
+        return new MatrixView(values, firstRow * columns + from, lastRow - firstRow, to - from, columns, 1);
     }
 
     public static Matrix zeros(int rows, int columns) {

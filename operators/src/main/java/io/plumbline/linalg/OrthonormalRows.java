@@ -1,5 +1,6 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.RowUpdates;
 import java.util.Arrays;
 import java.util.Random;
 

@@ -9,6 +9,15 @@ package io.plumbline.linalg;
  */
 public record SymmetricEigen(double[] values, Matrix vectors) {
 
+    /**
+     * The library that decomposes large matrices in this process.
+     *
+     * @throws IllegalStateException if a native one is asked for and cannot be had
+     */
+    public static String solver() {
+        return Eigensolvers.forLarge().name();
+    }
+
     /** Decomposes the symmetric part of {@code matrix}; the argument is not changed. */
     public static SymmetricEigen of(Matrix matrix) {
         int d = matrix.rows();

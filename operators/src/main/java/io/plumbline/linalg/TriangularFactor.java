@@ -1,5 +1,9 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.RowUpdates;
+import io.plumbline.linalg.kernel.TileKernel;
+import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**

@@ -1,5 +1,9 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.FloatRowOps;
+import io.plumbline.linalg.kernel.PackedMatrix;
+import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.parallel.Cores;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +22,7 @@ public final class Weights {
     private static final int BLOCK = 256;
 
     private static final int LEAST_FOR_KERNEL = 1 << 20;
-    private static final WideRows PLAIN = new PlainWideRows();
+    private static final FloatRowOps PLAIN = UpdateKernels.plain().floatRowOps();
 
     private final int rows;
     private final int columns;
@@ -37,7 +41,7 @@ public final class Weights {
         this.doubles = doubles;
     }
 
-    /** Of these values; the array is taken over where they are no floats. */
+    /** The weights with these values; the array is taken over where they are no floats. */
     public static Weights of(Matrix matrix) {
         double[] values = matrix.values();
         for (double value : values) {
@@ -168,22 +172,22 @@ public final class Weights {
                     "inner sizes differ: %d x %d and %d x %d".formatted(rows, columns, b.rows(), b.columns()));
         }
         Matrix product = Matrix.zeros(rows, b.columns());
-        RightFactor factor = Kernels.rightFactor(Operand.of(b), rows);
+        PackedMatrix factor = Kernels.pack(b.view(), rows);
         Cores.each((rows + BLOCK - 1) / BLOCK, part -> {
             int from = part * BLOCK;
             Matrix block = rowRange(from, Math.min(from + BLOCK, rows));
-            factor.multiply(Operand.of(block), product.values(), from * b.columns(), b.columns());
+            factor.multiply(block.view(), product.values(), from * b.columns(), b.columns());
         });
         return product;
     }
 
     /** A kernel is chosen, which takes a second, for large ones only. */
-    private WideRows loops() {
+    private FloatRowOps loops() {
         return rows * columns < LEAST_FOR_KERNEL ? PLAIN : OfProcess.LOOPS;
     }
 
     private static final class OfProcess {
-        static final WideRows LOOPS = UpdateKernels.kernel().wideRows();
+        static final FloatRowOps LOOPS = UpdateKernels.kernel().floatRowOps();
     }
 
     /** By content. */

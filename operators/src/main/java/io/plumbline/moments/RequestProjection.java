@@ -2,8 +2,8 @@ package io.plumbline.moments;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.Operand;
-import io.plumbline.linalg.RightFactor;
+import io.plumbline.linalg.kernel.MatrixView;
+import io.plumbline.linalg.kernel.PackedMatrix;
 
 /**
  * The few directions along which the rows of a request are added up: what is kept of it is {@code B sum x} with a basis
@@ -45,13 +45,13 @@ public final class RequestProjection {
     private final Id id;
     private final int dimension;
     private final Matrix basis;
-    private final RightFactor transposedBasis;
+    private final PackedMatrix transposedBasis;
 
     private RequestProjection(Id id, Matrix basis) {
         this.id = id;
         this.dimension = basis.columns();
         this.basis = basis;
-        this.transposedBasis = Kernels.rightFactor(Operand.transposeOf(basis), WaitingRequests.REQUESTS);
+        this.transposedBasis = Kernels.pack(basis.transposedView(), WaitingRequests.REQUESTS);
     }
 
     /**
@@ -129,13 +129,13 @@ public final class RequestProjection {
                 total[j] += values[from + j];
             }
         }
-        transposedBasis.addProduct(new Operand(total, 0, 1, dimension, dimension, 1), sum);
+        transposedBasis.addProduct(new MatrixView(total, 0, 1, dimension, dimension, 1), sum);
     }
 
     /** The projections of the first {@code count} rows, one after the other; the basis is read once for all of them. */
     double[] project(double[] rows, int count) {
         double[] projected = new double[count * id.components()];
-        transposedBasis.addProduct(new Operand(rows, 0, count, dimension, dimension, 1), projected);
+        transposedBasis.addProduct(new MatrixView(rows, 0, count, dimension, dimension, 1), projected);
         return projected;
     }
 }

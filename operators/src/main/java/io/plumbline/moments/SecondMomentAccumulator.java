@@ -1,10 +1,10 @@
 package io.plumbline.moments;
 
-import io.plumbline.linalg.DoublePanel;
-import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.UpdateKernel;
-import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.kernel.DoublePanel;
+import io.plumbline.linalg.kernel.FloatPanel;
+import io.plumbline.linalg.kernel.UpdateKernel;
+import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.wire.EncodedRows;
 import io.plumbline.wire.MomentRecord;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.plumbline.refit;
 
 import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.explainer.SparseCodes;
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**

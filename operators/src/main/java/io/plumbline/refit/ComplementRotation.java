@@ -2,12 +2,12 @@ package io.plumbline.refit;
 
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Cholesky;
-import io.plumbline.linalg.Cores;
-import io.plumbline.linalg.InverseRoot;
+import io.plumbline.linalg.InverseSquareRoot;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
 import io.plumbline.linalg.SymmetricEigen;
+import io.plumbline.parallel.Cores;
 
 /**
  * How the full-rank form of Step 1 turns what the dictionary has outside its leading r directions onto the window's
@@ -16,10 +16,10 @@ import io.plumbline.linalg.SymmetricEigen;
  *
  * <p>{@code M M^T} is the identity less {@code F F^T}, {@code F = U^T V} of r columns. So the factor is {@code U
  * B^(-1/2) S^2 M} with {@code B = S^2 (I - F F^T) S^2}, a diagonal matrix less one of rank r, whose inverse root is a
- * sum of {@link InverseRoot} fractions that are diagonal matrices with a correction of rank r each: {@code (S^4 + t)^-1
- * + X (C^2 + t F^T (S^4 + t)^-1 F)^-1 X^T}, {@code X = (S^4 + t)^-1 S^2 F}. C are the cosines of the angles between the
- * two r-dimensional subspaces, F in the coordinates of these angles: written so, nothing cancels. (Sherman, Morrison,
- * Woodbury; the 1 in {@code I - F F^T} is {@code S^2 S^-4 S^2}.)
+ * sum of {@link InverseSquareRoot} fractions that are diagonal matrices with a correction of rank r each: {@code (S^4 +
+ * t)^-1 + X (C^2 + t F^T (S^4 + t)^-1 F)^-1 X^T}, {@code X = (S^4 + t)^-1 S^2 F}. C are the cosines of the angles
+ * between the two r-dimensional subspaces, F in the coordinates of these angles: written so, nothing cancels. (Sherman,
+ * Morrison, Woodbury; the 1 in {@code I - F F^T} is {@code S^2 S^-4 S^2}.)
  *
  * <p><b>Cost</b> with J fractions, 27 where the factor's singular values span 1 to 1/400: {@code J (d - r) (d - r +
  * 192) r} flops, {@code 2 (d - r)^2 d} and {@code 2 (d - r) d^2}, an SVD of r x r. <b>Accuracy.</b> 1e-12, near {@link
@@ -44,7 +44,7 @@ final class ComplementRotation {
         double least = energies[energies.length - 1] * angles.values()[rank - 1];
         // Written so that NaN is caught.
         return least >= LEAST
-                ? byFractions(trailing, basis, energies, angles, InverseRoot.above(Math.min(1.0, least)))
+                ? byFractions(trailing, basis, energies, angles, InverseSquareRoot.above(Math.min(1.0, least)))
                 : bySingularVectors(trailing, basis, energies);
     }
 
@@ -59,7 +59,8 @@ final class ComplementRotation {
         return energies;
     }
 
-    private static Matrix byFractions(Matrix trailing, Matrix basis, double[] energies, Svd angles, InverseRoot root) {
+    private static Matrix byFractions(
+            Matrix trailing, Matrix basis, double[] energies, Svd angles, InverseSquareRoot root) {
         int count = energies.length;
         Matrix aligned = Kernels.transposeMultiply(trailing, basis);
         Matrix inAngles = Kernels.multiply(aligned, angles.right());

@@ -1,9 +1,9 @@
 package io.plumbline.refit;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.parallel.Cores;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

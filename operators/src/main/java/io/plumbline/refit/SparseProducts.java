@@ -1,10 +1,10 @@
 package io.plumbline.refit;
 
 import io.plumbline.explainer.SparseCodes;
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.parallel.Cores;
 
 /** Products with sparse codes Z (n x k) that never make Z dense. */
 final class SparseProducts {

@@ -4,9 +4,8 @@ import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.Operand;
-import io.plumbline.linalg.RightFactor;
 import io.plumbline.linalg.Svd;
+import io.plumbline.linalg.kernel.PackedMatrix;
 import java.util.Arrays;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -102,11 +101,11 @@ record StepOne(
         }
         Matrix whole = whole(share);
         if (whole != null) {
-            RightFactor factor = Kernels.rightFactor(Operand.of(whole), rowsInAll);
+            PackedMatrix factor = Kernels.pack(whole.view(), rowsInAll);
             return () -> new Product(factor)::of;
         }
-        RightFactor in = Kernels.rightFactor(Operand.of(turn), rowsInAll);
-        RightFactor out = Kernels.rightFactor(Operand.transposeOf(basis), rowsInAll);
+        PackedMatrix in = Kernels.pack(turn.view(), rowsInAll);
+        PackedMatrix out = Kernels.pack(basis.transposedView(), rowsInAll);
         return () -> {
             Product coordinates = new Product(in);
             Product turned = new Product(out);
@@ -117,10 +116,10 @@ record StepOne(
     /** Blocks of rows times one factor, in the same place as long as they have as many rows. */
     private static final class Product {
 
-        private final RightFactor factor;
+        private final PackedMatrix factor;
         private Matrix product = Matrix.zeros(0, 0);
 
-        Product(RightFactor factor) {
+        Product(PackedMatrix factor) {
             this.factor = factor;
         }
 
@@ -130,7 +129,7 @@ record StepOne(
             } else {
                 product = Matrix.zeros(rows.rows(), factor.columns());
             }
-            factor.addProduct(Operand.of(rows), product.values());
+            factor.addProduct(rows.view(), product.values());
             return product;
         }
     }

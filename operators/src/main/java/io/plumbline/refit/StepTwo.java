@@ -1,10 +1,9 @@
 package io.plumbline.refit;
 
-import io.plumbline.linalg.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.Operand;
-import io.plumbline.linalg.RightFactor;
+import io.plumbline.linalg.kernel.PackedMatrix;
+import io.plumbline.parallel.Cores;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -46,8 +45,8 @@ final class StepTwo {
     private final double share;
     private final double shrink;
     private final double outerShare;
-    private final @Nullable RightFactor out;
-    private final @Nullable RightFactor outside;
+    private final @Nullable PackedMatrix out;
+    private final @Nullable PackedMatrix outside;
 
     private StepTwo(StepOne stepOne, double alpha, double shrink) {
         this.stepOne = stepOne;
@@ -57,8 +56,8 @@ final class StepTwo {
         this.outerShare = share * shrink + alpha;
         Matrix basis = stepOne.basis();
         Matrix complement = stepOne.outside();
-        this.out = basis == null ? null : Kernels.rightFactor(Operand.transposeOf(basis), Integer.MAX_VALUE);
-        this.outside = complement == null ? null : Kernels.rightFactor(Operand.of(complement), Integer.MAX_VALUE);
+        this.out = basis == null ? null : Kernels.pack(basis.transposedView(), Integer.MAX_VALUE);
+        this.outside = complement == null ? null : Kernels.pack(complement.view(), Integer.MAX_VALUE);
     }
 
     /** @param absolute the weights in the units of Cov z */
@@ -172,10 +171,10 @@ final class StepTwo {
                 Matrix left = Matrix.zeros(to - from, width);
                 add(outerShare, trained, from, left);
                 add(-share * shrink, solvedTrained, from, left);
-                outside.addProduct(Operand.of(left), sum.values());
+                outside.addProduct(left.view(), sum.values());
             }
             if (inside != null) {
-                out.addProduct(Operand.rowsOf(inside, from, to), sum.values());
+                out.addProduct(inside.rowsView(from, to), sum.values());
             }
             return sum;
         }

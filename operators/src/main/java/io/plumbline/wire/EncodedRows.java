@@ -1,7 +1,7 @@
 package io.plumbline.wire;
 
-import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.FloatPanel;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;

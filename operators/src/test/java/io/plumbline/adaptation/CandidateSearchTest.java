@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.linalg.Cores;
+import io.plumbline.parallel.Cores;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Problem;
 import io.plumbline.refit.Reconstruction;

@@ -310,10 +310,11 @@ class SiteGeometryTest {
         int dimension = 320;
         int rank = 8;
         Decoder decoder = new Decoder(gaussian(new Random(5), 340, dimension), new double[dimension]);
-        SecondMoment window = SecondMoment.of(wideRows(3, 200, dimension));
-        SecondMoment whole = SecondMoment.of(wideRows(1, 2_000, dimension));
-        SecondMoment other = SecondMoment.of(wideRows(2, 1_800, dimension));
-        Matrix reconstructions = SecondMoment.of(wideRows(4, 1_900, dimension)).matrix();
+        SecondMoment window = SecondMoment.of(floatRowOps(3, 200, dimension));
+        SecondMoment whole = SecondMoment.of(floatRowOps(1, 2_000, dimension));
+        SecondMoment other = SecondMoment.of(floatRowOps(2, 1_800, dimension));
+        Matrix reconstructions =
+                SecondMoment.of(floatRowOps(4, 1_900, dimension)).matrix();
         GapAssessment full =
                 SiteGeometry.of(decoder, other, reconstructions, rank).assess(window);
         GapAssessment leading = SiteGeometry.of(decoder, whole, whole.matrix(), rank)
@@ -339,7 +340,7 @@ class SiteGeometryTest {
     }
 
     /** Rows whose variances fall with their place, and a mean. */
-    private static Matrix wideRows(long seed, int count, int dimension) {
+    private static Matrix floatRowOps(long seed, int count, int dimension) {
         Matrix rows = gaussian(new Random(seed), count, dimension);
         for (int i = 0; i < count; i++) {
             for (int j = 0; j < dimension; j++) {

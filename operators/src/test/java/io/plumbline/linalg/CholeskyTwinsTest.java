@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.linalg.kernel.PanelTwinsTest;
+import io.plumbline.linalg.kernel.TileKernel;
+import io.plumbline.linalg.kernel.UpdateKernel;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -60,7 +64,7 @@ class CholeskyTwinsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.plumbline.linalg.PanelTwinsTest#kernels")
+    @MethodSource("io.plumbline.linalg.kernel.PanelTwinsTest#kernels")
     void aSolvedTileSolvesItsSystemAndNothingElseIsReadOrWritten(UpdateKernel kernel) {
         double[] triangle = random(ROWS * ROWS + 1, 7);
         for (int h = 0; h < ROWS; h++) {
@@ -157,7 +161,7 @@ class CholeskyTwinsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.plumbline.linalg.PanelTwinsTest#kernels")
+    @MethodSource("io.plumbline.linalg.kernel.PanelTwinsTest#kernels")
     void aPivotThatIsNotPositiveIsNamedWhereverItStands(UpdateKernel kernel) {
         for (int row : new int[] {0, 5, 8, 23, 24, 119, 120, 166, 168}) {
             Matrix matrix = Matrix.identity(169).plus(1.0, Matrix.identity(169));

@@ -23,6 +23,11 @@ class EigensolversTest {
     }
 
     @Test
+    void theSolverThatARunNamesIsOjAlgoUnlessANativeOneIsAskedFor() {
+        assertEquals("ojAlgo", SymmetricEigen.solver());
+    }
+
+    @Test
     void wrongEigenvaluesAreRefused() {
         assertTrue(refusal(List.of(new Wrong(1.0 + 1e-9, 0))).contains("wrong gives eigenvalue 0 of a trial as"));
     }

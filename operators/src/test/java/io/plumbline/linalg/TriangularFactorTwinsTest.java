@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.linalg.kernel.PanelTwinsTest;
+import io.plumbline.linalg.kernel.UpdateKernel;
+import io.plumbline.parallel.Cores;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -44,7 +47,7 @@ class TriangularFactorTwinsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.plumbline.linalg.PanelTwinsTest#kernels")
+    @MethodSource("io.plumbline.linalg.kernel.PanelTwinsTest#kernels")
     void columnsOfZerosAndRowsFarApartInSizeAreReflectedAllTheSame(UpdateKernel kernel) {
         int d = 50;
         Matrix tall = random(600, d);

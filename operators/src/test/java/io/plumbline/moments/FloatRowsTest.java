@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.EncodedRows;

@@ -3,8 +3,8 @@ package io.plumbline.wire;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.FloatPanel;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

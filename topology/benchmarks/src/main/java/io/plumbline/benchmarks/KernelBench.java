@@ -1,6 +1,6 @@
 package io.plumbline.benchmarks;
 
-import io.plumbline.linalg.Cores;
+import io.plumbline.parallel.Cores;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;

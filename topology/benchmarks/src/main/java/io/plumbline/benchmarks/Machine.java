@@ -1,6 +1,6 @@
 package io.plumbline.benchmarks;
 
-import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.kernel.UpdateKernels;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

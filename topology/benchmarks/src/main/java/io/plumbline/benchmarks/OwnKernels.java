@@ -4,15 +4,15 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.linalg.Cholesky;
-import io.plumbline.linalg.Cores;
-import io.plumbline.linalg.DoublePanel;
-import io.plumbline.linalg.FloatFactor;
-import io.plumbline.linalg.FloatPanel;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.Operand;
-import io.plumbline.linalg.RightFactor;
-import io.plumbline.linalg.UpdateKernel;
-import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.kernel.DoublePanel;
+import io.plumbline.linalg.kernel.FloatPanel;
+import io.plumbline.linalg.kernel.MatrixView;
+import io.plumbline.linalg.kernel.PackedFloatMatrix;
+import io.plumbline.linalg.kernel.PackedMatrix;
+import io.plumbline.linalg.kernel.UpdateKernel;
+import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.parallel.Cores;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -127,17 +127,18 @@ final class OwnKernels {
 
     /** Every entry of the product stored, as the libraries do; the encoder does not. */
     private static Variant floatProduct(KernelCase work) {
-        FloatFactor factor = UpdateKernels.kernel().floatFactor(Operand.transposeOf(weights(work)));
+        PackedFloatMatrix factor =
+                UpdateKernels.kernel().packFloats(weights(work).transposedView());
         Matrix rows = new Matrix(work.n(), work.d(), work.rows());
         float[] bias = new float[work.features()];
         float[] codes = new float[work.n() * work.features()];
-        int together = FloatFactor.blockRows(work.n());
+        int together = PackedFloatMatrix.blockRows(work.n());
         int blocks = (work.n() - 1) / together + 1;
         Runnable product = () -> Cores.each(blocks, block -> {
             int from = block * together;
             int to = Math.min(from + together, work.n());
             factor.multiply(
-                    Operand.rowsOf(rows, from, to),
+                    rows.rowsView(from, to),
                     bias,
                     (row, column, values, at, count) ->
                             System.arraycopy(values, at, codes, (from + row) * work.features() + column, count));
@@ -149,8 +150,8 @@ final class OwnKernels {
     }
 
     private static Variant doubleProduct(KernelCase work) {
-        RightFactor factor = UpdateKernels.kernel().rightFactor(Operand.transposeOf(weights(work)));
-        Operand rows = Operand.of(new Matrix(work.n(), work.d(), work.rows()));
+        PackedMatrix factor = UpdateKernels.kernel().pack(weights(work).transposedView());
+        MatrixView rows = new Matrix(work.n(), work.d(), work.rows()).view();
         double[] codes = new double[work.n() * work.features()];
         return timed("plumbline, double", work, () -> factor.addProduct(rows, codes), () -> {
             Arrays.fill(codes, 0.0);

@@ -2,7 +2,7 @@ package io.plumbline.benchmarks;
 
 import io.plumbline.benchmarks.BenchSite.Windows;
 import io.plumbline.fixtures.TemporaryFolder;
-import io.plumbline.linalg.Cores;
+import io.plumbline.parallel.Cores;
 import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.nio.file.Files;

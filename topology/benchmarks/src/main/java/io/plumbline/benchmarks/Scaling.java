@@ -2,7 +2,7 @@ package io.plumbline.benchmarks;
 
 import io.plumbline.benchmarks.BenchSite.Windows;
 import io.plumbline.benchmarks.Curve.Point;
-import io.plumbline.linalg.Cores;
+import io.plumbline.parallel.Cores;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

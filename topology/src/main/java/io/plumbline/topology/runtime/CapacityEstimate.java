@@ -5,7 +5,7 @@ import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.explainer.GivenReconstructions;
-import io.plumbline.linalg.FloatPanel;
+import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.WaitingRequests;
 import io.plumbline.topology.adaptation.AdaptationSettings;

@@ -1,6 +1,7 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.SymmetricEigen;
+import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.adaptation.DecoderKind;
@@ -133,8 +134,10 @@ public final class PlumblineRuntime implements AutoCloseable {
     /** Before the first record comes: choosing takes a second. */
     private static void chooseKernel() {
         UpdateKernels.Choice choice;
+        String eigensolver;
         try {
             choice = UpdateKernels.chosen();
+            eigensolver = SymmetricEigen.solver();
         } catch (IllegalStateException e) {
             throw new StartException(String.valueOf(e.getMessage()));
         }
@@ -142,6 +145,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             LOG.warn("moments are summed slowly: {}", choice.reason());
         } else {
             LOG.info("moments are summed by kernel {}: {}", choice.kernel().name(), choice.reason());
+            LOG.info("full eigendecompositions are made by {}", eigensolver);
         }
     }
 

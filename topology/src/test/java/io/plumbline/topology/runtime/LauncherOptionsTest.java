@@ -3,8 +3,8 @@ package io.plumbline.topology.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.linalg.FloatPanel;
-import io.plumbline.linalg.UpdateKernels;
+import io.plumbline.linalg.kernel.FloatPanel;
+import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;

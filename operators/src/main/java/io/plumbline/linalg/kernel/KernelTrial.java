@@ -1,0 +1,201 @@
+package io.plumbline.linalg.kernel;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The plain kernel beside vector kernels of several shapes: which is fastest once all are compiled. Turns of a
+ * millisecond alternate and the best of each counts, in CPU time of the thread, so that other load on the machine
+ * matters little. It ends as soon as the fastest is plainly ahead of plain loops and none has become faster for a
+ * while: after about a second of warming up, and later where other load keeps the compiler waiting.
+ */
+final class KernelTrial {
+
+    /** Not a multiple of any tile. */
+    private static final int DIMENSION = 101;
+
+    private static final double FLOPS = (double) FloatPanel.ROWS * DIMENSION * (DIMENSION + 1);
+
+    /** Turns after which plain loops are compiled. */
+    private static final int LEAST_TURNS = 300;
+
+    /** Turns without a gain after which a kernel is compiled. */
+    private static final int QUIET_TURNS = 100;
+
+    private static final double GAIN = 0.95;
+    private static final double CLEAR_LEAD = 2.0;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final double[] state = new double[DIMENSION + DIMENSION * (DIMENSION + 1) / 2];
+    private final Contestant plain;
+    private final List<Contestant> shapes;
+
+    private KernelTrial(Contestant plain, List<Contestant> shapes) {
+        this.plain = plain;
+        this.shapes = shapes;
+    }
+
+    static KernelTrial of(UpdateKernel plain, List<UpdateKernel> shapes, Duration longest) {
+        KernelTrial trial = new KernelTrial(
+                new Contestant(plain), shapes.stream().map(Contestant::new).toList());
+        float[] rows = new float[FloatPanel.ROWS * DIMENSION];
+        Arrays.fill(rows, 1f);
+        // Of this thread's own time: on a busy machine the compiler gets as little as we do.
+        long begin = now();
+        for (int turn = 0; now() - begin < longest.toNanos(); turn++) {
+            trial.plain.run(rows, trial.state, turn);
+            for (Contestant shape : trial.shapes) {
+                shape.run(rows, trial.state, turn);
+            }
+            if (turn >= LEAST_TURNS && trial.isDecided(turn)) {
+                break;
+            }
+        }
+        return trial;
+    }
+
+    private boolean isDecided(int turn) {
+        for (Contestant shape : shapes) {
+            // What is slower than plain loops is not compiled yet, however long it has not gained.
+            if (shapes.size() > 1 && (turn - shape.gained < QUIET_TURNS || shape.nanos >= plain.nanos)) {
+                return false;
+            }
+        }
+        return first().nanos * CLEAR_LEAD < plain.nanos;
+    }
+
+    private Contestant first() {
+        return shapes.stream()
+                .min(Comparator.comparingLong(shape -> shape.nanos))
+                .orElseThrow();
+    }
+
+    /** One kernel's best turn, and the last one in which it became clearly faster. */
+    private static final class Contestant {
+
+        private final UpdateKernel kernel;
+        private final FloatPanel panel;
+        private long nanos = Long.MAX_VALUE;
+        private int gained;
+
+        Contestant(UpdateKernel kernel) {
+            this.kernel = kernel;
+            this.panel = kernel.floats(DIMENSION);
+        }
+
+        void run(float[] rows, double[] state, int turn) {
+            for (int row = 0; row < FloatPanel.ROWS; row++) {
+                panel.add(rows, row * DIMENSION);
+            }
+            long begin = now();
+            panel.drainTo(state);
+            long taken = Math.max(1, now() - begin);
+            if (taken < nanos * GAIN) {
+                gained = turn;
+            }
+            nanos = Math.min(nanos, taken);
+        }
+
+        double speed() {
+            return FLOPS / nanos;
+        }
+    }
+
+    private static long now() {
+        return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
+    }
+
+    /** The fastest of the vector kernels. */
+    UpdateKernel fastest() {
+        return first().kernel;
+    }
+
+    /** Whether that one is faster than plain loops. */
+    boolean isFaster() {
+        return first().nanos < plain.nanos;
+    }
+
+    /** Where the second kernel's sums differ from the first's on integers, of which every sum is exact; or null. */
+    static @Nullable String difference(UpdateKernel first, UpdateKernel second) {
+        SplittableRandom random = new SplittableRandom(7);
+        double[] rows = random.ints((long) FloatPanel.ROWS * DIMENSION, -50, 51)
+                .asDoubleStream()
+                .toArray();
+        double[] expected = sums(first, rows);
+        double[] found = sums(second, rows);
+        int at = Arrays.mismatch(expected, found);
+        return at < 0 ? null : "sum %d of a trial is %s instead of %s".formatted(at, found[at], expected[at]);
+    }
+
+    private static double[] sums(UpdateKernel kernel, double[] rows) {
+        int length = DIMENSION + DIMENSION * (DIMENSION + 1) / 2;
+        float[] floats = new float[rows.length];
+        for (int i = 0; i < rows.length; i++) {
+            floats[i] = (float) rows[i];
+        }
+        FloatPanel single = kernel.floats(DIMENSION);
+        DoublePanel twice = kernel.doubles(DIMENSION, DoublePanel.ROWS);
+        for (int row = 0; row < FloatPanel.ROWS; row++) {
+            single.add(floats, row * DIMENSION);
+            twice.add(rows, row * DIMENSION);
+        }
+        int products = DIMENSION * DIMENSION;
+        int tile = TileKernel.WIDTH * TileKernel.WIDTH;
+        float[] floatTile = new float[FloatTileKernel.WIDTH * FloatTileKernel.WIDTH];
+        double[] sums = new double[2 * length + 2 * products + tile + floatTile.length];
+        double[] part = new double[length];
+        single.drainTo(part);
+        System.arraycopy(part, 0, sums, 0, length);
+        Arrays.fill(part, 0.0);
+        twice.drainTo(part);
+        System.arraycopy(part, 0, sums, length, length);
+        MatrixView x = new MatrixView(rows, 0, FloatPanel.ROWS, DIMENSION, DIMENSION, 1);
+        double[] product = new double[products];
+        kernel.pack(x).addProduct(x.transposed(), product);
+        System.arraycopy(product, 0, sums, 2 * length, products);
+        PackedFloatMatrix factor = kernel.packFloats(x);
+        for (int from = 0; from < DIMENSION; from += PackedFloatMatrix.BLOCK_ROWS) {
+            MatrixView columns =
+                    x.transposed().rowRange(from, Math.min(from + PackedFloatMatrix.BLOCK_ROWS, DIMENSION));
+            int first = 2 * length + products + from * DIMENSION;
+            factor.multiply(columns, new float[DIMENSION], (row, column, values, at, count) -> {
+                for (int j = 0; j < count; j++) {
+                    sums[first + row * DIMENSION + column + j] = values[at + j];
+                }
+            });
+        }
+        // Of a whole square, and of its first rows once more by eights.
+        int squares = 2 * length + 2 * products;
+        TileKernel tiles = kernel.tiles();
+        int side = TileKernel.WIDTH;
+        tiles.square(rows, 0, rows, 7, FloatPanel.ROWS, side, side, sums, squares);
+        tiles.add(rows, 0, rows, 7, FloatPanel.ROWS, sums, squares);
+        FloatTileKernel floatTiles = kernel.floatTiles();
+        int wide = FloatTileKernel.WIDTH;
+        floatTiles.square(floats, 0, floats, 7, FloatPanel.ROWS, wide, wide, floatTile, 0);
+        floatTiles.add(floats, 0, floats, 7, FloatPanel.ROWS, floatTile, 0);
+        for (int i = 0; i < floatTile.length; i++) {
+            sums[sums.length - floatTile.length + i] = floatTile[i];
+        }
+        return sums;
+    }
+
+    /** For example {@code vector, 512 bits, tiles of 8 by 3 vectors: 62.1 GFLOP/s against 9.3 of plain in a trial}. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("%s: %.1f GFLOP/s against %.1f of %s"
+                .formatted(fastest(), first().speed(), plain.speed(), plain.kernel));
+        for (Contestant shape : shapes) {
+            if (shape != first()) {
+                text.append(" and %.1f of %s".formatted(shape.speed(), shape.kernel));
+            }
+        }
+        return text.append(" in a trial").toString();
+    }
+}

@@ -1,0 +1,38 @@
+package io.plumbline.linalg.kernel;
+
+/** Plain loops, which the compilers of JDK 17 leave scalar since two sizes of number meet in them. */
+final class PlainFloatRowOps implements FloatRowOps {
+
+    @Override
+    public void add(double factor, float[] x, int xAt, double[] y, int yAt, int count) {
+        for (int j = 0; j < count; j++) {
+            y[yAt + j] += factor * x[xAt + j];
+        }
+    }
+
+    @Override
+    public double dot(float[] x, int xAt, float[] y, int yAt, int count) {
+        double a = 0.0;
+        double b = 0.0;
+        double c = 0.0;
+        double e = 0.0;
+        int j = 0;
+        for (; j + 4 <= count; j += 4) {
+            a += (double) x[xAt + j] * y[yAt + j];
+            b += (double) x[xAt + j + 1] * y[yAt + j + 1];
+            c += (double) x[xAt + j + 2] * y[yAt + j + 2];
+            e += (double) x[xAt + j + 3] * y[yAt + j + 3];
+        }
+        for (; j < count; j++) {
+            a += (double) x[xAt + j] * y[yAt + j];
+        }
+        return (a + b) + (c + e);
+    }
+
+    @Override
+    public void widen(float[] x, int xAt, double[] y, int yAt, int count) {
+        for (int j = 0; j < count; j++) {
+            y[yAt + j] = x[xAt + j];
+        }
+    }
+}

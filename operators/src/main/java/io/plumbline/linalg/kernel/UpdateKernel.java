@@ -1,0 +1,44 @@
+package io.plumbline.linalg.kernel;
+
+/**
+ * The rank-n update {@code M += X^T X}, which is nearly all the work of watching a site: {@code n d (d + 1)} flops for
+ * n rows.
+ *
+ * <p>And the product {@code C += A B}, which is most of the work of encoding and refitting.
+ *
+ * <p>There are two: plain loops, and the vector instructions of the processor. They agree up to rounding, and to the
+ * last bit on integers within the limits of {@link FloatPanel} and {@link DoublePanel}. {@link UpdateKernels} says
+ * which one runs.
+ *
+ * <p>Immutable and thread-safe; the panels are not.
+ */
+public interface UpdateKernel {
+
+    /** The name by which the property {@value UpdateKernels#PROPERTY} chooses this kernel. */
+    String name();
+
+    /** An empty panel for rows of {@code dimension} floats. */
+    FloatPanel floats(int dimension);
+
+    /**
+     * An empty panel for rows of {@code dimension} doubles.
+     *
+     * @param capacity rows it can hold, 1 to {@value DoublePanel#ROWS}
+     */
+    DoublePanel doubles(int dimension, int capacity);
+
+    /** Lays out the right-hand matrix of products. */
+    PackedMatrix pack(MatrixView b);
+
+    /** A packed copy of a right-hand matrix whose values are floats, see {@link PackedFloatMatrix#holds}. */
+    PackedFloatMatrix packFloats(MatrixView b);
+
+    /** What triangular factors and systems are made of. */
+    TileKernel tiles();
+
+    /** The tile operations in float32, for matrices of which is only asked whether they can be factored. */
+    FloatTileKernel floatTiles();
+
+    /** What rows of float32 weights are read with. */
+    FloatRowOps floatRowOps();
+}

@@ -1,0 +1,144 @@
+package io.plumbline.linalg.kernel;
+
+import java.lang.reflect.InvocationTargetException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the {@link UpdateKernel} of this process, once, when it is first asked for.
+ *
+ * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to
+ * the last bit, and a trial ({@link KernelTrial}) shows it to be faster; of the shapes that the machine allows for its
+ * tiles, the one that is fastest in that trial. The system property {@value #PROPERTY} forces one of the two, or a
+ * native library for what neither does well. Where a trial found the vector kernel no faster it is held again ten
+ * minutes later ({@link StandingChoice}).
+ */
+public final class UpdateKernels {
+
+    /** {@code plain}, {@code vector} or {@code native}; without it the faster of the first two is chosen. */
+    public static final String PROPERTY = "plumbline.kernel";
+
+    static final String MODULE = "jdk.incubator.vector";
+
+    static final String PLAIN = "plain";
+    static final String VECTOR = "vector";
+
+    /** Full eigendecompositions by a native library, which the package above looks for; else the faster of the two. */
+    public static final String NATIVE = "native";
+
+    static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
+
+    /** A name and not the class: without the module it cannot be loaded. */
+    static final String VECTOR_KERNELS = "io.plumbline.linalg.kernel.VectorKernels";
+
+    /** Several times what it takes to compile all: a wrong choice lasts until the next trial. */
+    private static final Duration LONGEST_TRIAL = Duration.ofSeconds(8);
+
+    private static final StandingChoice CHOICE = new StandingChoice(
+            () -> choose(System.getProperty(PROPERTY), VECTOR_KERNELS, LONGEST_TRIAL),
+            CompletableFuture.delayedExecutor(10, TimeUnit.MINUTES));
+
+    private UpdateKernels() {}
+
+    /**
+     * @param reason why this one, in one sentence
+     * @param lost whether the faster one was wanted and cannot be had: somebody should be told the reason
+     * @param bySpeedAlone whether it is lost because it was no faster in a trial, which a later one may find otherwise
+     */
+    public record Choice(UpdateKernel kernel, String reason, boolean lost, boolean bySpeedAlone) {}
+
+    /**
+     * The kernel of this process and why; the first call takes about a second, on a busy machine some more.
+     *
+     * @throws IllegalStateException if {@value #PROPERTY} asks for what is not there
+     */
+    public static Choice chosen() {
+        return CHOICE.get();
+    }
+
+    /** The plain loops, which are there everywhere. */
+    public static UpdateKernel plain() {
+        return PLAIN_KERNEL;
+    }
+
+    /** The kernel of this process. */
+    public static UpdateKernel kernel() {
+        return chosen().kernel();
+    }
+
+    /**
+     * The plain or the vector kernel, without a trial.
+     *
+     * @throws IllegalStateException if it cannot be had
+     */
+    public static UpdateKernel named(String name) {
+        return choose(name, VECTOR_KERNELS, Duration.ZERO).kernel();
+    }
+
+    static Choice choose(@Nullable String wish, String vectorKernels, Duration longestTrial) {
+        UpdateKernel plain = PLAIN_KERNEL;
+        if (PLAIN.equals(wish)) {
+            return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
+        }
+        if (NATIVE.equals(wish)) {
+            return choose(null, vectorKernels, longestTrial);
+        }
+        if (wish != null && !VECTOR.equals(wish)) {
+            throw new IllegalStateException("-D%s=%s: expected %s, %s or %s, or nothing for the faster one"
+                    .formatted(PROPERTY, wish, PLAIN, VECTOR, NATIVE));
+        }
+        List<UpdateKernel> shapes;
+        try {
+            shapes = load(vectorKernels);
+            for (UpdateKernel shape : shapes) {
+                String unlike = KernelTrial.difference(plain, shape);
+                if (unlike != null) {
+                    return withoutVector(
+                            wish, plain, "the vector kernel does not compute what the plain loops do: " + unlike);
+                }
+            }
+        } catch (ReflectiveOperationException | LinkageError e) {
+            String missing =
+                    "the vector kernel cannot be had (%s); start Java with --add-modules %s, as the launcher does"
+                            .formatted(e, MODULE);
+            return withoutVector(wish, plain, missing);
+        }
+        if (wish != null) {
+            return new Choice(shapes.get(0), "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
+        }
+        KernelTrial trial = KernelTrial.of(plain, shapes, longestTrial);
+        return trial.isFaster()
+                ? new Choice(trial.fastest(), trial.toString(), false, false)
+                : new Choice(
+                        plain, "the vector kernel is no faster here: " + trial + "; tried again later", true, true);
+    }
+
+    private static Choice withoutVector(@Nullable String wish, UpdateKernel plain, String reason) {
+        if (wish != null) {
+            throw new IllegalStateException("-D%s=%s: %s".formatted(PROPERTY, wish, reason));
+        }
+        return new Choice(plain, reason + "; rows are summed by plain loops, several times slower", true, false);
+    }
+
+    /** The vector kernels that {@code supplier} names, one for each shape that the machine allows. */
+    static List<UpdateKernel> load(String supplier) throws ReflectiveOperationException {
+        try {
+            Supplier<?> kernels = Class.forName(supplier)
+                    .asSubclass(Supplier.class)
+                    .getDeclaredConstructor()
+                    .newInstance();
+            List<UpdateKernel> shapes = new ArrayList<>();
+            for (Object shape : (List<?>) kernels.get()) {
+                shapes.add((UpdateKernel) shape);
+            }
+            return shapes;
+        } catch (InvocationTargetException e) {
+            throw new ReflectiveOperationException(e.getCause());
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.plumbline.linalg.kernel;
+
+import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Rows in strips of {@value FloatTileKernel#WIDTH} columns; products in squares of strips, see {@link FloatTileKernel}.
+ *
+ * <p>Squares are folded into the moment by a loop of their own, which converts with the vector instruction: JDK 17 does
+ * not find it by itself in a plain loop, and the fold is what is left when the products are fast.
+ */
+final class VectorFloatPanel extends FloatPanel {
+
+    private static final int WIDTH = FloatTileKernel.WIDTH;
+    private static final int STRIP = ROWS * WIDTH;
+
+    /** Columns of the moment worked on together. */
+    private static final int GROUP = VectorTiles.STRIPS_IN_CACHE * WIDTH;
+
+    private static final VectorSpecies<Double> DOUBLES = DoubleVector.SPECIES_PREFERRED;
+
+    /**
+     * Floats are read in vectors of the same bits as the doubles, and the first half of each is converted. Vectors of
+     * half the bits are slower, see {@link VectorTiles}; so a vector is read beyond what is asked for, and arrays are
+     * as much longer.
+     */
+    private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
+
+    private static final int HALF_LANES = DOUBLES.length();
+
+    private static final ThreadLocal<float[]> SQUARE =
+            ThreadLocal.withInitial(() -> new float[WIDTH * WIDTH + HALF_LANES]);
+
+    private final FloatTileKernel kernel;
+
+    /**
+     * An array for each batch. In one, those of d = 2,048 were 4 MiB: half of a region of G1 as the launcher sets it,
+     * which makes it a piece of the old generation that takes a whole one.
+     */
+    private final float[][] batches;
+
+    VectorFloatPanel(int dimension, FloatTileKernel kernel) {
+        super(dimension, WIDTH);
+        this.kernel = kernel;
+        batches = new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * STRIP + HALF_LANES];
+    }
+
+    @Override
+    public float[] array(int row) {
+        return batches[row / ROWS];
+    }
+
+    @Override
+    public int index(int row, int column) {
+        return column / WIDTH * STRIP + row % ROWS * WIDTH;
+    }
+
+    @Override
+    int parts() {
+        int parts = 0;
+        for (int start = 0; start < dimension(); start += GROUP) {
+            parts += partsOfGroup(start);
+        }
+        return parts;
+    }
+
+    /** Columns {@code start} to {@code start + GROUP - 1} of the triangle, from row {@code start} on. */
+    private int partsOfGroup(int start) {
+        return (dimension() - start - 1) / ROWS_OF_PART + 1;
+    }
+
+    @Override
+    void addProducts(double[] packed, int offset, int count, int part) {
+        int start = 0;
+        int within = part;
+        for (; within >= partsOfGroup(start); start += GROUP) {
+            within -= partsOfGroup(start);
+        }
+        // Rows of a part are a strip.
+        int i = start + within * ROWS_OF_PART;
+        float[] square = SQUARE.get();
+        for (int j = start; j < Math.min(start + GROUP, i); j += WIDTH) {
+            for (int from = 0; from < count; from += ROWS) {
+                float[] values = batches[from / ROWS];
+                int batch = Math.min(ROWS, count - from);
+                int rows = Math.min(WIDTH, dimension() - i);
+                kernel.square(values, strip(i), values, strip(j), batch, rows, WIDTH, square, 0);
+                for (int row = 0; row < rows; row++) {
+                    fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + j);
+                }
+            }
+        }
+        if (i < start + GROUP) {
+            addDiagonal(packed, offset, count, i, square);
+        }
+    }
+
+    private static int strip(int column) {
+        return column / WIDTH * STRIP;
+    }
+
+    /** The square on the diagonal that begins with row i. */
+    private void addDiagonal(double[] packed, int offset, int count, int i, float[] square) {
+        int rows = Math.min(WIDTH, dimension() - i);
+        for (int from = 0; from < count; from += ROWS) {
+            int batch = Math.min(ROWS, count - from);
+            kernel.lowerTriangle(batches[from / ROWS], strip(i), batch, rows, square, 0);
+            for (int row = 0; row < rows; row++) {
+                foldFirst(row + 1, square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + i);
+            }
+        }
+    }
+
+    /** A whole row of a square. */
+    private static void fold(float[] square, int from, double[] packed, int at) {
+        for (int j = 0; j < WIDTH; j += HALF_LANES) {
+            DoubleVector.fromArray(DOUBLES, packed, at + j)
+                    .add(FloatVector.fromArray(FLOATS, square, from + j).convertShape(VectorOperators.F2D, DOUBLES, 0))
+                    .intoArray(packed, at + j);
+        }
+    }
+
+    /**
+     * The first {@code count} entries of a row of a square on the diagonal. By single values: a loop of vectors that
+     * ends anywhere was compiled, in a process that had done much else, so that each of its sums became an object.
+     */
+    private static void foldFirst(int count, float[] square, int from, double[] packed, int at) {
+        for (int j = 0; j < count; j++) {
+            packed[at + j] += square[from + j];
+        }
+    }
+
+    @Override
+    void addSums(double[] sums, int count) {
+        for (int from = 0; from < count; from += ROWS) {
+            addBatch(sums, batches[from / ROWS], Math.min(ROWS, count - from));
+        }
+    }
+
+    private void addBatch(double[] sums, float[] values, int count) {
+        int whole = dimension() / WIDTH * WIDTH;
+        for (int start = 0; start < whole; start += WIDTH) {
+            for (int column = 0; column < WIDTH; column += 6 * HALF_LANES) {
+                addColumns(values, strip(start) + column, count, sums, start + column);
+            }
+        }
+        for (int column = whole; column < dimension(); column++) {
+            int at = strip(whole) + column - whole;
+            for (int row = 0; row < count; row++) {
+                sums[column] += values[at + row * WIDTH];
+            }
+        }
+    }
+
+    /** Six vectors of columns side by side: a vector's sum waits for its last summand. */
+    private static void addColumns(float[] values, int from, int count, double[] sums, int column) {
+        DoubleVector s0 = DoubleVector.fromArray(DOUBLES, sums, column);
+        DoubleVector s1 = DoubleVector.fromArray(DOUBLES, sums, column + HALF_LANES);
+        DoubleVector s2 = DoubleVector.fromArray(DOUBLES, sums, column + 2 * HALF_LANES);
+        DoubleVector s3 = DoubleVector.fromArray(DOUBLES, sums, column + 3 * HALF_LANES);
+        DoubleVector s4 = DoubleVector.fromArray(DOUBLES, sums, column + 4 * HALF_LANES);
+        DoubleVector s5 = DoubleVector.fromArray(DOUBLES, sums, column + 5 * HALF_LANES);
+        for (int row = 0; row < count; row++) {
+            int at = from + row * WIDTH;
+            s0 = s0.add(FloatVector.fromArray(FLOATS, values, at).convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s1 = s1.add(FloatVector.fromArray(FLOATS, values, at + HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s2 = s2.add(FloatVector.fromArray(FLOATS, values, at + 2 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s3 = s3.add(FloatVector.fromArray(FLOATS, values, at + 3 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s4 = s4.add(FloatVector.fromArray(FLOATS, values, at + 4 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s5 = s5.add(FloatVector.fromArray(FLOATS, values, at + 5 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+        }
+        s0.intoArray(sums, column);
+        s1.intoArray(sums, column + HALF_LANES);
+        s2.intoArray(sums, column + 2 * HALF_LANES);
+        s3.intoArray(sums, column + 3 * HALF_LANES);
+        s4.intoArray(sums, column + 4 * HALF_LANES);
+        s5.intoArray(sums, column + 5 * HALF_LANES);
+    }
+}

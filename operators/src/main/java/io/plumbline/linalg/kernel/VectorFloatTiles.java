@@ -1,0 +1,221 @@
+package io.plumbline.linalg.kernel;
+
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * The loops that all fast products of floats are made of: {@code C += A^T B} for a tile C of a few rows by a few
+ * vectors, whose sums stay in registers over {@code count} rows of A and B. All of them have {@value
+ * FloatTileKernel#WIDTH} columns, which lie side by side, so that the distance between rows is a constant: with the
+ * distance as an argument the JVM's compiler checks every index in the loop.
+ *
+ * <p>Which shape is fastest depends on the number of vector registers, so {@link VectorFloatTileKernel} takes one.
+ * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
+ * after the other, each with one rounding.
+ *
+ * <p>The loops walk from row to row of A and end by {@code !=} on purpose. Counted by {@code <}, the JVM's compiler
+ * takes the checks of indices out of them, then fetches all factors of a row at once and has one register too few: a
+ * sum is kept on the stack, at a third to two thirds of the speed. With a counter of rows besides the two places, and a
+ * profile of products of one row, it kept places in vector registers, at a tenth less.
+ *
+ * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a
+ * conversion to double inside, the JVM's first compiler gives up on the method and it is interpreted for good.
+ */
+final class VectorFloatTiles {
+
+    private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
+    static final int LANES = SPECIES.length();
+    private static final int WIDTH = FloatTileKernel.WIDTH;
+
+    private VectorFloatTiles() {}
+
+    /** Eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
+    static void eightByThree(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s01 = FloatVector.fromArray(SPECIES, before, p + LANES);
+        FloatVector s02 = FloatVector.fromArray(SPECIES, before, p + 2 * LANES);
+        FloatVector s10 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s11 = FloatVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        FloatVector s12 = FloatVector.fromArray(SPECIES, before, p + WIDTH + 2 * LANES);
+        FloatVector s20 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s21 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        FloatVector s22 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + 2 * LANES);
+        FloatVector s30 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s31 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        FloatVector s32 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + 2 * LANES);
+        FloatVector s40 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        FloatVector s42 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + 2 * LANES);
+        FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
+        FloatVector s52 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + 2 * LANES);
+        FloatVector s60 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH);
+        FloatVector s61 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH + LANES);
+        FloatVector s62 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH + 2 * LANES);
+        FloatVector s70 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH);
+        FloatVector s71 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH + LANES);
+        FloatVector s72 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH + 2 * LANES);
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
+            FloatVector b2 = FloatVector.fromArray(SPECIES, right, of + 2 * LANES);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            s02 = a0.fma(b2, s02);
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            s12 = a1.fma(b2, s12);
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            s22 = a2.fma(b2, s22);
+            FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            s32 = a3.fma(b2, s32);
+            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + 4]);
+            s40 = a4.fma(b0, s40);
+            s41 = a4.fma(b1, s41);
+            s42 = a4.fma(b2, s42);
+            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + 5]);
+            s50 = a5.fma(b0, s50);
+            s51 = a5.fma(b1, s51);
+            s52 = a5.fma(b2, s52);
+            FloatVector a6 = FloatVector.broadcast(SPECIES, left[at + 6]);
+            s60 = a6.fma(b0, s60);
+            s61 = a6.fma(b1, s61);
+            s62 = a6.fma(b2, s62);
+            FloatVector a7 = FloatVector.broadcast(SPECIES, left[at + 7]);
+            s70 = a7.fma(b0, s70);
+            s71 = a7.fma(b1, s71);
+            s72 = a7.fma(b2, s72);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s02.intoArray(after, c + 2 * LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s12.intoArray(after, c + WIDTH + 2 * LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s22.intoArray(after, c + 2 * WIDTH + 2 * LANES);
+        s30.intoArray(after, c + 3 * WIDTH);
+        s31.intoArray(after, c + 3 * WIDTH + LANES);
+        s32.intoArray(after, c + 3 * WIDTH + 2 * LANES);
+        s40.intoArray(after, c + 4 * WIDTH);
+        s41.intoArray(after, c + 4 * WIDTH + LANES);
+        s42.intoArray(after, c + 4 * WIDTH + 2 * LANES);
+        s50.intoArray(after, c + 5 * WIDTH);
+        s51.intoArray(after, c + 5 * WIDTH + LANES);
+        s52.intoArray(after, c + 5 * WIDTH + 2 * LANES);
+        s60.intoArray(after, c + 6 * WIDTH);
+        s61.intoArray(after, c + 6 * WIDTH + LANES);
+        s62.intoArray(after, c + 6 * WIDTH + 2 * LANES);
+        s70.intoArray(after, c + 7 * WIDTH);
+        s71.intoArray(after, c + 7 * WIDTH + LANES);
+        s72.intoArray(after, c + 7 * WIDTH + 2 * LANES);
+    }
+
+    /** Six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
+    static void sixByTwo(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s01 = FloatVector.fromArray(SPECIES, before, p + LANES);
+        FloatVector s10 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s11 = FloatVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        FloatVector s20 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s21 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        FloatVector s30 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s31 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        FloatVector s40 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + 4]);
+            s40 = a4.fma(b0, s40);
+            s41 = a4.fma(b1, s41);
+            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + 5]);
+            s50 = a5.fma(b0, s50);
+            s51 = a5.fma(b1, s51);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s30.intoArray(after, c + 3 * WIDTH);
+        s31.intoArray(after, c + 3 * WIDTH + LANES);
+        s40.intoArray(after, c + 4 * WIDTH);
+        s41.intoArray(after, c + 4 * WIDTH + LANES);
+        s50.intoArray(after, c + 5 * WIDTH);
+        s51.intoArray(after, c + 5 * WIDTH + LANES);
+    }
+
+    /** Eight rows by one vector, where no more is wanted. */
+    static void eightByOne(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s0 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s1 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s2 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s3 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s4 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        FloatVector s5 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        FloatVector s6 = FloatVector.fromArray(SPECIES, before, p + 6 * WIDTH);
+        FloatVector s7 = FloatVector.fromArray(SPECIES, before, p + 7 * WIDTH);
+        int end = a + count * WIDTH;
+        int apart = b - a;
+        for (int at = a; at != end; at += WIDTH) {
+            int of = at + apart;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
+            s0 = a0.fma(b0, s0);
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
+            s1 = a1.fma(b0, s1);
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
+            s2 = a2.fma(b0, s2);
+            FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
+            s3 = a3.fma(b0, s3);
+            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + 4]);
+            s4 = a4.fma(b0, s4);
+            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + 5]);
+            s5 = a5.fma(b0, s5);
+            FloatVector a6 = FloatVector.broadcast(SPECIES, left[at + 6]);
+            s6 = a6.fma(b0, s6);
+            FloatVector a7 = FloatVector.broadcast(SPECIES, left[at + 7]);
+            s7 = a7.fma(b0, s7);
+        }
+        s0.intoArray(after, c);
+        s1.intoArray(after, c + WIDTH);
+        s2.intoArray(after, c + 2 * WIDTH);
+        s3.intoArray(after, c + 3 * WIDTH);
+        s4.intoArray(after, c + 4 * WIDTH);
+        s5.intoArray(after, c + 5 * WIDTH);
+        s6.intoArray(after, c + 6 * WIDTH);
+        s7.intoArray(after, c + 7 * WIDTH);
+    }
+}

@@ -1,0 +1,56 @@
+package io.plumbline.linalg.kernel;
+
+/** The update by {@code jdk.incubator.vector}, in tiles of one shape. */
+final class VectorKernel implements UpdateKernel {
+
+    private final VectorTiles shape;
+
+    VectorKernel(VectorTiles shape) {
+        this.shape = shape;
+    }
+
+    @Override
+    public String name() {
+        return UpdateKernels.VECTOR;
+    }
+
+    @Override
+    public FloatPanel floats(int dimension) {
+        return new VectorFloatPanel(dimension, floatTiles());
+    }
+
+    @Override
+    public DoublePanel doubles(int dimension, int capacity) {
+        return new VectorDoublePanel(dimension, capacity, tiles());
+    }
+
+    @Override
+    public PackedMatrix pack(MatrixView b) {
+        return new VectorPackedMatrix(b, tiles());
+    }
+
+    @Override
+    public PackedFloatMatrix packFloats(MatrixView b) {
+        return new VectorPackedFloatMatrix(b, floatTiles());
+    }
+
+    @Override
+    public TileKernel tiles() {
+        return new VectorTileKernel(shape);
+    }
+
+    @Override
+    public FloatTileKernel floatTiles() {
+        return new VectorFloatTileKernel(shape);
+    }
+
+    @Override
+    public FloatRowOps floatRowOps() {
+        return new VectorFloatRowOps();
+    }
+
+    @Override
+    public String toString() {
+        return UpdateKernels.VECTOR + ", " + shape;
+    }
+}

@@ -1,0 +1,102 @@
+package io.plumbline.linalg.kernel;
+
+import io.plumbline.parallel.Cores;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * B in strips of {@value FloatTileKernel#WIDTH} columns, which are read one after the other while the block of A stays
+ * in the second-level cache. A square of the product is summed in registers over {@value #INNER} entries and then added
+ * to what was summed before.
+ */
+final class VectorPackedFloatMatrix extends PackedFloatMatrix {
+
+    private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
+    private static final int LANES = SPECIES.length();
+    private static final int WIDTH = FloatTileKernel.WIDTH;
+    private static final int SQUARE = WIDTH * WIDTH;
+
+    /** Entries of a row of A that are laid out together. */
+    private static final int PIECE = 64;
+
+    private final FloatTileKernel kernel;
+    private final float[] strips;
+
+    VectorPackedFloatMatrix(MatrixView b, FloatTileKernel kernel) {
+        super(b.rows(), b.columns());
+        this.kernel = kernel;
+        int m = b.rows();
+        strips = new float[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, m)];
+        Cores.each(VectorTiles.strips(b.columns(), WIDTH), strip -> {
+            int column = strip * WIDTH;
+            double[] row = new double[Math.min(WIDTH, b.columns() - column)];
+            for (int h = 0; h < m; h++) {
+                b.copyRow(h, column, row, 0, row.length);
+                for (int j = 0; j < row.length; j++) {
+                    strips[column * m + h * WIDTH + j] = (float) row[j];
+                }
+            }
+        });
+    }
+
+    @Override
+    void tiles(MatrixView a, float[] bias, Sink sink) {
+        int m = rows();
+        int squares = VectorTiles.strips(a.rows(), WIDTH);
+        float[] left = layOut(a, squares);
+        float[] sums = new float[squares * SQUARE];
+        float[] product = new float[SQUARE];
+        for (int column = 0; column < columns(); column += WIDTH) {
+            int length = Math.min(WIDTH, columns() - column);
+            for (int row = 0; row < a.rows(); row++) {
+                System.arraycopy(bias, column, sums, row * WIDTH, length);
+            }
+            for (int h = 0; h < m; h += INNER) {
+                int count = Math.min(INNER, m - h);
+                int right = column * m + h * WIDTH;
+                for (int i = 0; i < squares; i++) {
+                    int rows = Math.min(WIDTH, a.rows() - i * WIDTH);
+                    int from = (i * m + h) * WIDTH;
+                    kernel.square(left, from, strips, right, count, rows, length, product, 0);
+                    addTo(sums, i * SQUARE, product, rows * WIDTH);
+                }
+            }
+            for (int row = 0; row < a.rows(); row++) {
+                sink.take(row, column, sums, row * WIDTH, length);
+            }
+        }
+    }
+
+    @Override
+    public void copyRow(int row, float[] target) {
+        for (int column = 0; column < columns(); column += WIDTH) {
+            System.arraycopy(
+                    strips, column * rows() + row * WIDTH, target, column, Math.min(WIDTH, columns() - column));
+        }
+    }
+
+    private static void addTo(float[] sums, int at, float[] product, int length) {
+        for (int j = 0; j < length; j += LANES) {
+            FloatVector.fromArray(SPECIES, sums, at + j)
+                    .add(FloatVector.fromArray(SPECIES, product, j))
+                    .intoArray(sums, at + j);
+        }
+    }
+
+    /** A strip's rows side by side, in floats; what is missing to a whole strip is 0. */
+    private static float[] layOut(MatrixView a, int squares) {
+        int m = a.columns();
+        float[] left = new float[squares * WIDTH * m];
+        for (int row = 0; row < a.rows(); row += WIDTH) {
+            for (int from = 0; from < m; from += PIECE) {
+                for (int i = row; i < Math.min(row + WIDTH, a.rows()); i++) {
+                    int at = a.index(i, 0);
+                    for (int h = from; h < Math.min(from + PIECE, m); h++) {
+                        left[row * m + h * WIDTH + i - row] = (float) a.values()[at + h * a.columnStep()];
+                    }
+                }
+            }
+        }
+        return left;
+    }
+}

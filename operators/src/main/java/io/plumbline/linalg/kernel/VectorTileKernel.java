@@ -1,0 +1,149 @@
+package io.plumbline.linalg.kernel;
+
+import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/** {@link VectorFloatTileKernel} in float64. */
+final class VectorTileKernel implements TileKernel {
+
+    private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
+    private static final int LANES = VectorDoubleTiles.LANES;
+
+    private static final double[] ZEROS = new double[WIDTH * WIDTH];
+
+    private final VectorTiles shape;
+
+    VectorTileKernel(VectorTiles shape) {
+        this.shape = shape;
+    }
+
+    @Override
+    public void square(
+            double[] left, int a, double[] right, int b, int count, int rows, int columns, double[] after, int c) {
+        // A piece of B stays in the first-level cache while A passes by.
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            for (int j = 0; j < columns; j += 2 * LANES) {
+                for (int i = 0; i < rows; i += 6) {
+                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+                }
+            }
+            return;
+        }
+        for (int j = 0; j < columns; j += 3 * LANES) {
+            for (int i = 0; i < rows; i += ROWS) {
+                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+            }
+        }
+    }
+
+    @Override
+    public void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c) {
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            for (int i = 0; i < rows; i += 6) {
+                for (int j = 0; j < i + 6; j += 2 * LANES) {
+                    VectorDoubleTiles.sixByTwo(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+                }
+            }
+            return;
+        }
+        for (int i = 0; i < rows; i += ROWS) {
+            for (int j = 0; j < i + ROWS; j += 3 * LANES) {
+                VectorDoubleTiles.eightByThree(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+            }
+        }
+    }
+
+    @Override
+    public void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c) {
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            for (int j = 0; j < WIDTH; j += 2 * LANES) {
+                for (int i = 0; i < WIDTH; i += 6) {
+                    int at = c + i * WIDTH + j;
+                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, square, at, square, at);
+                }
+            }
+            return;
+        }
+        for (int j = 0; j < WIDTH; j += 3 * LANES) {
+            for (int i = 0; i < WIDTH; i += ROWS) {
+                int at = c + i * WIDTH + j;
+                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, square, at, square, at);
+            }
+        }
+    }
+
+    @Override
+    public void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c) {
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            for (int j = 0; j < WIDTH; j += LANES) {
+                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, tile, c + j, tile, c + j);
+            }
+        } else {
+            for (int j = 0; j < WIDTH; j += 3 * LANES) {
+                VectorDoubleTiles.eightByThree(left, a, right, b + j, count, tile, c + j, tile, c + j);
+            }
+        }
+    }
+
+    @Override
+    public void solve(double[] triangle, int r, double[] tile, int c) {
+        for (int j = c; j < c + WIDTH; j += LANES) {
+            solveColumns(triangle, r, tile, j);
+        }
+    }
+
+    private static void solveColumns(double[] triangle, int r, double[] tile, int c) {
+        DoubleVector x0 = DoubleVector.fromArray(SPECIES, tile, c);
+        DoubleVector x1 = DoubleVector.fromArray(SPECIES, tile, c + WIDTH);
+        DoubleVector x2 = DoubleVector.fromArray(SPECIES, tile, c + 2 * WIDTH);
+        DoubleVector x3 = DoubleVector.fromArray(SPECIES, tile, c + 3 * WIDTH);
+        DoubleVector x4 = DoubleVector.fromArray(SPECIES, tile, c + 4 * WIDTH);
+        DoubleVector x5 = DoubleVector.fromArray(SPECIES, tile, c + 5 * WIDTH);
+        DoubleVector x6 = DoubleVector.fromArray(SPECIES, tile, c + 6 * WIDTH);
+        DoubleVector x7 = DoubleVector.fromArray(SPECIES, tile, c + 7 * WIDTH);
+        x0 = x0.mul(triangle[r]);
+        x1 = x0.fma(DoubleVector.broadcast(SPECIES, triangle[r + 1]), x1);
+        x2 = x0.fma(DoubleVector.broadcast(SPECIES, triangle[r + 2]), x2);
+        x3 = x0.fma(DoubleVector.broadcast(SPECIES, triangle[r + 3]), x3);
+        x4 = x0.fma(DoubleVector.broadcast(SPECIES, triangle[r + 4]), x4);
+        x5 = x0.fma(DoubleVector.broadcast(SPECIES, triangle[r + 5]), x5);
+        x6 = x0.fma(DoubleVector.broadcast(SPECIES, triangle[r + 6]), x6);
+        x7 = x0.fma(DoubleVector.broadcast(SPECIES, triangle[r + 7]), x7);
+        x1 = x1.mul(triangle[r + ROWS + 1]);
+        x2 = x1.fma(DoubleVector.broadcast(SPECIES, triangle[r + ROWS + 2]), x2);
+        x3 = x1.fma(DoubleVector.broadcast(SPECIES, triangle[r + ROWS + 3]), x3);
+        x4 = x1.fma(DoubleVector.broadcast(SPECIES, triangle[r + ROWS + 4]), x4);
+        x5 = x1.fma(DoubleVector.broadcast(SPECIES, triangle[r + ROWS + 5]), x5);
+        x6 = x1.fma(DoubleVector.broadcast(SPECIES, triangle[r + ROWS + 6]), x6);
+        x7 = x1.fma(DoubleVector.broadcast(SPECIES, triangle[r + ROWS + 7]), x7);
+        x2 = x2.mul(triangle[r + 2 * ROWS + 2]);
+        x3 = x2.fma(DoubleVector.broadcast(SPECIES, triangle[r + 2 * ROWS + 3]), x3);
+        x4 = x2.fma(DoubleVector.broadcast(SPECIES, triangle[r + 2 * ROWS + 4]), x4);
+        x5 = x2.fma(DoubleVector.broadcast(SPECIES, triangle[r + 2 * ROWS + 5]), x5);
+        x6 = x2.fma(DoubleVector.broadcast(SPECIES, triangle[r + 2 * ROWS + 6]), x6);
+        x7 = x2.fma(DoubleVector.broadcast(SPECIES, triangle[r + 2 * ROWS + 7]), x7);
+        x3 = x3.mul(triangle[r + 3 * ROWS + 3]);
+        x4 = x3.fma(DoubleVector.broadcast(SPECIES, triangle[r + 3 * ROWS + 4]), x4);
+        x5 = x3.fma(DoubleVector.broadcast(SPECIES, triangle[r + 3 * ROWS + 5]), x5);
+        x6 = x3.fma(DoubleVector.broadcast(SPECIES, triangle[r + 3 * ROWS + 6]), x6);
+        x7 = x3.fma(DoubleVector.broadcast(SPECIES, triangle[r + 3 * ROWS + 7]), x7);
+        x4 = x4.mul(triangle[r + 4 * ROWS + 4]);
+        x5 = x4.fma(DoubleVector.broadcast(SPECIES, triangle[r + 4 * ROWS + 5]), x5);
+        x6 = x4.fma(DoubleVector.broadcast(SPECIES, triangle[r + 4 * ROWS + 6]), x6);
+        x7 = x4.fma(DoubleVector.broadcast(SPECIES, triangle[r + 4 * ROWS + 7]), x7);
+        x5 = x5.mul(triangle[r + 5 * ROWS + 5]);
+        x6 = x5.fma(DoubleVector.broadcast(SPECIES, triangle[r + 5 * ROWS + 6]), x6);
+        x7 = x5.fma(DoubleVector.broadcast(SPECIES, triangle[r + 5 * ROWS + 7]), x7);
+        x6 = x6.mul(triangle[r + 6 * ROWS + 6]);
+        x7 = x6.fma(DoubleVector.broadcast(SPECIES, triangle[r + 6 * ROWS + 7]), x7);
+        x7 = x7.mul(triangle[r + 7 * ROWS + 7]);
+        x0.intoArray(tile, c);
+        x1.intoArray(tile, c + WIDTH);
+        x2.intoArray(tile, c + 2 * WIDTH);
+        x3.intoArray(tile, c + 3 * WIDTH);
+        x4.intoArray(tile, c + 4 * WIDTH);
+        x5.intoArray(tile, c + 5 * WIDTH);
+        x6.intoArray(tile, c + 6 * WIDTH);
+        x7.intoArray(tile, c + 7 * WIDTH);
+    }
+}

@@ -1,0 +1,65 @@
+package io.plumbline.linalg.kernel;
+
+import java.util.List;
+import jdk.incubator.vector.FloatVector;
+
+/**
+ * What the vector kernels share: the shape of the tiles whose sums stay in registers.
+ *
+ * <p><b>Vectors of one length.</b> The vector kernels use vectors of the preferred length alone, and hand none to a
+ * method of their own. The JVM's compiler learns from a profile which class a vector has, and that profile belongs to
+ * the library's method, for all callers: once vectors of two lengths have been stored, it no longer knows which one a
+ * loop stores, and makes each sum in the loop an object, 50 times slower, for as long as the process lives.
+ */
+enum VectorTiles {
+    /** 24 sums, for machines with 32 vector registers: those with vectors of 512 bits, and all of ARM. */
+    EIGHT_BY_THREE(8, 3),
+
+    /**
+     * 12 sums, for 16 registers. With 8 by 3, or 4 by 3, of them sums are put aside and fetched again, at half the
+     * speed.
+     */
+    SIX_BY_TWO(6, 2);
+
+    private static final int BITS = FloatVector.SPECIES_PREFERRED.vectorBitSize();
+
+    /** Strips worked on together: with 128 rows they stay in a second-level cache of 512 KiB. */
+    static final int STRIPS_IN_CACHE = 8;
+
+    private final int rows;
+    private final int vectors;
+
+    VectorTiles(int rows, int vectors) {
+        this.rows = rows;
+        this.vectors = vectors;
+    }
+
+    /** The shapes that fill a strip with vectors of this machine's length, what suits its registers first. */
+    static List<VectorTiles> allowed() {
+        return allowed(BITS, System.getProperty("os.arch", ""));
+    }
+
+    static List<VectorTiles> allowed(int bits, String architecture) {
+        boolean manyRegisters = bits == 512 || architecture.startsWith("aarch64");
+        List<VectorTiles> all =
+                manyRegisters ? List.of(EIGHT_BY_THREE, SIX_BY_TWO) : List.of(SIX_BY_TWO, EIGHT_BY_THREE);
+        return all.stream()
+                .filter(shape -> FloatTileKernel.WIDTH % (shape.vectors * bits / Float.SIZE) == 0)
+                .toList();
+    }
+
+    /** For example {@code 256 bits, tiles of 6 by 2 vectors}. */
+    @Override
+    public String toString() {
+        return "%d bits, tiles of %d by %d vectors".formatted(BITS, rows, vectors);
+    }
+
+    /** Entries of a packed lower triangle before {@code row}; as a product of ints it would overflow from 46,341 on. */
+    static int startOfRow(int row) {
+        return (int) ((long) row * (row + 1) / 2);
+    }
+
+    static int strips(int dimension, int width) {
+        return (dimension - 1) / width + 1;
+    }
+}

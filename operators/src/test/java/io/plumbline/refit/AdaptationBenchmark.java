@@ -1,0 +1,376 @@
+package io.plumbline.refit;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.adaptation.AdaptationRows;
+import io.plumbline.adaptation.BaselineRows;
+import io.plumbline.adaptation.GateLimits;
+import io.plumbline.adaptation.GatedAdaptation;
+import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SwapGate;
+import io.plumbline.adaptation.Travelling;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.explainer.TopKEncoder;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.SubspaceCache;
+import io.plumbline.linalg.Cholesky;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
+import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One adaptation at the paper's sizes, with random weights: the time of each stage as it is computed, on the wall and
+ * of all processors with the compiler and collector, and of the whole, from the
+ * sampled rows to the decoder that passed or failed the gate, as the paper prints it and as {@code auto} searches.
+ *
+ * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many
+ * rounds, 0 to measure memory instead; then, if wished, a folder where the trained decoder's directions are kept
+ * between runs.
+ */
+public final class AdaptationBenchmark {
+
+    private static final OperatingSystemMXBean PROCESS =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+    private static final int ROWS = 2048;
+    private static final int REQUEST = 32;
+    private static final int TOP_K = 32;
+    private static final double OFFSET = 0.3;
+    private static final String SINGLE = "a single refit, with the gate";
+    private static final String AUTO = "profile auto, with the gate";
+    private static final long SEED = 20_261_121;
+
+    private final int rank;
+    private final Decoder trained;
+    private final Encoder encoder;
+    private final ExplainerSubspace subspace;
+    private final Matrix activations;
+    private final BaselineRows baseline;
+    private final Map<String, Double> wall = new LinkedHashMap<>();
+    private final Map<String, Double> cpu = new LinkedHashMap<>();
+
+    private AdaptationBenchmark(int dimension, int features, int rank, @Nullable Path folder) {
+        this.rank = rank;
+        Matrix weights = floats(features, dimension, 1, 1.0 / Math.sqrt(dimension));
+        trained = new Decoder(weights, new double[dimension]);
+        encoder = TopKEncoder.of(weights, new double[features], TOP_K);
+        long begin = System.nanoTime();
+        subspace = folder == null
+                ? ExplainerSubspace.of(trained, rank)
+                : SubspaceCache.of(folder, trained, trained.sha256(), rank, System.out::println);
+        System.out.printf("the trained decoder's subspace, once per explainer or read: %.1f s%n", seconds(begin));
+        activations = drifted(dimension, 2);
+        Matrix clean = floats(ROWS, dimension, 3, 1.0);
+        baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
+    }
+
+    public static void main(String[] arguments) {
+        String size = arguments.length > 0 ? arguments[0] : "gpt2";
+        String profiles = arguments.length > 1 ? arguments[1] : "both";
+        int rounds = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 5;
+        Path folder = arguments.length > 3 ? Path.of(arguments[3]) : null;
+        System.out.printf(
+                "Java %s, %d processors, %s%n",
+                System.getProperty("java.version"),
+                Runtime.getRuntime().availableProcessors(),
+                UpdateKernels.chosen().reason());
+        AdaptationBenchmark benchmark =
+                switch (size) {
+                    case "gpt2" -> new AdaptationBenchmark(768, 24_576, 32, folder);
+                    case "pythia" -> new AdaptationBenchmark(2048, 65_536, 64, folder);
+                    case "small" -> new AdaptationBenchmark(256, 4_096, 16, folder);
+                    default -> throw new IllegalArgumentException(size + ": expected gpt2, pythia or small");
+                };
+        benchmark.run(!profiles.equals("auto"), !profiles.equals("paper"), rounds);
+    }
+
+    private void run(boolean paper, boolean auto, int rounds) {
+        if (rounds == 0) {
+            peak(SINGLE, new AdaptationProfile.Paper(paperSettings()), activations);
+            peak(AUTO, new AdaptationProfile.Auto(), activations);
+            return;
+        }
+        Matrix shifted = shifted(activations);
+        for (int round = 0; round < rounds; round++) {
+            if (paper) {
+                AdaptationProfile profile = new AdaptationProfile.Paper(paperSettings());
+                whole(SINGLE, profile, () -> rows(shifted, 0, ROWS), round);
+                stages(shifted);
+            }
+            if (auto) {
+                whole(AUTO, new AdaptationProfile.Auto(), () -> rows(activations, 0, ROWS), round);
+            }
+        }
+        System.out.printf("%-62s %12s %12s%n", "best of " + rounds, "wall ms", "CPU ms");
+        wall.forEach(
+                (stage, time) -> System.out.printf(Locale.ROOT, "%-62s %12.0f %12.0f%n", stage, time, cpu.get(stage)));
+        long peak = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getType() == MemoryType.HEAP) {
+                peak += pool.getPeakUsage().getUsed();
+            }
+        }
+        long dictionary = 8L * trained.features() * trained.dimension(); // encoder and decoder, float32 each
+        System.out.printf(
+                Locale.ROOT,
+                "heap, with what was not collected yet: at most %.0f MB; the dictionary in float32: %.0f MB%n",
+                peak / 1e6,
+                dictionary / 1e6);
+        if (paper && auto) {
+            System.out.printf(
+                    Locale.ROOT,
+                    "auto / single refit: %.1f by wall, %.1f by CPU%n",
+                    wall.get(AUTO) / wall.get(SINGLE),
+                    cpu.get(AUTO) / cpu.get(SINGLE));
+        }
+    }
+
+    private GaeSettings paperSettings() {
+        return new GaeSettings(rank, Rotation.PRINTED, Regularisation.relative(2.0, 1.0), 0.0);
+    }
+
+    /** The stages of a single refit, one after the other. */
+    private void stages(Matrix shifted) {
+        SampleRows rows = time("encoder and TopK", () -> rows(shifted, 0, ROWS));
+        Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
+                .matrix());
+        ActiveSubspace window = time("top-r eigenspace", () -> ActiveSubspace.leadingOnly(moment, rank, null));
+        ActiveSubspace wider =
+                time("the same at four times the rank", () -> ActiveSubspace.leadingOnly(moment, 4 * rank, null));
+        time("full-rank rotation", () -> StepOne.of(subspace, wider, Rotation.FULL_RANK));
+        StepOne stepOne = time("Procrustes", () -> StepOne.of(subspace, window, Rotation.PRINTED));
+        Matrix product = time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
+        Regularisation absolute = paperSettings().regularisation().inUnitsOf(rows.codes());
+        Cholesky cholesky = time("Gram matrix of the codes and Cholesky, one level", () -> new CentredGram(rows.codes())
+                .factored(ROWS * absolute.preservation()));
+        time("solve, d right-hand sides", () -> cholesky.solve(rows.targets()));
+        RefitRows own = RefitRows.fittedOn(
+                rows.codes(), SparseProducts.centred(rows.targets()), SparseProducts.centred(product), 0);
+        RidgeLevels levels = new RidgeLevels(rows.codes(), own);
+        StepTwo formula = StepTwo.of(stepOne, 0.0, absolute);
+        SettingsFit fit = time(
+                "all of Step 2 in factors (two levels)",
+                () -> SettingsFit.of(stepOne, formula, levels.inner(absolute), levels.outer(absolute)));
+        Rounding rounding = new Rounding("the refit", DType.F32);
+        Weights weights =
+                time("assembling W, as float32", () -> fit.weights(trained.weights(), rows.codes(), rounding));
+        Decoder decoder = time("its bias", () -> GeometryAdapter.withBias(weights, rows.codes(), rows.targets()));
+        Matrix products = time("W W^T from factors", () -> {
+            Matrix image = formula.of(
+                    levels.inner(absolute).on(own), levels.outer(absolute).on(own));
+            return fit.gram(subspace, own.trained(), image);
+        });
+        SampleRows heldOut = rows.select(IntStream.range(0, ROWS / 4).toArray());
+        time("gate", () -> new SwapGate(GateLimits.DEFAULTS)
+                .judge(
+                        trained,
+                        subspace,
+                        ServingDecoder.of(trained),
+                        new SwapGate.Proposal(decoder, products),
+                        heldOut,
+                        null,
+                        rank));
+        time("hashing and writing as float32", () -> hash(decoder));
+    }
+
+    /** From the sampled rows on, with the parts a window of this size is split into. */
+    private void whole(String name, AdaptationProfile profile, Supplier<SampleRows> rowsOfWindow, int round) {
+        GatedAdaptation adaptation = time(
+                name,
+                () -> GatedAdaptation.of(
+                        profile,
+                        new SwapGate(GateLimits.DEFAULTS),
+                        trained,
+                        subspace,
+                        ServingDecoder.of(trained),
+                        inParts(rowsOfWindow.get()),
+                        rank,
+                        Travelling.dense(DType.F32)));
+        if (round == 0) {
+            System.out.printf(
+                    "%s: %s; %s%n",
+                    name,
+                    adaptation.search().best().candidate().describe(),
+                    adaptation.decision().reason());
+        }
+    }
+
+    private AdaptationRows inParts(SampleRows all) {
+        return new AdaptationRows(
+                part(all, 0, ROWS / 2),
+                part(all, ROWS / 2, 3 * ROWS / 4),
+                part(all, 0, 3 * ROWS / 4),
+                part(all, 3 * ROWS / 4, ROWS),
+                all,
+                baseline.anchor(),
+                baseline.check());
+    }
+
+    /** The most that was in use right after a collection while an adaptation ran, collecting all the time. */
+    private void peak(String name, AdaptationProfile profile, Matrix window) {
+        System.gc();
+        long before = inUse();
+        long[] most = {before};
+        AtomicBoolean done = new AtomicBoolean();
+        Thread collector = new Thread(() -> {
+            while (!done.get()) {
+                System.gc();
+                most[0] = Math.max(most[0], inUse());
+            }
+        });
+        collector.start();
+        whole(name, profile, () -> rows(window, 0, ROWS), 1);
+        done.set(true);
+        try {
+            collector.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        System.out.printf(
+                Locale.ROOT,
+                "%s: at most %.0f MB alive, of these %.0f before it: explainer, rows of the window and of the baseline%n",
+                name,
+                most[0] / 1e6,
+                before / 1e6);
+    }
+
+    /** Right after the last collection. */
+    private static long inUse() {
+        long used = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getType() == MemoryType.HEAP && pool.getCollectionUsage() != null) {
+                used += pool.getCollectionUsage().getUsed();
+            }
+        }
+        return used;
+    }
+
+    private <T> T time(String stage, Supplier<T> work) {
+        long begin = System.nanoTime();
+        long before = PROCESS.getProcessCpuTime();
+        T result = work.get();
+        double milliseconds = 1e3 * seconds(begin);
+        double busy = (PROCESS.getProcessCpuTime() - before) / 1e6;
+        if (!wall.containsKey(stage)) {
+            System.out.printf(Locale.ROOT, "%-62s %12.0f %12.0f the first time%n", stage, milliseconds, busy);
+        }
+        wall.merge(stage, milliseconds, Math::min);
+        cpu.merge(stage, busy, Math::min);
+        return result;
+    }
+
+    private SampleRows rows(Matrix all, int from, int to) {
+        Matrix rows = all.rowRange(from, to);
+        SparseCodes codes = encoder.encode(rows);
+        long[] requests = new long[to - from];
+        for (int i = 0; i < requests.length; i++) {
+            int request = (from + i) / REQUEST;
+            requests[i] = request;
+        }
+        return new SampleRows(codes, rows, requests);
+    }
+
+    private static SampleRows part(SampleRows rows, int from, int to) {
+        return rows.select(IntStream.range(from, to).toArray());
+    }
+
+    /** Sparse mixtures of features whose directions moved, so that there is something to learn. */
+    private Matrix drifted(int dimension, long seed) {
+        SplittableRandom random = new SplittableRandom(SEED + seed);
+        Matrix rows = Matrix.zeros(ROWS, dimension);
+        Weights weights = trained.weights();
+        for (int i = 0; i < ROWS; i++) {
+            for (int active = 0; active < TOP_K; active++) {
+                // Skewed towards the first features.
+                int feature = (int) (weights.rows() * Math.pow(random.nextDouble(), 4));
+                double code = 1.0 + random.nextDouble();
+                for (int j = 0; j < dimension; j++) {
+                    double turned = weights.get(feature, j) + 0.6 * weights.get(feature, (j + 1) % dimension);
+                    rows.values()[i * dimension + j] += code * turned;
+                }
+            }
+        }
+        for (int i = 0; i < rows.values().length; i++) {
+            rows.values()[i] = (float) rows.values()[i];
+        }
+        return rows;
+    }
+
+    /** With a mean that the trained bias knows nothing of: also the printed form is better than none. */
+    private static Matrix shifted(Matrix rows) {
+        Matrix shifted = rows.copy();
+        double[] offset = floats(1, rows.columns(), 4, OFFSET).values();
+        for (int i = 0; i < shifted.values().length; i++) {
+            shifted.values()[i] = (float) (shifted.values()[i] + offset[i % offset.length]);
+        }
+        return shifted;
+    }
+
+    private static Matrix floats(int rows, int columns, long seed, double scale) {
+        SplittableRandom random = new SplittableRandom(SEED + seed);
+        Matrix matrix = Matrix.zeros(rows, columns);
+        for (int i = 0; i < matrix.values().length; i++) {
+            // A sum of three uniform numbers of variance 1, near enough to a normal one.
+            double sum = random.nextDouble() + random.nextDouble() + random.nextDouble();
+            matrix.values()[i] = (float) (scale * 2.0 * (sum - 1.5));
+        }
+        return matrix;
+    }
+
+    private static byte[] hash(Decoder decoder) {
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        writer.add("W_dec", DType.F32, decoder.weights());
+        writer.addVector("b_dec", DType.F32, decoder.bias());
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            writer.writeTo(new Digesting(digest));
+            return digest.digest();
+        } catch (IOException | NoSuchAlgorithmException e) {
+            throw new IllegalStateException("nothing here is a file, and every Java has SHA-256", e);
+        }
+    }
+
+    private record Digesting(MessageDigest digest) implements WritableByteChannel {
+        @Override
+        public int write(ByteBuffer source) {
+            int count = source.remaining();
+            digest.update(source);
+            return count;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static double seconds(long begin) {
+        return (System.nanoTime() - begin) / 1e9;
+    }
+}
