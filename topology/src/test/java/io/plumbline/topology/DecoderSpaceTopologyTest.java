@@ -16,7 +16,7 @@ import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
-import io.plumbline.topology.metrics.PipelineMetrics;
+import io.plumbline.topology.metrics.PipelineMeters;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.MomentRecord;
@@ -110,7 +110,8 @@ class DecoderSpaceTopologyTest {
                   one: {explainer: "%s", baseline: baseline.safetensors, rank: %d, threshold: 3.0, adaptation: {mode: observe}}
                 """.formatted(explainer, RANK), "spaces.yaml", folder);
         try (Metrics metrics = Metrics.create(Metrics.Settings.of(config.window(), 1))) {
-            PipelineMetrics pipeline = new PipelineMetrics(metrics, List.of("one"), List.of());
+            metrics.expect(List.of("one"));
+            PipelineMeters pipeline = metrics.pipeline();
             try (Streaming stream = new Streaming(
                     MonitorTopology.build(
                             config,

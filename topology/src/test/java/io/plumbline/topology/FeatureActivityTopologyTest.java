@@ -13,7 +13,7 @@ import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.ConfigException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
-import io.plumbline.topology.metrics.PipelineMetrics;
+import io.plumbline.topology.metrics.PipelineMeters;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -102,7 +102,8 @@ class FeatureActivityTopologyTest {
         MonitorConfig config = FiringFolder.create(folder, "unused:9092", features);
         List<JsonNode> reports = new ArrayList<>();
         try (Metrics metrics = Metrics.create(Metrics.Settings.of(config.window(), 1))) {
-            PipelineMetrics pipeline = new PipelineMetrics(metrics, List.of(WatchedFolder.SITE), List.of());
+            metrics.expect(List.of(WatchedFolder.SITE));
+            PipelineMeters pipeline = metrics.pipeline();
             try (Streaming stream = new Streaming(
                     MonitorTopology.build(
                             config,

@@ -17,7 +17,7 @@ import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.ConfigException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
-import io.plumbline.topology.metrics.PipelineMetrics;
+import io.plumbline.topology.metrics.PipelineMeters;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -227,7 +227,8 @@ class GivenReconstructionsTopologyTest {
             MonitorConfig config, Blob blob, List<String> refused, LongFunction<Matrix>... windows) throws IOException {
         List<JsonNode> reports = new ArrayList<>();
         try (Metrics metrics = Metrics.create(Metrics.Settings.of(config.window(), 1))) {
-            PipelineMetrics pipeline = new PipelineMetrics(metrics, List.of(WatchedFolder.SITE), List.of());
+            metrics.expect(List.of(WatchedFolder.SITE));
+            PipelineMeters pipeline = metrics.pipeline();
             try (Streaming stream = new Streaming(
                     MonitorTopology.build(
                             config,

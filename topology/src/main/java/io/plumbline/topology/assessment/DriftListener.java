@@ -4,8 +4,8 @@ package io.plumbline.topology.assessment;
 public interface DriftListener {
 
     /** A window was judged; it took {@code nanoseconds}. */
-    void onReport(WindowReport report, long nanoseconds);
+    default void onReport(WindowReport report, long nanoseconds) {}
 
     /** This instance no longer judges {@code site}: its values must not be shown here any more. */
-    void onSiteReleased(String site);
+    default void onSiteReleased(String site) {}
 }

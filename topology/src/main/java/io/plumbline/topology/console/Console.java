@@ -1,14 +1,20 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.emission.DecoderManifest;
+import io.plumbline.topology.emission.DecoderListener;
+import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.http.WebAnswer;
 import io.plumbline.topology.http.WebPages;
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.topology.windows.WindowListener;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -28,10 +34,17 @@ import org.slf4j.LoggerFactory;
  * <p><b>Nothing from outside runs.</b> The content security policy lets the page load its own files and nothing else,
  * run no inline script and make no markup of text; names of sites are text wherever they stand.
  *
- * <p>The {@code on} methods are called on stream threads and by the subscriber of decoders: they do not block.
- * Thread-safe.
+ * <p>It listens to the stages and to the subscriber of decoders, and hears what a person looks at. When a site leaves
+ * this instance, it goes on with what the instance that judges the site writes to the topic. Never blocks. Thread-safe.
  */
-public final class Console implements WebPages, AutoCloseable {
+public final class Console
+        implements WebPages,
+                IngestListener,
+                WindowListener,
+                DriftListener,
+                AdaptationListener,
+                DecoderListener,
+                AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Console.class);
 
@@ -92,33 +105,44 @@ public final class Console implements WebPages, AutoCloseable {
         feed = ReportFeed.start(config, model, limits);
     }
 
-    public void onReport(WindowReport report) {
+    @Override
+    public void onReport(WindowReport report, long nanoseconds) {
         guarded(() -> model.window(report));
     }
 
+    @Override
     public void onAccount(String site, RowAccount account) {
         guarded(() -> model.account(site, account));
     }
 
-    public void onDeadLetter(String reason) {
-        guarded(() -> model.deadLetter(reason));
+    @Override
+    public void onDeadLetter(DeadLetter.Reason reason) {
+        guarded(() -> model.deadLetter(reason.label()));
     }
 
+    @Override
     public void onAdaptation(AdaptationReport report) {
         guarded(() -> model.adaptation(report));
     }
 
-    public void onDecoder(String site, DecoderManifest manifest) {
-        guarded(() -> model.published(site, manifest));
+    @Override
+    public void onDecoder(PublishedDecoder decoder) {
+        guarded(() -> model.published(decoder.site(), decoder.manifest()));
     }
 
+    @Override
     public void onSwapState(String site, SwapState state) {
         guarded(() -> model.swaps(site, state));
     }
 
+    @Override
     public void onRefused(String site, long version, String reason) {
         guarded(() -> model.refused(site, version, reason));
     }
+
+    /** Does nothing: the page shows no records of other programs. */
+    @Override
+    public void onForeign() {}
 
     /** A page that fails must not stop what it shows. */
     private static void guarded(Runnable step) {

@@ -4,7 +4,7 @@ package io.plumbline.topology.ingest;
 public interface IngestListener {
 
     /** A record of {@code rows} rows, masked ones among them, was accepted for {@code site}. */
-    void onAccepted(String site, int rows);
+    default void onAccepted(String site, int rows) {}
 
     /** The record of {@code site} that was accepted brought a moment instead of rows. */
     default void onMoment(String site) {}
@@ -13,5 +13,5 @@ public interface IngestListener {
     default void onRead(long nanoseconds) {}
 
     /** A record was refused; {@code reason} is one of a fixed set. */
-    void onDeadLetter(DeadLetter.Reason reason);
+    default void onDeadLetter(DeadLetter.Reason reason) {}
 }

@@ -18,7 +18,13 @@ final class Counters {
             Counter reverts,
             Counter decoderRefusals,
             Counter swaps,
-            String label) {}
+            String label) {
+
+        /** Whether the site is a label of its own, and not one of those beyond the cap. */
+        boolean hasSeries() {
+            return !label.equals(Metrics.OVERFLOW_SITE);
+        }
+    }
 
     private final MeterRegistry meters;
 

@@ -24,7 +24,7 @@ public final class MetricHistory {
 
     /** Adds the values of one window; undefined ones are left out, as on the scrape. */
     public void add(WindowReport report) {
-        SiteSnapshot snapshot = PipelineMetrics.snapshot(report);
+        SiteSnapshot snapshot = WindowValues.of(report);
         for (SiteSnapshot.Sample sample : snapshot.samples()) {
             families.computeIfAbsent(sample.metric(), metric -> new TreeMap<>())
                     .computeIfAbsent(labels(snapshot.site(), sample), labels -> new TreeMap<>())

@@ -1,5 +1,6 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.topology.adaptation.SwapRules;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
@@ -7,6 +8,7 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -16,8 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class SiteSwaps implements MultiCollector {
 
-    static final List<String> MODES = List.of("observe", "propose", "auto");
-
     private static final String MODE = "plumbline_swap_mode";
     private static final String MODE_HELP =
             "1 for the mode by which the site's decoder may be changed, 0 for the others";
@@ -26,14 +26,11 @@ final class SiteSwaps implements MultiCollector {
     private static final String CANDIDATE = "plumbline_candidate_version";
     private static final String CANDIDATE_HELP = "Version of the candidate that waits for approval; 0 while none does";
 
-    private record Standing(String mode, boolean pinned, long candidate) {}
+    private record Standing(SwapRules.Mode mode, boolean pinned, long candidate) {}
 
     private final Map<String, Standing> sites = new ConcurrentHashMap<>();
 
-    void mode(String site, String mode) {
-        if (!MODES.contains(mode)) {
-            throw new IllegalArgumentException("site %s: mode \"%s\", expected one of %s".formatted(site, mode, MODES));
-        }
+    void mode(String site, SwapRules.Mode mode) {
         sites.put(site, new Standing(mode, false, 0));
     }
 
@@ -52,9 +49,9 @@ final class SiteSwaps implements MultiCollector {
         GaugeSnapshot.Builder candidates =
                 GaugeSnapshot.builder().name(CANDIDATE).help(CANDIDATE_HELP);
         sites.forEach((site, standing) -> {
-            for (String mode : MODES) {
-                modes.dataPoint(point(
-                        Labels.of("site", site, "mode", mode), standing.mode().equals(mode) ? 1 : 0));
+            for (SwapRules.Mode mode : SwapRules.Mode.values()) {
+                String label = mode.name().toLowerCase(Locale.ROOT);
+                modes.dataPoint(point(Labels.of("site", site, "mode", label), standing.mode() == mode ? 1 : 0));
             }
             pinned.dataPoint(point(Labels.of("site", site), standing.pinned() ? 1 : 0));
             candidates.dataPoint(point(Labels.of("site", site), standing.candidate()));

@@ -4,7 +4,8 @@ import io.plumbline.linalg.SymmetricEigen;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorTopology;
-import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.Application;
@@ -16,9 +17,12 @@ import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.Console;
+import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.http.MonitorServer;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.http.WebPages;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.progress.LateProbe;
 import io.plumbline.topology.progress.Probe;
@@ -26,6 +30,7 @@ import io.plumbline.topology.progress.ProgressWatch;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.progress.StreamsProbes;
+import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -38,7 +43,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -159,17 +163,12 @@ public final class PlumblineRuntime implements AutoCloseable {
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
         metrics.expectOutputs(OutputGuard.topics());
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
-        Watchers watchers = new Watchers(metrics, sites.keySet(), console);
-        config.swapRules()
-                .forEach((site, rules) ->
-                        metrics.swapMode(site, rules.mode().name().toLowerCase(Locale.ROOT)));
-        sites.forEach((site, watched) -> metrics.decoderHeld(
-                site,
-                0,
-                DecoderKind.TRAINED.label(),
-                watched.explainer().decoder().sha256(),
-                false));
-        PublishedDecoders decoders = own(PublishedDecoders.follow(config, sites, new DecoderMetrics(metrics, console)));
+        metrics.expect(sites.keySet());
+        config.swapRules().forEach((site, rules) -> metrics.decoders().configured(site, rules.mode()));
+        sites.forEach((site, watched) ->
+                metrics.decoders().trained(site, watched.explainer().decoder().sha256()));
+        PublishedDecoders decoders = own(PublishedDecoders.follow(
+                config, sites, heard(DecoderListener.class, metrics, metrics.decoders(), console)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {
             throw new IllegalArgumentException("the decoders topic \"%s\" could not be read to its end within %d s"
                     .formatted(config.topics().decoders(), DECODERS_WAIT_SECONDS));
@@ -189,7 +188,10 @@ public final class PlumblineRuntime implements AutoCloseable {
                     sites,
                     prepared,
                     decoders,
-                    new MonitorTopology.Listeners(watchers, watchers, watchers),
+                    new MonitorTopology.Listeners(
+                            heard(IngestListener.class, metrics, metrics.pipeline(), console),
+                            heard(WindowListener.class, metrics, metrics.pipeline(), console),
+                            heard(DriftListener.class, metrics, metrics.pipeline(), console)),
                     repeats,
                     source,
                     WindowWorkers.of(threads(properties)),
@@ -210,8 +212,8 @@ public final class PlumblineRuntime implements AutoCloseable {
         if (role.adapts()) {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
-            Topology topology = AdapterTopology.build(
-                    config, sites, decoders, decoders, new AdaptationMetrics(metrics, console), repeats, outputs);
+            AdaptationListener listener = heard(AdaptationListener.class, metrics, metrics.adaptations(), console);
+            Topology topology = AdapterTopology.build(config, sites, decoders, decoders, listener, repeats, outputs);
             Properties properties = StreamsSettings.adapter(config);
             DecidedCommits clients = new DecidedCommits(() -> {});
             KafkaStreams streams =
@@ -224,6 +226,11 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         alive.become(allAlive);
         ready.become(allReady);
+    }
+
+    /** Returns a listener that lets the meters count first and the page show then. */
+    private static <T> T heard(Class<T> type, Metrics metrics, T meters, T console) {
+        return Listeners.both(type, metrics.guarded(type, meters), console);
     }
 
     /** Watches whether the activations can be read, and are those that reading began with. */

@@ -15,6 +15,7 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.metrics.Listeners;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -80,48 +81,38 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         this.kafka = kafka;
         this.topic = topic;
         sites.forEach((site, watched) -> trained.put(site, watched.explainer().decoder()));
-        subscriber = DecoderSubscriber.start(kafka, topic, DecoderSubscription.of(trained), new DecoderListener() {
-            @Override
-            public void onDecoder(PublishedDecoder published) {
-                unmeasured.put(published.site(), published);
-                active.put(published.site(), new Active(published.decoder(), published.version()));
-                synchronized (active) {
-                    active.notifyAll();
-                }
-                if (caughtUp.getCount() == 0) {
-                    measure(published.site());
-                }
-                listener.onDecoder(published);
-            }
+        subscriber = DecoderSubscriber.start(
+                kafka,
+                topic,
+                DecoderSubscription.of(trained),
+                Listeners.both(DecoderListener.class, new Follower(), listener));
+    }
 
-            @Override
-            public void onRefused(String site, long version, String reason) {
-                listener.onRefused(site, version, reason);
-            }
+    /** Takes what the subscriber finds into service. */
+    private final class Follower implements DecoderListener {
 
-            @Override
-            public void onSwapState(String site, SwapState state) {
-                told.put(site, state);
-                listener.onSwapState(site, state);
+        @Override
+        public void onDecoder(PublishedDecoder published) {
+            unmeasured.put(published.site(), published);
+            active.put(published.site(), new Active(published.decoder(), published.version()));
+            synchronized (active) {
+                active.notifyAll();
             }
+            if (caughtUp.getCount() == 0) {
+                measure(published.site());
+            }
+        }
 
-            @Override
-            public void onCaughtUp() {
-                caughtUp.countDown();
-                active.keySet().forEach(PublishedDecoders.this::measure); // not each of the versions before
-                listener.onCaughtUp();
-            }
+        @Override
+        public void onSwapState(String site, SwapState state) {
+            told.put(site, state);
+        }
 
-            @Override
-            public void onInterrupted(String reason) {
-                listener.onInterrupted(reason);
-            }
-
-            @Override
-            public void onResumed() {
-                listener.onResumed();
-            }
-        });
+        @Override
+        public void onCaughtUp() {
+            caughtUp.countDown();
+            active.keySet().forEach(PublishedDecoders.this::measure); // not each of the versions before
+        }
     }
 
     private void measure(String site) {

@@ -4,13 +4,13 @@ package io.plumbline.topology.windows;
 public interface WindowListener {
 
     /** {@code rows} accepted rows of {@code site} are in no window. */
-    void onLate(String site, long rows, LateReason reason);
+    default void onLate(String site, long rows, LateReason reason) {}
 
     /** A record of {@code site} came again under an id that its open pane knows; none of its rows counts twice. */
     default void onRepeated(String site) {}
 
     /** {@code nanoseconds} were spent adding {@code rows} rows of {@code site} to their pane. */
-    void onAccumulated(String site, int rows, long nanoseconds);
+    default void onAccumulated(String site, int rows, long nanoseconds) {}
 
     /** What became of all rows of {@code site} so far, from the instance that composes its windows. */
     default void onAccount(String site, RowAccount account) {}
@@ -49,5 +49,5 @@ public interface WindowListener {
     default void onStall(long nanoseconds) {}
 
     /** A window of {@code site} closed with {@code rows} rows. */
-    void onWindowClosed(String site, long rows);
+    default void onWindowClosed(String site, long rows) {}
 }

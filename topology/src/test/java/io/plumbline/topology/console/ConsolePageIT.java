@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.ingest.DeadLetter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -70,7 +71,7 @@ class ConsolePageIT {
                         "(?s).*A window is 60 s of event time\\. Rows stamped now lie in the one that ends at \\d\\d:\\d\\d:00 UTC.*"),
                 main);
         assertTrue(browser.text("#refused").contains("None since this process started"), browser.text("#refused"));
-        served.console().onDeadLetter("non_finite");
+        served.console().onDeadLetter(DeadLetter.Reason.NON_FINITE);
         browser.awaitText("#refused", "non finite\n1");
         assertTrue(browser.text("#refused")
                 .contains("plumbline replay --dead-letters --bootstrap-servers broker:9092 --dry-run"));
@@ -82,7 +83,7 @@ class ConsolePageIT {
         browser.open(served.address("/"));
         browser.awaitText("main .verdict", "aligned");
         browser.awaitText("#connection", "live");
-        served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 3, 4.5));
+        served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 3, 4.5), 0);
         browser.awaitText("main .verdict", "drifted");
         browser.awaitText("#said", "blocks.7 is drifted");
         browser.awaitText("#tally", "1 drifted, 1 no window yet");
@@ -153,7 +154,7 @@ class ConsolePageIT {
         BrokerClient.awaitThat(
                 () -> (Boolean) browser.run("return window.release !== undefined"), () -> "no answer is held");
         served.console().onSwapState(ConsoleReports.SITE, waiting(8));
-        served.console().onDeadLetter("non_finite");
+        served.console().onDeadLetter(DeadLetter.Reason.NON_FINITE);
         // Events come in their order: that of candidate 8 has been taken, too.
         browser.awaitText("#refused", "non finite\n1");
         browser.driver()
@@ -269,7 +270,7 @@ class ConsolePageIT {
 
     private void story(String site, int windows) {
         for (int i = 0; i < windows; i++) {
-            served.console().onReport(ConsoleReports.window(site, i, i == 4 ? 4.75 : 3 + i / 10.0));
+            served.console().onReport(ConsoleReports.window(site, i, i == 4 ? 4.75 : 3 + i / 10.0), 0);
         }
     }
 

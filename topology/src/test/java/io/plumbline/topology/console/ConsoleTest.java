@@ -10,6 +10,7 @@ import at.favre.lib.crypto.bcrypt.BCrypt;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.topology.http.WebConfig;
+import io.plumbline.topology.ingest.DeadLetter;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -104,8 +105,8 @@ class ConsoleTest {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
             String place =
                     JSON.readTree(served.get("/api/sites").body()).get("place").asText();
-            served.console().onReport(ConsoleReports.window("blocks.7", 0, 3));
-            served.console().onReport(ConsoleReports.window("blocks.7", 1, 3));
+            served.console().onReport(ConsoleReports.window("blocks.7", 0, 3), 0);
+            served.console().onReport(ConsoleReports.window("blocks.7", 1, 3), 0);
             List<String> both = events(served, place, 2);
             assertTrue(
                     both.get(0)
@@ -132,7 +133,7 @@ class ConsoleTest {
             assertTrue(refused.body().contains(ConsoleLimits.CLIENTS + " browsers follow already"), refused.body());
             long begin = System.nanoTime();
             for (int i = 0; i < 10 * ConsoleLimits.EVENTS; i++) {
-                served.console().onDeadLetter("non_finite");
+                served.console().onDeadLetter(DeadLetter.Reason.NON_FINITE);
             }
             long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
             assertTrue(seconds < 30, () -> "nobody reads, and 10,240 events took " + seconds + " s");
@@ -178,8 +179,8 @@ class ConsoleTest {
     @Test
     void aSiteOfAnyNameIsFoundByItsEncodedNameAndAMistakeIsASentence() throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
-            served.console().onReport(ConsoleReports.window(ConsoleReports.HOSTILE, 0, 3));
-            served.console().onReport(ConsoleReports.window("not configured", 0, 3));
+            served.console().onReport(ConsoleReports.window(ConsoleReports.HOSTILE, 0, 3), 0);
+            served.console().onReport(ConsoleReports.window("not configured", 0, 3), 0);
             String site = "/api/sites/"
                     + URLEncoder.encode(ConsoleReports.HOSTILE, StandardCharsets.UTF_8)
                             .replace("+", "%20");
@@ -213,14 +214,14 @@ class ConsoleTest {
     @Test
     void theFarthestRequestsAreThoseOfTheNewestDriftedWindowAndElseOfTheNewest() throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
-            served.console().onReport(ConsoleReports.window("blocks.7", 0, 3));
+            served.console().onReport(ConsoleReports.window("blocks.7", 0, 3), 0);
             JsonNode aligned =
                     JSON.readTree(served.get("/api/sites/blocks.7/requests").body());
             assertEquals(
                     ConsoleReports.T0 + 60_000, aligned.get("window_end_ms").asLong());
             assertTrue(aligned.get("is_newest").asBoolean());
-            served.console().onReport(ConsoleReports.window("blocks.7", 1, 4.5));
-            served.console().onReport(ConsoleReports.window("blocks.7", 2, 3));
+            served.console().onReport(ConsoleReports.window("blocks.7", 1, 4.5), 0);
+            served.console().onReport(ConsoleReports.window("blocks.7", 2, 3), 0);
             JsonNode drifted =
                     JSON.readTree(served.get("/api/sites/blocks.7/requests").body());
             assertEquals(
@@ -257,7 +258,7 @@ class ConsoleTest {
     void aPeriodIsCutAtTheEndsOfWindows() throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
             for (int i = 0; i < 5; i++) {
-                served.console().onReport(ConsoleReports.window("blocks.7", i, 3));
+                served.console().onReport(ConsoleReports.window("blocks.7", i, 3), 0);
             }
             long end = ConsoleReports.T0 + 60_000;
             JsonNode windows = JSON.readTree(served.get("/api/sites/blocks.7/windows?from_ms=%d&to_ms=%d"

@@ -95,8 +95,9 @@ class EveryStatisticTest {
     @EnumSource
     void theConsoleHasItInEveryWindowInItsListAndInTheTable(Statistic statistic) throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
-            served.console().onReport(report());
-            served.console().onReport(read((ObjectNode) Json.tree(ConsoleReports.window("blocks.7", 1, 3)), statistic));
+            served.console().onReport(report(), 0);
+            served.console()
+                    .onReport(read((ObjectNode) Json.tree(ConsoleReports.window("blocks.7", 1, 3)), statistic), 0);
             JsonNode windows = JSON.readTree(
                             served.get("/api/sites/blocks.7/windows").body())
                     .get("windows");

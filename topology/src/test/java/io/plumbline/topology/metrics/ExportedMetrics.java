@@ -3,8 +3,15 @@ package io.plumbline.topology.metrics;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.Repository;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
+import io.plumbline.topology.adaptation.SwapRules;
+import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
+import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
 import java.io.IOException;
@@ -114,44 +121,44 @@ final class ExportedMetrics {
 
     /** Lets everything happen once, for two sites. */
     static void exercise(Metrics metrics) {
-        metrics.expect(
-                List.of("blocks.7", "blocks.11"),
-                List.of("non_finite", "malformed"),
-                List.of("after_grace", "held_too_long"),
-                List.of("published", "refused", "failed"));
-        for (String site : List.of("blocks.7", "blocks.11")) {
-            metrics.recordAccepted(site, 128);
-            metrics.rowsLate(site, 3, "after_grace");
-            metrics.partitionGivenUp(site);
-            metrics.rowsAccounted(site, new RowAccount(9, 5, 2, Map.of("after_grace", 1L), Map.of("norm", 1L), 0));
-            metrics.windowClosed(site);
-            metrics.boundsViolated(site, 1);
-            metrics.windowAssessed(() -> everything(site, 0.5));
-            metrics.windowDrifted(site, "invoice-7", 0.5);
-            metrics.adaptationEnded(site, "published");
-            metrics.decoderPublished(site);
-            metrics.decoderReverted(site);
-            metrics.decoderRefused(site);
-            metrics.swapMode(site, "propose");
-            metrics.swapsTold(site, true, 3);
-            metrics.rowsPooled(site, 1_234);
-            metrics.decoderHeld(site, 0, "trained", "00ff00ff00ff00ff", false);
-            metrics.decoderHeld(site, 2, "adapted", "a1b2c3d4e5f60718", true);
+        metrics.expect(List.of("blocks.7", "blocks.11"));
+        PipelineMeters pipeline = metrics.pipeline();
+        AdaptationMeters adaptations = metrics.adaptations();
+        DecoderMeters decoders = metrics.decoders();
+        List<String> sites = List.of("blocks.7", "blocks.11");
+        pipeline.onReport(PipelineMetersTest.report(PipelineMetersTest.distinctNumbers()), 36_000_000);
+        for (String site : sites) {
+            pipeline.onAccepted(site, 128);
+            pipeline.onLate(site, 3, LateReason.AFTER_GRACE);
+            pipeline.onGivenUp(site, 0);
+            pipeline.onAccount(site, new RowAccount(9, 5, 2, Map.of("after_grace", 1L), Map.of("norm", 1L), 0));
+            pipeline.onWindowClosed(site, 128);
+            pipeline.show(everything(site, 0.5));
+            adaptations.onAdaptation(published(site));
+            adaptations.onPooled(site, 1_234);
+            decoders.onRefused(site, 2, "torn");
+            decoders.configured(site, SwapRules.Mode.PROPOSE);
+            decoders.onSwapState(site, SwapState.INITIAL);
+            decoders.trained(site, "00ff00ff00ff00ff");
         }
-        metrics.stateHeld("panes", "0_0", new StateSize(3, 12_000));
+        decoders.onCaughtUp();
+        sites.forEach(site -> decoders.held(site, 2, DecoderKind.ADAPTED, "a1b2c3d4e5f60718"));
+        pipeline.onState("panes", "0_0", new StateSize(3, 12_000));
+        pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
         metrics.expectPartitions(2);
         metrics.expectUnreadPartitions(() -> 1);
         metrics.offsetsLost(1, 5);
-        metrics.deadLettered("non_finite");
         metrics.outputLeftOut("dead_letters");
         metrics.observe(Standstills.of(
                 "adapter",
                 Map.of(Metrics.ADAPTATION_REQUESTS, "adaptation-requests"),
                 Duration.ofSeconds(901),
                 new Repeats()));
-        for (Stage stage : Stage.values()) {
-            metrics.took(stage, 36_000_000);
-        }
+    }
+
+    private static AdaptationReport published(String site) {
+        return new AdaptationReport(
+                site, 0, 0, Outcome.PUBLISHED, "", 2, 0, 0, 0, 0, 0, null, null, null, null, null, List.of(), null, 1);
     }
 
     /** A Kafka Streams client that was never started; it never reaches a broker and has most of its metrics already. */

@@ -54,7 +54,7 @@ class MetricHistoryTest {
 
     private static WindowReport report(String site, long endMs, long version) throws Exception {
         ObjectNode json = (ObjectNode)
-                new JsonMapper().readTree(Json.text(PipelineMetricsTest.report(PipelineMetricsTest.distinctNumbers())));
+                new JsonMapper().readTree(Json.text(PipelineMetersTest.report(PipelineMetersTest.distinctNumbers())));
         json.put("site", site).put("window_end_ms", endMs).put("decoder_version", version);
         return Json.read(json.toString().getBytes(StandardCharsets.UTF_8), WindowReport.class);
     }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.progress.StreamsProbes;
 import io.plumbline.topology.windows.WindowSettings;
@@ -54,10 +56,10 @@ class MetricsTest {
         Thread writer = new Thread(() -> {
             for (int window = 1; !stop.get(); window++) {
                 int value = window;
-                metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", value));
+                metrics.pipeline().show(ExportedMetrics.everything("blocks.7", value));
             }
         });
-        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 0));
+        metrics.pipeline().show(ExportedMetrics.everything("blocks.7", 0));
         writer.start();
         Set<Double> windowsSeen = new TreeSet<>();
         try {
@@ -81,34 +83,37 @@ class MetricsTest {
 
     @Test
     void aSiteVanishesWhenItIsForgotten() {
-        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 1));
-        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.11", 1));
-        metrics.forget("blocks.7");
+        metrics.pipeline().show(ExportedMetrics.everything("blocks.7", 1));
+        metrics.pipeline().show(ExportedMetrics.everything("blocks.11", 1));
+        metrics.pipeline().onSiteReleased("blocks.7");
         assertEquals(Set.of("blocks.11"), sitesShown());
     }
 
     @Test
     void aSiteVanishesWhenItHasHadNoWindowForTheStalenessAndReturnsWithTheNext() {
-        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 1));
+        metrics.pipeline().show(ExportedMetrics.everything("blocks.7", 1));
         now = now.plus(Duration.ofMinutes(10));
-        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.11", 1));
+        metrics.pipeline().show(ExportedMetrics.everything("blocks.11", 1));
         assertEquals(Set.of("blocks.7", "blocks.11"), sitesShown());
         now = now.plusMillis(1);
         assertEquals(Set.of("blocks.11"), sitesShown());
-        metrics.windowAssessed(() -> ExportedMetrics.everything("blocks.7", 1));
+        metrics.pipeline().show(ExportedMetrics.everything("blocks.7", 1));
         assertEquals(Set.of("blocks.7", "blocks.11"), sitesShown());
     }
 
     @Test
     void anUndefinedValueIsAbsentAndItsPredecessorGoesWithIt() {
-        metrics.windowAssessed(() ->
-                SiteSnapshot.of("blocks.7").set(Statistic.FAITHFULNESS_GAP, 1.0).build());
+        metrics.pipeline()
+                .show(SiteSnapshot.of("blocks.7")
+                        .set(Statistic.FAITHFULNESS_GAP, 1.0)
+                        .build());
         assertTrue(families().contains("plumbline_faithfulness_gap"));
         for (Double undefined : new Double[] {null, Double.NaN, Double.POSITIVE_INFINITY}) {
-            metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
-                    .set(Statistic.FAITHFULNESS_GAP, undefined)
-                    .set(WindowMetric.ROWS, 5)
-                    .build());
+            metrics.pipeline()
+                    .show(SiteSnapshot.of("blocks.7")
+                            .set(Statistic.FAITHFULNESS_GAP, undefined)
+                            .set(WindowMetric.ROWS, 5)
+                            .build());
             assertFalse(families().contains("plumbline_faithfulness_gap"), "for " + undefined);
             assertTrue(families().contains("plumbline_window_rows"));
         }
@@ -116,12 +121,13 @@ class MetricsTest {
 
     @Test
     void aShareMayMissItsRangeByRoundOffOnlyAndIsLeftOutBeyond() {
-        metrics.windowAssessed(() -> SiteSnapshot.of("blocks.7")
-                .set(Statistic.ETA, -1e-12)
-                .set(Statistic.GAP_SHARE, 1 + 1e-12)
-                .set(Statistic.RESIDUAL_ENERGY, 1.5)
-                .set(Statistic.SECOND_MOMENT_SHIFT_RATIO, 1.5)
-                .build());
+        metrics.pipeline()
+                .show(SiteSnapshot.of("blocks.7")
+                        .set(Statistic.ETA, -1e-12)
+                        .set(Statistic.GAP_SHARE, 1 + 1e-12)
+                        .set(Statistic.RESIDUAL_ENERGY, 1.5)
+                        .set(Statistic.SECOND_MOMENT_SHIFT_RATIO, 1.5)
+                        .build());
         assertEquals(0.0, gauge("plumbline_eta_ratio"));
         assertEquals(1.0, gauge("plumbline_gap_share_ratio"));
         assertFalse(families().contains("plumbline_residual_energy_ratio"));
@@ -130,27 +136,29 @@ class MetricsTest {
 
     @Test
     void theDecoderThisProcessHoldsFollowsTheSubscriberAndAnInterruptionShows() {
-        metrics.decoderHeld("a", 0, "trained", "00", false);
-        metrics.decoderHeld("a", 1, "adapted", "11", false);
+        DecoderMeters decoders = metrics.decoders();
+        decoders.trained("a", "00");
+        decoders.held("a", 1, DecoderKind.ADAPTED, "11");
         assertEquals(1.0, gauge("plumbline_subscriber_decoder_version"));
         assertEquals(0, counter("plumbline_decoder_swaps", "site", "a"), "found at the start, not swapped");
-        metrics.decoderHeld("a", 2, "trained", "22", true);
+        decoders.onCaughtUp();
+        decoders.held("a", 2, DecoderKind.TRAINED, "22");
         assertEquals(2.0, gauge("plumbline_subscriber_decoder_version"));
         assertEquals(1, counter("plumbline_decoder_swaps", "site", "a"));
         assertEquals(0.0, gauge("plumbline_subscriber_interrupted"));
-        metrics.decodersInterrupted(true);
+        decoders.onInterrupted("no broker");
         assertEquals(1.0, gauge("plumbline_subscriber_interrupted"));
-        metrics.decodersInterrupted(false);
+        decoders.onResumed();
         assertEquals(0.0, gauge("plumbline_subscriber_interrupted"));
     }
 
     @Test
     void sitesBeyondTheCapShareOneLabelAndAreCounted() {
         for (String site : new String[] {"a", "b", "c", "d", "e", "a"}) {
-            metrics.recordAccepted(site, 10);
+            metrics.pipeline().onAccepted(site, 10);
         }
-        metrics.windowAssessed(() -> ExportedMetrics.everything("d", 1));
-        metrics.windowAssessed(() -> ExportedMetrics.everything("c", 1));
+        metrics.pipeline().show(ExportedMetrics.everything("d", 1));
+        metrics.pipeline().show(ExportedMetrics.everything("c", 1));
         assertEquals(20, counter("plumbline_rows", "site", "a"));
         assertEquals(20, counter("plumbline_rows", "site", Metrics.OVERFLOW_SITE));
         assertEquals(3, counter("plumbline_site_overflow", "", ""));
@@ -159,26 +167,30 @@ class MetricsTest {
 
     @Test
     void aRefusedDecoderIsCountedAtItsSiteAndAStrangersUnderOverflow() {
-        metrics.expect(Set.of("a"), Set.of(), Set.of(), Set.of());
-        metrics.decoderRefused("a");
-        metrics.decoderRefused("a");
-        metrics.decoderRefused("");
+        metrics.expect(Set.of("a"));
+        metrics.decoders().onRefused("a", 1, "torn");
+        metrics.decoders().onRefused("a", 1, "torn");
+        metrics.decoders().onRefused("", 1, "torn");
         assertEquals(2, counter("plumbline_decoder_refusals", "site", "a"));
         assertEquals(1, counter("plumbline_decoder_refusals", "site", Metrics.OVERFLOW_SITE));
     }
 
     @Test
     void aFailureToRecordIsCountedAndNotThrown() {
-        metrics.windowAssessed(() -> {
-            throw new IllegalStateException("no snapshot");
-        });
+        DriftListener failing = new DriftListener() {
+            @Override
+            public void onSiteReleased(String site) {
+                throw new IllegalStateException("no snapshot");
+            }
+        };
+        metrics.guarded(DriftListener.class, failing).onSiteReleased("blocks.7");
         assertEquals(1, counter("plumbline_metrics_failures", "", ""));
     }
 
     @Test
     void millisecondsOfTheWindowAreExportedAsSeconds() {
-        metrics.windowAssessed(
-                () -> SiteSnapshot.of("blocks.7").window(1_500, 61_500).build());
+        metrics.pipeline()
+                .show(SiteSnapshot.of("blocks.7").window(1_500, 61_500).build());
         for (MetricSnapshot family : metrics.scrape()) {
             if (family instanceof GaugeSnapshot gauge && isWindowValue(gauge)) {
                 double expected = gauge.getMetadata().getName().contains("start") ? 1.5 : 61.5;

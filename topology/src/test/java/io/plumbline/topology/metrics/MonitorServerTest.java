@@ -111,10 +111,10 @@ class MonitorServerTest {
     @Test
     void countersAddUpAndWindowValuesAreThoseOfTheSnapshot() throws Exception {
         ExportedMetrics.exercise(metrics);
-        metrics.recordAccepted("blocks.7", 100);
-        metrics.momentAccepted("blocks.7");
-        metrics.recordRepeated("blocks.7");
-        metrics.recordRepeated("blocks.7");
+        metrics.pipeline().onAccepted("blocks.7", 100);
+        metrics.pipeline().onMoment("blocks.7");
+        metrics.pipeline().onRepeated("blocks.7");
+        metrics.pipeline().onRepeated("blocks.7");
         String scrape = get("/metrics").body();
         assertAll(
                 () -> has(scrape, "plumbline_rows_total{site=\"blocks.7\"} 228.0"),
@@ -166,9 +166,9 @@ class MonitorServerTest {
     @Test
     void hostileSiteNamesAreEscapedAndForgeNoSeries() throws Exception {
         String hostile = "x\"} 1\nplumbline_forged{a=\"\\";
-        metrics.recordAccepted(hostile, 1);
-        metrics.windowAssessed(
-                () -> SiteSnapshot.of(hostile).set(WindowMetric.ROWS, 7).build());
+        metrics.pipeline().onAccepted(hostile, 1);
+        metrics.pipeline()
+                .show(SiteSnapshot.of(hostile).set(WindowMetric.ROWS, 7).build());
         String scrape = get("/metrics").body();
         has(scrape, "plumbline_window_rows{site=\"x\\\"} 1\\nplumbline_forged{a=\\\"\\\\\"} 7.0");
         assertTrue(scrape.lines().noneMatch(line -> line.startsWith("plumbline_forged")), scrape);

@@ -8,151 +8,22 @@ import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.Breakdown;
 import io.plumbline.topology.assessment.CoverageReport;
 import io.plumbline.topology.assessment.DriftCause;
-import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.assessment.WorstRequest;
-import io.plumbline.topology.ingest.DeadLetter;
-import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.windows.LateReason;
-import io.plumbline.topology.windows.RowAccount;
-import io.plumbline.topology.windows.StateSize;
-import io.plumbline.topology.windows.WindowListener;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Tells {@link Metrics} what the monitor's stages report. Thread-safe; never throws, never blocks. It is open
- * to whoever wants to hear some of it too.
- */
-public class PipelineMetrics implements IngestListener, WindowListener, DriftListener {
-    private final Metrics metrics;
+/** Translates the report of a window into the values of its site's gauges. */
+final class WindowValues {
 
-    /**
-     * Watches for the given sites, whose counters start at 0.
-     *
-     * @param adaptationOutcomes the fixed set of outcomes that will be given to {@link Metrics#adaptationEnded}
-     */
-    public PipelineMetrics(Metrics metrics, Collection<String> sites, Collection<String> adaptationOutcomes) {
-        this.metrics = metrics;
-        List<String> reasons = Stream.of(DeadLetter.Reason.values())
-                .map(DeadLetter.Reason::label)
-                .toList();
-        List<String> lateReasons =
-                Stream.of(LateReason.values()).map(LateReason::label).toList();
-        metrics.expect(sites, reasons, lateReasons, adaptationOutcomes);
-    }
+    private WindowValues() {}
 
-    @Override
-    public void onAccepted(String site, int rows) {
-        metrics.recordAccepted(site, rows);
-    }
-
-    @Override
-    public void onMoment(String site) {
-        metrics.momentAccepted(site);
-    }
-
-    @Override
-    public void onRepeated(String site) {
-        metrics.recordRepeated(site);
-    }
-
-    @Override
-    public void onRead(long nanoseconds) {
-        metrics.took(Stage.INGEST, nanoseconds);
-    }
-
-    @Override
-    public void onDeadLetter(DeadLetter.Reason reason) {
-        metrics.deadLettered(reason.label());
-    }
-
-    @Override
-    public void onLate(String site, long rows, LateReason reason) {
-        metrics.rowsLate(site, rows, reason.label());
-    }
-
-    @Override
-    public void onAccount(String site, RowAccount account) {
-        metrics.rowsAccounted(site, account);
-    }
-
-    @Override
-    public void onAccountReleased(String site) {
-        metrics.forgetAccount(site);
-    }
-
-    @Override
-    public void onGivenUp(String site, int partition) {
-        metrics.partitionGivenUp(site);
-    }
-
-    @Override
-    public void onAccumulated(String site, int rows, long nanoseconds) {
-        metrics.took(Stage.ACCUMULATE, nanoseconds);
-    }
-
-    @Override
-    public void onComposed(long nanoseconds) {
-        metrics.took(Stage.COMPOSE, nanoseconds);
-    }
-
-    @Override
-    public void onStored(long nanoseconds) {
-        metrics.took(Stage.STORE, nanoseconds);
-    }
-
-    @Override
-    public void onState(String store, String task, StateSize size) {
-        metrics.stateHeld(store, task, size);
-    }
-
-    @Override
-    public void onStateReleased(String store, String task) {
-        metrics.forgetState(store, task);
-    }
-
-    @Override
-    public void onWindowClosed(String site, long rows) {
-        metrics.windowClosed(site);
-    }
-
-    @Override
-    public void onStall(long nanoseconds) {
-        metrics.stalled(nanoseconds);
-    }
-
-    @Override
-    public void onForeign() {
-        metrics.foreignRecord(Metrics.MOMENTS);
-    }
-
-    @Override
-    public void onReport(WindowReport report, long nanoseconds) {
-        metrics.took(Stage.ASSESS, nanoseconds);
-        metrics.boundsViolated(report.site(), report.violatedBounds().size());
-        metrics.windowAssessed(() -> snapshot(report));
-        if (report.verdict() == Verdict.DRIFTED) {
-            WorstRequest worst = report.worstRequests() == null
-                    ? null
-                    : report.worstRequests().stream().findFirst().orElse(null);
-            metrics.windowDrifted(
-                    report.site(), worst == null ? null : worst.printable(), worst == null ? 0.0 : worst.share());
-        }
-    }
-
-    @Override
-    public void onSiteReleased(String site) {
-        metrics.forget(site);
-    }
-
-    static SiteSnapshot snapshot(WindowReport report) {
+    /** Returns every value that the report defines; what is undefined is left out. */
+    static SiteSnapshot of(WindowReport report) {
         GapAssessment geometry = report.geometry();
         List<Double> angles = geometry.principalAngles();
         double rowsThatCame = report.maskedByToken() + report.maskedByNorm() + geometry.rows();

@@ -33,12 +33,12 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class PipelineMetricsTest {
+class PipelineMetersTest {
 
     @Test
     void everyRealNumberOfAReportIsExportedAndNoneTwice() throws Exception {
         GapAssessment geometry = distinctNumbers();
-        SiteSnapshot snapshot = PipelineMetrics.snapshot(report(geometry));
+        SiteSnapshot snapshot = WindowValues.of(report(geometry));
         for (Statistic statistic : Statistic.values()) {
             double value = geometry.value(statistic).orElseThrow();
             List<SiteSnapshot.Sample> exported = snapshot.samples().stream()
@@ -77,7 +77,8 @@ class PipelineMetricsTest {
     @Test
     void whatTheStagesReportIsCounted() throws IOException {
         try (Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256))) {
-            PipelineMetrics pipeline = new PipelineMetrics(metrics, List.of("blocks.7"), List.of("refused"));
+            metrics.expect(List.of("blocks.7"));
+            PipelineMeters pipeline = metrics.pipeline();
             String before = scrape(metrics);
             for (DeadLetter.Reason reason : DeadLetter.Reason.values()) {
                 has(before, "plumbline_dead_letters_total{reason=\"" + reason.label() + "\"} 0.0");
