@@ -76,13 +76,11 @@ class SwapModesTest {
             List<PublishedDecoder> all = AssembledDecoders.candidates(written(), site, trained());
             PublishedDecoder newest = all.get(all.size() - 1);
             assertEquals(number, newest.version());
-            return new Candidate(
-                    replaced == null ? newest.decoder() : replaced,
-                    newest.dtype(),
-                    newest.factors(),
-                    newest.manifest().lineage(),
-                    newest.manifest().parentSha256(),
-                    newest.manifest().sha256OfArtefact());
+            Decoder other = replaced;
+            return (other == null
+                            ? newest
+                            : new PublishedDecoder(newest.manifest(), other, newest.dtype(), newest.factors()))
+                    .asCandidate();
         }
 
         @Override

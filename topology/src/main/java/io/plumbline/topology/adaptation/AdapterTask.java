@@ -188,7 +188,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                         .formatted(site);
         if (message instanceof AdaptationMessage.Command command) {
             AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, reason, 0);
-            forward(site, new AdapterAnswer(report, null, null, command.id()), timestampMs);
+            forward(site, AdapterAnswer.said(report).to(command), timestampMs);
         } else {
             LOG.warn("{}; its request was skipped", reason);
         }
@@ -199,25 +199,20 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         Active active = inService.of(site, state.version());
         SwapDesk.Standing standing = standing(adapter, state, active);
         SwapDesk desk = adapter.desk();
+        AdapterAnswer answer = null;
         if (message instanceof AdaptationMessage.Adapt adapt) {
-            carryOut(site, state, adapt(site, adapter, adapt, state, standing, active, nowMs), null, nowMs);
+            answer = adapt(site, adapter, adapt, state, standing, active, nowMs);
         } else if (message instanceof AdaptationMessage.Revert revert) {
             pools.empty(site);
-            carryOut(site, state, desk.reverted(revert, state, standing), null, nowMs);
+            answer = desk.reverted(revert, state, standing);
         } else if (message instanceof AdaptationMessage.RollBack rollBack) {
-            carryOut(site, state, withoutRows(site, desk.rolledBack(rollBack, state, standing)), null, nowMs);
+            answer = desk.rolledBack(rollBack, state, standing);
         } else if (message instanceof AdaptationMessage.Command command) {
-            SwapDesk.Step step = withoutRows(site, desk.command(command, state, standing, nowMs));
-            carryOut(site, state, step, command.id(), nowMs);
+            answer = desk.command(command, state, standing, nowMs).to(command);
         }
-    }
-
-    /** Drops the rows that led to a decoder which is rolled back. */
-    private SwapDesk.Step withoutRows(String site, SwapDesk.Step step) {
-        if (step.isRollBack()) {
-            pools.empty(site);
+        if (answer != null) {
+            carryOut(site, answer.since(state), nowMs);
         }
-        return step;
     }
 
     /** Our own count, unless the application was reset or got another name: readers refuse one that starts anew. */
@@ -229,7 +224,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         return new SwapDesk.Standing(state.version(), state.adapted());
     }
 
-    private SwapDesk.Step adapt(
+    private AdapterAnswer adapt(
             String site,
             SiteAdapter adapter,
             AdaptationMessage.Adapt request,
@@ -237,8 +232,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             SwapDesk.Standing standing,
             @Nullable Active active,
             long nowMs) {
-        SwapDesk.Step without = adapter.desk().withoutRefit(request, state, standing, nowMs);
-        if (without != null && without.isPaused()) {
+        AdapterAnswer without = adapter.desk().withoutRefit(request, state, standing, nowMs);
+        if (without != null && without.outcome() == Outcome.PAUSED) {
             pools.refuse(site, request);
             return without;
         }
@@ -253,7 +248,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                     fitted == null ? RowPool.NEVER : fitted.windowEndMs());
         } catch (IllegalArgumentException e) {
             String reason = String.valueOf(e.getMessage());
-            return SwapDesk.Step.said(adapter.refit().failed(request, reason, System.nanoTime()), state);
+            return AdapterAnswer.said(adapter.refit().failed(request, reason, System.nanoTime()));
         }
         RowPool pool = pools.of(site);
         if (without != null) {
@@ -263,7 +258,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             String reason =
                     "the rows are pooled; the last refit is of the window up to %s, and cooldown allows the next %s after it"
                             .formatted(Instant.ofEpochMilli(pool.judgedMs()), adapter.cooldown());
-            return SwapDesk.Step.said(adapter.refit().rests(request, reason).pooled(rows), state);
+            return AdapterAnswer.said(adapter.refit().rests(request, reason)).pooled(rows);
         }
         ServingDecoder current = active == null
                 ? ServingDecoder.of(adapter.trained())
@@ -272,13 +267,14 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         GateLimits limits = doubled
                 ? adapter.settings().improvementLimits()
                 : adapter.settings().limits();
-        AdaptationOutcome outcome = fit(site, adapter.refit(), request, rows, current, limits);
-        if (!(outcome instanceof AdaptationOutcome.Wait)) {
+        AdapterAnswer answer = fit(site, adapter.refit(), request, rows, current, limits);
+        if (answer.outcome() != Outcome.POOLED) {
             pools.judged(site, request.windowEndMs(), doubled ? rows.size() : 0);
         }
-        return outcome instanceof AdaptationOutcome.Publish publish
-                ? adapter.desk().fitted(publish, state, standing, nowMs)
-                : SwapDesk.Step.said(outcome.report().pooled(rows), state);
+        Publication fittedDecoder = answer.publication();
+        return fittedDecoder == null
+                ? answer.pooled(rows)
+                : adapter.desk().fitted(answer.report(), fittedDecoder, state, standing, nowMs);
     }
 
     /**
@@ -289,18 +285,16 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         return fitted != null && rows.size() >= 2 * Math.max(fitted.rows(), pool.doubledRows());
     }
 
-    private void carryOut(
-            String site, SwapState state, SwapDesk.Step step, @Nullable String command, long timestampMs) {
-        boolean changed = !step.state().equals(state);
-        if (changed) {
-            swaps.put(site, step.state().encode());
+    private void carryOut(String site, AdapterAnswer answer, long timestampMs) {
+        if (answer.outcome() == Outcome.ROLLED_BACK) {
+            pools.empty(site); // the rows led to a decoder that did worse
         }
-        AdaptationReport report = step.report();
-        if (report == null) {
-            return;
+        SwapState next = answer.state();
+        if (next != null) {
+            swaps.put(site, next.encode());
         }
-        Publication publication = step.publication();
-        forward(site, new AdapterAnswer(report, publication, changed ? step.state() : null, command), timestampMs);
+        forward(site, answer, timestampMs);
+        Publication publication = answer.publication();
         if (publication != null && publication.kind() != DecoderKind.CANDIDATE) {
             inService.forwarded(site, new Active(publication.decoder(), publication.version()));
         }
@@ -322,7 +316,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         return context.recordMetadata().orElseThrow();
     }
 
-    private AdaptationOutcome fit(
+    private AdapterAnswer fit(
             String site,
             SiteRefit refit,
             AdaptationMessage.Adapt request,
@@ -337,7 +331,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                     System.nanoTime());
             LOG.warn("site {}, window up to {} ms: {}", site, request.windowEndMs(), given.reason());
             pools.empty(site);
-            return new AdaptationOutcome.Keep(given);
+            return AdapterAnswer.said(given);
         }
         listener.onSample(site, rows.size());
         return refit.adapt(request, rows, current, limits);

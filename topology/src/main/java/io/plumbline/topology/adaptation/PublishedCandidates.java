@@ -1,25 +1,17 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
-import io.plumbline.wire.DType;
-import java.util.Map;
+import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import org.jspecify.annotations.Nullable;
 
 /** What the adapter published and does not hold: candidates, and its own state as everyone reads it. Thread-safe. */
 public interface PublishedCandidates {
 
     /**
-     * A complete candidate whose SHA-256, parent and shape were checked, as it was published: with its factors if it
-     * came as such.
+     * A complete candidate whose SHA-256, parent and shape were checked, as it was published.
+     *
+     * @param artefactSha256 of the bytes it travelled in
      */
-    record Candidate(
-            Decoder decoder,
-            DType dtype,
-            @Nullable DecoderFactors factors,
-            Map<String, String> lineage,
-            String parentSha256,
-            String artefactSha256) {}
+    record Candidate(Publication publication, String artefactSha256) {}
 
     /**
      * Reads a candidate back from the topic: as long as that takes.

@@ -17,11 +17,13 @@ import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
+import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WindowCodes;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,29 +76,28 @@ final class SiteRefit {
 
     /**
      * Answers a request to adapt. Never throws for what the rows are like: what cannot be done is an outcome with its
-     * reason.
+     * reason. A decoder that passed the gate has no version yet.
      *
      * @param limits what the gate asks
      */
-    AdaptationOutcome adapt(
-            AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits) {
+    AdapterAnswer adapt(AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits) {
         long begin = System.nanoTime();
         try {
             return fit(request, pool, current, limits, begin);
         } catch (IllegalArgumentException | ArithmeticException e) {
-            return new AdaptationOutcome.Keep(failed(request, String.valueOf(e.getMessage()), begin));
+            return AdapterAnswer.said(failed(request, String.valueOf(e.getMessage()), begin));
         }
     }
 
-    private AdaptationOutcome fit(
+    private AdapterAnswer fit(
             AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
         DistinctRequests distinct = DistinctRequests.among(pool.rows(), pool.rate(), cleanRequests, pool.fitted());
         if (distinct.mixed() != null) {
-            return new AdaptationOutcome.Keep(answer(request, Outcome.REFUSED, distinct.mixed(), begin));
+            return AdapterAnswer.said(answer(request, Outcome.REFUSED, distinct.mixed(), begin));
         }
         SampleSplit split = pool.split(distinct.rows(), settings.validationShare());
         if (!split.judgeIsIndependent()) {
-            return new AdaptationOutcome.Wait(answer(
+            return AdapterAnswer.said(answer(
                     request,
                     Outcome.POOLED,
                     "%s%s, expected at least %d, %d of them to judge on: too few, the rows wait for those of the next drifted window"
@@ -122,14 +123,19 @@ final class SiteRefit {
                 settings.travelling());
         AdaptationReport report = report(request, pool, rows, adaptation, seconds(begin));
         return adaptation.publishes()
-                ? new AdaptationOutcome.Publish(
-                        report,
-                        adaptation.search().decoder(),
-                        settings.travelling().dtype(),
-                        adaptation.search().factors(),
-                        Lineage.of(report, adaptation.search()),
-                        parentSha256)
-                : new AdaptationOutcome.Keep(report);
+                ? new AdapterAnswer(report, publication(report, adaptation.search()), null, null)
+                : AdapterAnswer.said(report);
+    }
+
+    private Publication publication(AdaptationReport report, SearchReport search) {
+        return new Publication(
+                0,
+                DecoderKind.ADAPTED,
+                search.decoder(),
+                settings.travelling().dtype(),
+                search.factors(),
+                Lineage.of(report, search),
+                parentSha256);
     }
 
     private AdaptationReport report(
@@ -202,16 +208,21 @@ final class SiteRefit {
         return reconstruction == null ? null : reconstruction.fvu();
     }
 
-    /** The answer to a request to return to the trained decoder. */
-    AdaptationOutcome.Revert revert(AdaptationMessage.Revert request) {
-        AdaptationReport report = answer(
+    /** Returns the report that the site is aligned again. */
+    AdaptationReport reverted(AdaptationMessage.Revert request) {
+        return answer(
                 0,
                 request.windowEndMs(),
                 Outcome.REVERTED,
                 "the site is aligned again; the trained decoder returns",
                 0,
                 0.0);
-        return new AdaptationOutcome.Revert(report, explainer.decoder(), revertType, revertFactors, parentSha256);
+    }
+
+    /** Returns the trained decoder, to be published as a version. */
+    Publication trained(long version, Map<String, String> lineage) {
+        return new Publication(
+                version, DecoderKind.TRAINED, explainer.decoder(), revertType, revertFactors, lineage, parentSha256);
     }
 
     /** The answer to a request that cannot be carried out. */

@@ -32,35 +32,6 @@ final class SwapDesk {
         }
     }
 
-    /**
-     * What is said and done, and what is remembered.
-     *
-     * @param report null where nothing is said
-     * @param publication null where nothing is published
-     */
-    record Step(@Nullable AdaptationReport report, @Nullable Publication publication, SwapState state) {
-
-        static Step said(AdaptationReport report, SwapState state) {
-            return new Step(report, null, state);
-        }
-
-        boolean isPaused() {
-            return report != null && report.outcome() == Outcome.PAUSED;
-        }
-
-        boolean isRollBack() {
-            return report != null && report.outcome() == Outcome.ROLLED_BACK;
-        }
-
-        Step pooled(PooledRows pool) {
-            return report == null ? this : new Step(report.pooled(pool), publication, state);
-        }
-
-        static Step silent(SwapState state) {
-            return new Step(null, null, state);
-        }
-    }
-
     SwapDesk(String site, SwapRules rules, SiteRefit refit, PublishedCandidates candidates) {
         this.site = site;
         this.rules = rules;
@@ -68,14 +39,14 @@ final class SwapDesk {
         this.candidates = candidates;
     }
 
-    /** The answer to a request to adapt that is not worth a refit; null: it is. */
+    /** Returns the answer to a request to adapt that is not worth a refit, or null where it is. */
     @Nullable
-    Step withoutRefit(AdaptationMessage.Adapt request, SwapState state, Standing standing, long nowMs) {
+    AdapterAnswer withoutRefit(AdaptationMessage.Adapt request, SwapState state, Standing standing, long nowMs) {
         long at = request.windowEndMs();
         if (state.pinned()) {
             String reason = "pinned to %s: nothing was fitted; plumbline decoders unpin --site %s lets it adapt again"
                     .formatted(standing.describe(), site);
-            return Step.said(AdaptationReport.plain(site, at, Outcome.HELD, reason, 0), state);
+            return AdapterAnswer.said(AdaptationReport.plain(site, at, Outcome.HELD, reason, 0));
         }
         if (at < state.pausedUntilMs() || state.pausedUntilMs() == SwapState.FROM_THE_NEXT_WINDOW) {
             SwapState paused = state.pausedUntilMs() == SwapState.FROM_THE_NEXT_WINDOW
@@ -83,7 +54,7 @@ final class SwapDesk {
                     : state;
             String reason = "a decoder of this site was rolled back: nothing is fitted to windows that end before %s"
                     .formatted(time(paused.pausedUntilMs()));
-            return Step.said(AdaptationReport.plain(site, at, Outcome.PAUSED, reason, 0), paused);
+            return AdapterAnswer.said(AdaptationReport.plain(site, at, Outcome.PAUSED, reason, 0), paused);
         }
         SwapState.Waiting waiting = state.waiting();
         if (waiting != null
@@ -96,26 +67,25 @@ final class SwapDesk {
                                     site,
                                     waiting.number(),
                                     time(waiting.windowEndMs() + SwapRules.LEAST_WAIT.toMillis()));
-            return Step.said(AdaptationReport.plain(site, at, Outcome.WAITING, reason, 0), state);
+            return AdapterAnswer.said(AdaptationReport.plain(site, at, Outcome.WAITING, reason, 0));
         }
         long swaps = state.swaps(at, rules);
         if (rules.mode() == SwapRules.Mode.AUTO && swaps >= rules.maxSwaps()) {
             String reason =
                     "%d decoders went into service within %s before this window's end, max_swaps allows %d: nothing was fitted"
                             .formatted(swaps, period(), rules.maxSwaps());
-            return Step.said(AdaptationReport.plain(site, at, Outcome.LIMITED, reason, 0), state);
+            return AdapterAnswer.said(AdaptationReport.plain(site, at, Outcome.LIMITED, reason, 0));
         }
         return null;
     }
 
     /** A decoder that passed the gate goes into service, or waits for approval. */
-    Step fitted(AdaptationOutcome.Publish fitted, SwapState state, Standing standing, long nowMs) {
-        AdaptationReport report = fitted.report();
+    AdapterAnswer fitted(AdaptationReport report, Publication fitted, SwapState state, Standing standing, long nowMs) {
         if (rules.mode() == SwapRules.Mode.AUTO) {
             long version = standing.version() + 1;
-            return new Step(
+            return AdapterAnswer.published(
                     report.published(version),
-                    publication(version, DecoderKind.ADAPTED, fitted),
+                    fitted.as(DecoderKind.ADAPTED, version),
                     state.inService(version, new SwapState.Fitted(report.windowEndMs(), report.pooledRows()))
                             .swappedAt(report.windowEndMs(), rules));
         }
@@ -134,58 +104,53 @@ final class SwapDesk {
                         time(waiting.expiresMs()),
                         site,
                         number);
-        return new Step(
+        return AdapterAnswer.published(
                 report.with(Outcome.PROPOSED, reason, number),
-                publication(number, DecoderKind.CANDIDATE, fitted),
+                fitted.as(DecoderKind.CANDIDATE, number),
                 state.proposed(waiting));
     }
 
-    private static Publication publication(long version, DecoderKind kind, AdaptationOutcome.Publish fitted) {
-        return new Publication(
-                version,
-                kind,
-                fitted.decoder(),
-                fitted.dtype(),
-                fitted.factors(),
-                fitted.lineage(),
-                fitted.parentSha256());
-    }
-
-    /** Traffic is back: so is the trained decoder, and a candidate made for the other traffic is void. */
-    Step reverted(AdaptationMessage.Revert request, SwapState state, Standing standing) {
-        AdaptationReport report = refit.revert(request).report();
+    /**
+     * Brings the trained decoder back since the site is aligned again, and withdraws a candidate that was made for the
+     * other traffic. Returns null where there is nothing to undo.
+     */
+    @Nullable
+    AdapterAnswer reverted(AdaptationMessage.Revert request, SwapState state, Standing standing) {
+        AdaptationReport report = refit.reverted(request);
         SwapState.Waiting waiting = state.waiting();
         if (!standing.adapted()) {
             return waiting == null
-                    ? Step.silent(state) // the refit it would undo was refused, or is undone already
-                    : new Step(
+                    ? null // the refit it would undo was refused, or is undone already
+                    : AdapterAnswer.said(
                             report.with(
                                     Outcome.WITHDRAWN,
                                     "the site is aligned again: candidate %d waits no longer"
                                             .formatted(waiting.number()),
                                     waiting.number()),
-                            null,
                             state.withoutCandidate());
         }
         if (state.pinned()) {
             return state.holding()
-                    ? Step.silent(state)
-                    : new Step(
+                    ? null
+                    : AdapterAnswer.said(
                             report.with(
                                     Outcome.HELD,
                                     "the site is aligned again, and pinned to %s: it stays until plumbline decoders unpin --site %s"
                                             .formatted(standing.describe(), site),
                                     0),
-                            null,
                             state.holdingARevert());
         }
         return trainedReturns(report, state, standing);
     }
 
-    /** A decoder that did worse than the trained one on the windows after its swap. */
-    Step rolledBack(AdaptationMessage.RollBack request, SwapState state, Standing standing) {
+    /**
+     * Brings the trained decoder back since the adapted one did worse on the windows after its swap. Returns null where
+     * that one is no longer in service.
+     */
+    @Nullable
+    AdapterAnswer rolledBack(AdaptationMessage.RollBack request, SwapState state, Standing standing) {
         if (!standing.adapted() || standing.version() != request.version()) {
-            return Step.silent(state); // it is no longer in service
+            return null; // it is no longer in service
         }
         String figures = String.format(
                 Locale.ROOT,
@@ -198,8 +163,8 @@ final class SwapDesk {
         long at = request.windowEndMs();
         if (state.pinned()) {
             return state.holding()
-                    ? Step.silent(state)
-                    : Step.said(
+                    ? null
+                    : AdapterAnswer.said(
                             AdaptationReport.plain(site, at, Outcome.HELD, figures + "; the site is pinned to it", 0),
                             state.holdingARevert());
         }
@@ -209,23 +174,15 @@ final class SwapDesk {
         return trainedReturns(AdaptationReport.plain(site, at, Outcome.ROLLED_BACK, reason, 0), paused, standing);
     }
 
-    private Step trainedReturns(AdaptationReport report, SwapState state, Standing standing) {
+    private AdapterAnswer trainedReturns(AdaptationReport report, SwapState state, Standing standing) {
         long version = standing.version() + 1;
         Map<String, String> lineage = Map.of(
                 "reverts_version",
                 Long.toString(standing.version()),
                 "window_end_ms",
                 Long.toString(report.windowEndMs()));
-        AdaptationOutcome.Revert back = refit.revert(new AdaptationMessage.Revert(report.windowEndMs()));
-        Publication publication = new Publication(
-                version,
-                DecoderKind.TRAINED,
-                back.trained(),
-                back.dtype(),
-                back.factors(),
-                lineage,
-                back.parentSha256());
-        return new Step(report.published(version), publication, state.inService(version, null));
+        return AdapterAnswer.published(
+                report.published(version), refit.trained(version, lineage), state.inService(version, null));
     }
 
     /**
@@ -233,7 +190,7 @@ final class SwapDesk {
      *
      * @param nowMs broker time of the command
      */
-    Step command(AdaptationMessage.Command command, SwapState state, Standing standing, long nowMs) {
+    AdapterAnswer command(AdaptationMessage.Command command, SwapState state, Standing standing, long nowMs) {
         return switch (command.verb()) {
             case APPROVE -> approve(command, state, standing, nowMs);
             case PIN -> pin(command, state, standing);
@@ -245,7 +202,7 @@ final class SwapDesk {
         };
     }
 
-    private Step approve(AdaptationMessage.Command command, SwapState state, Standing standing, long nowMs) {
+    private AdapterAnswer approve(AdaptationMessage.Command command, SwapState state, Standing standing, long nowMs) {
         SwapState.Waiting waiting = state.waiting();
         if (state.pinned()) {
             return pinned(state, standing);
@@ -273,13 +230,14 @@ final class SwapDesk {
         } catch (IllegalStateException e) {
             return rejected("candidate %d: %s".formatted(waiting.number(), e.getMessage()), state);
         }
-        String sha256 = candidate.decoder().sha256();
+        Publication published = candidate.publication();
+        String sha256 = published.decoder().sha256();
         if (!sha256.equals(waiting.decoderSha256())) {
             String other =
                     "candidate %d on the topic is the decoder %s, the one that passed the gate was %s: another program writes there";
             return rejected(other.formatted(waiting.number(), sha256, waiting.decoderSha256()), state);
         }
-        Map<String, String> lineage = new TreeMap<>(candidate.lineage());
+        Map<String, String> lineage = new TreeMap<>(published.lineage());
         lineage.put("approved_candidate", Long.toString(waiting.number()));
         lineage.put("approved_by", command.by());
         lineage.put("approved_ms", Long.toString(nowMs));
@@ -287,21 +245,14 @@ final class SwapDesk {
         long version = standing.version() + 1;
         String reason = "candidate %d is in service as version %d, approved by %s"
                 .formatted(waiting.number(), version, command.by());
-        return new Step(
+        return AdapterAnswer.published(
                 AdaptationReport.plain(site, waiting.windowEndMs(), Outcome.APPROVED, reason, version),
-                new Publication(
-                        version,
-                        DecoderKind.ADAPTED,
-                        candidate.decoder(),
-                        candidate.dtype(),
-                        candidate.factors(),
-                        lineage,
-                        candidate.parentSha256()),
+                published.as(DecoderKind.ADAPTED, version).with(lineage),
                 state.inService(version, new SwapState.Fitted(waiting.windowEndMs(), waiting.rows()))
                         .swappedAt(waiting.windowEndMs(), rules));
     }
 
-    private Step pin(AdaptationMessage.Command command, SwapState state, Standing standing) {
+    private AdapterAnswer pin(AdaptationMessage.Command command, SwapState state, Standing standing) {
         long wanted = command.version();
         if (wanted == 0 && standing.adapted()) {
             String reason = "the trained decoder returns and stays until it is unpinned, by " + command.by();
@@ -319,7 +270,7 @@ final class SwapDesk {
         return done(Outcome.PINNED, reason, state.pinned(true));
     }
 
-    private Step rollBack(AdaptationMessage.Command command, SwapState state, Standing standing) {
+    private AdapterAnswer rollBack(AdaptationMessage.Command command, SwapState state, Standing standing) {
         if (state.pinned()) {
             return pinned(state, standing);
         }
@@ -334,17 +285,17 @@ final class SwapDesk {
                 standing);
     }
 
-    private Step pinned(SwapState state, Standing standing) {
+    private AdapterAnswer pinned(SwapState state, Standing standing) {
         return rejected(
                 "it is pinned to %s; first: plumbline decoders unpin --site %s".formatted(standing.describe(), site),
                 state);
     }
 
-    private Step done(Outcome outcome, String reason, SwapState next) {
-        return Step.said(AdaptationReport.plain(site, 0, outcome, reason, 0), next);
+    private AdapterAnswer done(Outcome outcome, String reason, SwapState next) {
+        return AdapterAnswer.said(AdaptationReport.plain(site, 0, outcome, reason, 0), next);
     }
 
-    private Step rejected(String reason, SwapState state) {
+    private AdapterAnswer rejected(String reason, SwapState state) {
         return done(Outcome.REJECTED, reason, state);
     }
 

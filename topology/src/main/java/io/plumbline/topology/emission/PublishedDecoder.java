@@ -2,6 +2,8 @@ package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.factored.DecoderFactors;
+import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.wire.DType;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,20 @@ public record PublishedDecoder(
     /** Whether it only waits for approval. */
     public boolean isCandidate() {
         return manifest.waits();
+    }
+
+    /** Returns this candidate as the adapter that may approve it takes it back. */
+    public PublishedCandidates.Candidate asCandidate() {
+        return new PublishedCandidates.Candidate(
+                new AdapterAnswer.Publication(
+                        manifest.version(),
+                        manifest.kind(),
+                        decoder,
+                        dtype,
+                        factors,
+                        manifest.lineage(),
+                        manifest.parentSha256()),
+                manifest.sha256OfArtefact());
     }
 
     public long version() {

@@ -251,13 +251,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
                                     ? "it is not on the topic \"%s\" yet, or no longer; ask again".formatted(topic)
                                     : "it cannot be trusted: " + why);
         }
-        return new Candidate(
-                newest.decoder(),
-                newest.dtype(),
-                newest.factors(),
-                newest.manifest().lineage(),
-                newest.manifest().parentSha256(),
-                newest.manifest().sha256OfArtefact());
+        return newest.asCandidate();
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.plumbline.topology.adaptation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -29,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -53,24 +53,22 @@ class SiteRefitTest {
     void theGateJudgesTheDecoderAsItWillBeRead(DType dtype) throws IOException {
         Explainer explainer = explainer(1.0);
         PooledRows sample = sample();
-        AdaptationOutcome.Publish publish = assertInstanceOf(
-                AdaptationOutcome.Publish.class,
-                refit(explainer, dtype)
-                        .adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS));
-        for (double weight : publish.decoder().weights().toMatrix().values()) {
+        AdapterAnswer answer = refit(explainer, dtype)
+                .adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
+        AdapterAnswer.Publication publication = present(answer.publication());
+        for (double weight : publication.decoder().weights().toMatrix().values()) {
             assertEquals(dtype.rounded(weight), weight, dtype.toString());
         }
-        for (double bias : publish.decoder().bias()) {
+        for (double bias : publication.decoder().bias()) {
             assertEquals(dtype.rounded(bias), bias, dtype.toString());
         }
-        double judged = present(publish.report().fvuAfter());
-        assertEquals(Double.toString(judged), publish.lineage().get("fvu_after"));
+        double judged = present(answer.report().fvuAfter());
+        assertEquals(Double.toString(judged), publication.lineage().get("fvu_after"));
         // Fitted on every row, also on those that judged.
-        assertEquals(256, present(publish.report().gate()).publishedRows());
-        assertTrue(
-                publish.report().reason().endsWith("; published as fitted on all 256 rows"), publish.report()::reason);
+        assertEquals(256, present(answer.report().gate()).publishedRows());
+        assertTrue(answer.report().reason().endsWith("; published as fitted on all 256 rows"), answer.report()::reason);
         if (dtype == DType.BF16) {
-            AdaptationOutcome exact = refit(explainer, DType.F64)
+            AdapterAnswer exact = refit(explainer, DType.F64)
                     .adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
             assertNotEquals(exact.report().fvuAfter(), judged, "rounding shows at all");
         }
@@ -83,9 +81,9 @@ class SiteRefitTest {
         sample().rows().stream()
                 .filter(row -> row.timestampMs() < 15)
                 .forEach(row -> few.offer(row.hash(), row.request(), row.timestampMs(), row.activation(), null));
-        AdaptationOutcome outcome = refit(explainer, DType.F32)
+        AdapterAnswer outcome = refit(explainer, DType.F32)
                 .adapt(REQUEST, pool(few), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
-        assertInstanceOf(AdaptationOutcome.Wait.class, outcome);
+        assertNull(outcome.publication());
         assertEquals(Outcome.POOLED, outcome.report().outcome());
         assertEquals(
                 "15 distinct requests, expected at least 16, 8 of them to judge on: too few, the rows wait for those of the next drifted window",
@@ -117,32 +115,30 @@ class SiteRefitTest {
     @Test
     void weightsThatTheTypeCannotHoldAreAFailureAndNotInfinities() throws IOException {
         Explainer explainer = explainer(1e6);
-        AdaptationOutcome outcome = refit(explainer, DType.F16)
+        AdapterAnswer outcome = refit(explainer, DType.F16)
                 .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS);
-        assertInstanceOf(AdaptationOutcome.Keep.class, outcome);
+        assertNull(outcome.publication());
         assertEquals(Outcome.FAILED, outcome.report().outcome());
         String reason = outcome.report().reason();
         assertTrue(reason.contains("F16 holds at most 65504.0; nothing was published"), reason);
-        assertInstanceOf(
-                AdaptationOutcome.Publish.class,
-                refit(explainer, DType.BF16)
-                        .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS));
+        assertNotNull(refit(explainer, DType.BF16)
+                .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS)
+                .publication());
     }
 
     @Test
     void aSingleCandidateIsReportedWithoutFiguresItWasNotChosenBy() throws IOException {
         Explainer explainer = explainer(1.0);
-        AdaptationOutcome outcome = refit(explainer, paper(WIDTH))
+        AdapterAnswer outcome = refit(explainer, paper(WIDTH))
                 .adapt(REQUEST, sample(), ServingDecoder.of(explainer.decoder()), ANY_CHANGE);
-        AdaptationReport report =
-                assertInstanceOf(AdaptationOutcome.Publish.class, outcome).report();
+        AdaptationReport report = outcome.report();
         assertEquals(2, report.candidates().size());
         for (AdaptationReport.CandidateFigures figures : report.candidates()) {
             assertNotNull(figures.fvuFit());
             assertNull(figures.fvuValidation());
             assertNull(figures.fvuInDistribution());
         }
-        String written = ((AdaptationOutcome.Publish) outcome).lineage().get("candidates");
+        String written = present(outcome.publication()).lineage().get("candidates");
         assertEquals(2, written.split("\"fvu_validation\":null", -1).length - 1, written);
         // What it is worth is in the gate's figures, on rows that it did not see.
         assertTrue(report.fvuAfter() < report.fvuBefore(), report::toString);
@@ -184,9 +180,8 @@ class SiteRefitTest {
         assertEquals(DType.F64, settings(DType.F16).revertType(beyondFloat));
     }
 
-    private static AdaptationOutcome.Revert revert(Explainer explainer, DType dtype) {
-        return assertInstanceOf(
-                AdaptationOutcome.Revert.class, refit(explainer, dtype).revert(new AdaptationMessage.Revert(20_000)));
+    private static AdapterAnswer.Publication revert(Explainer explainer, DType dtype) {
+        return refit(explainer, dtype).trained(1, Map.of());
     }
 
     private static SiteRefit refit(Explainer explainer, DType dtype) {
