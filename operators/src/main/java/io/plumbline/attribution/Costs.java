@@ -3,6 +3,7 @@ package io.plumbline.attribution;
 import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
+import io.plumbline.parallel.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
@@ -13,6 +14,9 @@ import java.util.Arrays;
  * @param usefulness FVU that taking a feature out would add
  */
 record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNorms, double[] usefulness) {
+
+    /** Features that one thread takes at a time. */
+    private static final int PART = 256;
 
     static Costs of(Decoder decoder, double[] squaredNorms, SparseCodes codes, Matrix targets, long[] requests) {
         if (codes.features() != decoder.features()
@@ -76,21 +80,26 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
         int d = decoder.dimension();
         double[] usefulness = new double[squaredNorms.length];
         double unit = residuals.spread() * residuals.errors().rows();
-        double[] column = new double[d];
-        double[] sum = new double[d];
-        for (int j = 0; j < usefulness.length && unit > 0.0; j++) {
-            Arrays.fill(sum, 0.0);
-            double squares = 0.0;
-            for (int entry = codes.start()[j]; entry < codes.start()[j + 1]; entry++) {
-                double z = codes.value()[entry];
-                squares += z * z;
-                Kernels.addScaled(z, residuals.errors().values(), codes.row()[entry] * d, sum, 0, d);
-            }
-            if (squares > 0.0) {
-                decoder.weights().copyTo(j * d, column, 0, d);
-                usefulness[j] = (2.0 * Kernels.dot(sum, 0, column, 0, d) + squares * squaredNorms[j]) / unit;
-            }
+        if (unit <= 0.0) {
+            return usefulness;
         }
+        Cores.each((usefulness.length + PART - 1) / PART, part -> {
+            double[] column = new double[d];
+            double[] sum = new double[d];
+            for (int j = part * PART; j < Math.min((part + 1) * PART, usefulness.length); j++) {
+                Arrays.fill(sum, 0.0);
+                double squares = 0.0;
+                for (int entry = codes.start()[j]; entry < codes.start()[j + 1]; entry++) {
+                    double z = codes.value()[entry];
+                    squares += z * z;
+                    Kernels.addScaled(z, residuals.errors().values(), codes.row()[entry] * d, sum, 0, d);
+                }
+                if (squares > 0.0) {
+                    decoder.weights().copyTo(j * d, column, 0, d);
+                    usefulness[j] = (2.0 * Kernels.dot(sum, 0, column, 0, d) + squares * squaredNorms[j]) / unit;
+                }
+            }
+        });
         return usefulness;
     }
 }

@@ -3,8 +3,13 @@ package io.plumbline.attribution;
 import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.parallel.Cores;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.MatrixView;
+import io.plumbline.linalg.kernel.PackedMatrix;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * The squared error a row that a least-squares refit of one column alone (and of the bias) would remove, for every
@@ -22,8 +27,9 @@ import java.util.List;
  * and Morris, Limiting the risk of Bayes and empirical Bayes estimators, JASA 67, 1972), so that a feature that fails
  * alone is not made to look like the others.
  *
- * <p><b>Cost.</b> {@code 2 n_j d + G^2 d} flops for a feature that is active in n_j rows of G groups, at most
- * {@value RequestGroups#MOST}, and 200 {@code G^2} for its samples. <b>Size.</b> 48 bytes a feature.
+ * <p><b>Cost.</b> {@code 2 n_j d + a^2 d} flops for a feature that is active in n_j rows of a groups, at most
+ * {@value RequestGroups#MOST}, and 200 {@code G^2} for its samples; once {@code 2 n G d} ({@link GroupProducts}).
+ * <b>Size.</b> 48 bytes a feature.
  *
  * @param estimate drawn in, as above; 0 where a feature is not active
  * @param low lower end of its one-sided 95 % interval
@@ -52,27 +58,35 @@ record RemovableErrors(
     private static final int PART = 64;
 
     static RemovableErrors of(CodesByFeature codes, Residuals residuals, long[] requests, double[] squaredNorms) {
-        Work work = new Work(codes, residuals, RequestGroups.of(requests), squaredNorms);
+        RequestGroups groups = RequestGroups.of(requests);
         int features = squaredNorms.length;
-        Cores.each((features + PART - 1) / PART, part -> {
-            double[] sums = new double[work.groups.count() * residuals.mean().length];
-            for (int j = part * PART; j < Math.min((part + 1) * PART, features); j++) {
-                work.measure(j, sums);
-            }
-        });
+        if (groups.count() < 2) {
+            return unknown(features);
+        }
+        Work work = new Work(codes, residuals, groups, squaredNorms);
+        Cores.each(
+                (features + PART - 1) / PART, part -> work.measure(part * PART, Math.min((part + 1) * PART, features)));
         return work.drawnIn();
+    }
+
+    /** One group has nothing to be multiplied with. */
+    private static RemovableErrors unknown(int features) {
+        double[] zeros = new double[features];
+        return new RemovableErrors(zeros, zeros, zeros, zeros, new int[features], zeros, zeros, 0.0, 0.0);
     }
 
     private static final class Work {
 
         private final CodesByFeature codes;
-        private final Residuals residuals;
+        private final GroupProducts products;
         private final RequestGroups groups;
-        private final RequestGroups.Sample whole;
-        private final List<RequestGroups.Sample> samples;
         private final double[] squaredNorms;
         private final int[] rowsOfGroup;
-        private final double[] errorsOfGroup;
+        /** What sums of pairs and squares of groups are weighted with: every group once, then each sample. */
+        private final PackedMatrix pairs;
+
+        private final PackedMatrix singles;
+        private final int samples;
 
         private final double[] value;
         private final double[] noise;
@@ -83,23 +97,20 @@ record RemovableErrors(
 
         Work(CodesByFeature codes, Residuals residuals, RequestGroups groups, double[] squaredNorms) {
             this.codes = codes;
-            this.residuals = residuals;
             this.groups = groups;
-            this.whole = groups.whole();
-            this.samples = groups.samples();
             this.squaredNorms = squaredNorms;
-            int d = residuals.mean().length;
+            this.products = new GroupProducts(codes, residuals, groups);
             rowsOfGroup = new int[groups.count()];
-            errorsOfGroup = new double[groups.count() * d];
-            for (int i = 0; i < groups.ofRow().length; i++) {
-                int group = groups.ofRow()[i];
+            for (int group : groups.ofRow()) {
                 rowsOfGroup[group]++;
-                for (int a = 0; a < d; a++) {
-                    errorsOfGroup[group * d + a] +=
-                            residuals.errors().get(i, a) - residuals.mean()[a];
-                }
             }
             int features = squaredNorms.length;
+            List<RequestGroups.Sample> all = new ArrayList<>();
+            all.add(groups.whole());
+            all.addAll(groups.samples());
+            samples = all.size() - 1;
+            pairs = factor(all, RequestGroups.Sample::pairs, features);
+            singles = factor(all, RequestGroups.Sample::groups, features);
             value = new double[features];
             noise = new double[features];
             low = new double[features];
@@ -108,81 +119,108 @@ record RemovableErrors(
             activeGroups = new int[features];
         }
 
-        /** @param sums room for a vector of each group */
-        void measure(int j, double[] sums) {
-            int from = codes.start()[j];
-            int to = codes.start()[j + 1];
+        /** The samples' weights, one column each. */
+        private static PackedMatrix factor(
+                List<RequestGroups.Sample> samples, Function<RequestGroups.Sample, double[]> weights, int features) {
+            int length = weights.apply(samples.get(0)).length;
+            Matrix rows = Matrix.zeros(samples.size(), length);
+            for (int b = 0; b < samples.size(); b++) {
+                System.arraycopy(weights.apply(samples.get(b)), 0, rows.values(), b * length, length);
+            }
+            return Kernels.pack(rows.transposedView(), features);
+        }
+
+        /** Measures features {@code first .. end-1}; the sums of their samples are products of small matrices. */
+        void measure(int first, int end) {
+            int count = groups.count();
+            int[] varying = new int[end - first];
+            Matrix products = Matrix.zeros(end - first, pairs.rows());
+            Matrix squares = Matrix.zeros(end - first, count);
+            GroupProducts.Room room = this.products.room();
+            int found = 0;
+            for (int j = first; j < end; j++) {
+                double mean = varies(j, squares.values(), found * count);
+                if (variance[j] > 0.0) {
+                    this.products.of(j, mean, room, products.values(), found * pairs.rows());
+                    varying[found++] = j;
+                }
+            }
+            int width = samples + 1;
+            double[] sums = new double[found * width];
+            double[] sumsOfSquares = new double[found * width];
+            pairs.addProduct(products.rowsView(0, found), sums);
+            singles.addProduct(squares.rowsView(0, found), sumsOfSquares);
+            double[] drawn = new double[samples];
+            for (int at = 0; at < found; at++) {
+                int j = varying[at];
+                value[j] = value(sums[at * width], sumsOfSquares[at * width]);
+                for (int b = 0; b < samples; b++) {
+                    int sample = at * width + 1 + b;
+                    // A sample pairs a group with itself once in G pairs, which are left out: G / (G - 1) once more.
+                    drawn[b] = value(sums[sample], sumsOfSquares[sample]) * count / (count - 1);
+                }
+                spread(j, drawn);
+            }
+        }
+
+        /** Fills in how a feature's code varies, the squares of its groups too, and returns the code's mean. */
+        private double varies(int j, double[] squares, int offset) {
             int n = groups.ofRow().length;
             int count = groups.count();
-            if (from == to || count < 2) {
-                return;
-            }
             double mean = 0.0;
-            double squares = 0.0;
+            double sumOfSquares = 0.0;
             double[] sumOfGroup = new double[count];
-            double[] squaresOfGroup = new double[count];
-            for (int entry = from; entry < to; entry++) {
+            Arrays.fill(squares, offset, offset + count, 0.0);
+            for (int entry = codes.start()[j]; entry < codes.start()[j + 1]; entry++) {
                 double z = codes.value()[entry];
                 int group = groups.ofRow()[codes.row()[entry]];
                 mean += z / n;
-                squares += z * z;
+                sumOfSquares += z * z;
                 sumOfGroup[group] += z;
-                squaresOfGroup[group] += z * z;
+                squares[offset + group] += z * z;
             }
-            written[j] = squares * squaredNorms[j] / n;
+            written[j] = sumOfSquares * squaredNorms[j] / n;
+            double centred = 0.0;
             for (int g = 0; g < count; g++) {
-                activeGroups[j] += squaresOfGroup[g] > 0.0 ? 1 : 0;
-                squaresOfGroup[g] += mean * (mean * rowsOfGroup[g] - 2.0 * sumOfGroup[g]);
+                activeGroups[j] += squares[offset + g] > 0.0 ? 1 : 0;
+                squares[offset + g] += mean * (mean * rowsOfGroup[g] - 2.0 * sumOfGroup[g]);
+                centred += squares[offset + g];
             }
-            variance[j] = Arrays.stream(squaresOfGroup).sum() / n;
-            if (variance[j] <= 0.0) {
-                return;
-            }
-            double[] products = products(from, to, mean, sums);
-            value[j] = value(whole, products, squaresOfGroup);
-            double[] drawn = new double[samples.size()];
+            variance[j] = Math.max(0.0, centred / n);
+            return mean;
+        }
+
+        private double value(double sum, double squares) {
+            int count = groups.count();
+            return squares > 0.0 ? sum / squares / groups.ofRow().length * count / (count - 1) : 0.0;
+        }
+
+        private void spread(int j, double[] drawn) {
             double average = 0.0;
-            for (int b = 0; b < drawn.length; b++) {
-                // A sample pairs a group with itself once in G pairs, which are left out: G / (G - 1) once more.
-                drawn[b] = value(samples.get(b), products, squaresOfGroup) * count / (count - 1);
-                average += drawn[b] / drawn.length;
+            for (double one : drawn) {
+                average += one / drawn.length;
             }
             for (double one : drawn) {
                 noise[j] += (one - average) * (one - average) / (drawn.length - 1);
             }
-            Arrays.sort(drawn);
-            low[j] = drawn[(int) (TAIL * drawn.length)];
+            low[j] = smallest(drawn, (int) (TAIL * drawn.length));
         }
 
-        /** Inner products of the groups' vectors, of each pair once. */
-        private double[] products(int from, int to, double mean, double[] sums) {
-            int d = residuals.mean().length;
-            for (int at = 0; at < sums.length; at++) {
-                sums[at] = -mean * errorsOfGroup[at];
-            }
-            for (int entry = from; entry < to; entry++) {
-                int row = codes.row()[entry];
-                int group = groups.ofRow()[row];
-                double z = codes.value()[entry];
-                Kernels.addScaled(z, residuals.errors().values(), row * d, sums, group * d, d);
-                Kernels.addScaled(-z, residuals.mean(), 0, sums, group * d, d);
-            }
-            int count = groups.count();
-            double[] products = new double[count * (count - 1) / 2];
-            int pair = 0;
-            for (int g = 0; g < count; g++) {
-                for (int h = 0; h < g; h++) {
-                    products[pair++] = Kernels.dot(sums, g * d, sums, h * d, d);
+        /** Returns the value that as many are smaller than, without sorting the others. */
+        private static double smallest(double[] values, int smaller) {
+            double[] lowest = new double[smaller + 1];
+            Arrays.fill(lowest, Double.POSITIVE_INFINITY);
+            for (double value : values) {
+                if (value < lowest[smaller]) {
+                    int at = smaller;
+                    while (at > 0 && lowest[at - 1] > value) {
+                        lowest[at] = lowest[at - 1];
+                        at--;
+                    }
+                    lowest[at] = value;
                 }
             }
-            return products;
-        }
-
-        private double value(RequestGroups.Sample sample, double[] products, double[] squaresOfGroup) {
-            double sum = Kernels.dot(sample.pairs(), 0, products, 0, products.length);
-            double squares = Kernels.dot(sample.groups(), 0, squaresOfGroup, 0, squaresOfGroup.length);
-            int count = squaresOfGroup.length;
-            return squares > 0.0 ? sum / squares / groups.ofRow().length * count / (count - 1) : 0.0;
+            return lowest[smaller];
         }
 
         RemovableErrors drawnIn() {
