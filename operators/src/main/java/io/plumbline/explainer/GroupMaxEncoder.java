@@ -1,38 +1,25 @@
 package io.plumbline.explainer;
 
-import io.plumbline.linalg.Matrix;
-
 /**
  * Keeps the largest pre-activation {@code W_enc x + b_enc} of each group of consecutive features, where it is above 0;
  * of equal ones that of the lower index. All groups are of one size.
  */
-final class GroupMaxEncoder implements Encoder {
+final class GroupMaxEncoder extends LayerEncoder {
 
-    private final LinearLayer layer;
     private final int groups;
 
     GroupMaxEncoder(LinearLayer layer, int groups) {
+        super(layer);
         if (groups < 1 || layer.features() % groups != 0) {
             throw new IllegalArgumentException(
                     "%d features cannot be split into %d groups of one size".formatted(layer.features(), groups));
         }
-        this.layer = layer;
         this.groups = groups;
     }
 
     @Override
-    public int inputWidth() {
-        return layer.inputWidth();
-    }
-
-    @Override
-    public int features() {
-        return layer.features();
-    }
-
-    @Override
-    public SparseCodes encode(Matrix rows) {
-        return layer.encode(rows, LargestOfGroup::new);
+    CodeSelection selection(int rows) {
+        return new LargestOfGroup(rows);
     }
 
     private final class LargestOfGroup extends CodeSelection {

@@ -3,17 +3,16 @@ package io.plumbline.explainer;
 import io.plumbline.linalg.Matrix;
 
 /** {@code z = pre} where {@code pre = W_enc x + b_enc} is strictly above the feature's threshold, else 0. */
-public final class JumpReluEncoder implements Encoder {
+public final class JumpReluEncoder extends LayerEncoder {
 
-    private final LinearLayer layer;
     private final double[] threshold;
 
     JumpReluEncoder(LinearLayer layer, double[] threshold) {
+        super(layer);
         if (threshold.length != layer.features()) {
             throw new IllegalArgumentException(
                     "%d thresholds for %d features".formatted(threshold.length, layer.features()));
         }
-        this.layer = layer;
         this.threshold = threshold.clone();
     }
 
@@ -22,24 +21,14 @@ public final class JumpReluEncoder implements Encoder {
         return new JumpReluEncoder(LinearLayer.featureByInput(weights, bias), threshold);
     }
 
-    @Override
-    public int inputWidth() {
-        return layer.inputWidth();
-    }
-
-    @Override
-    public int features() {
-        return layer.features();
-    }
-
     /** One a feature. */
     double[] threshold() {
         return threshold.clone();
     }
 
     @Override
-    public SparseCodes encode(Matrix rows) {
-        return layer.encode(rows, AboveThreshold::new);
+    CodeSelection selection(int rows) {
+        return new AboveThreshold(rows);
     }
 
     private final class AboveThreshold extends CodeSelection {

@@ -3,12 +3,10 @@ package io.plumbline.explainer;
 import io.plumbline.linalg.Matrix;
 
 /** {@code z = max(W_enc x + b_enc, 0)}. */
-public final class ReluEncoder implements Encoder {
-
-    private final LinearLayer layer;
+public final class ReluEncoder extends LayerEncoder {
 
     ReluEncoder(LinearLayer layer) {
-        this.layer = layer;
+        super(layer);
     }
 
     /** From weights {@code features x inputWidth} (row j = feature j) and one bias per feature. */
@@ -17,18 +15,8 @@ public final class ReluEncoder implements Encoder {
     }
 
     @Override
-    public int inputWidth() {
-        return layer.inputWidth();
-    }
-
-    @Override
-    public int features() {
-        return layer.features();
-    }
-
-    @Override
-    public SparseCodes encode(Matrix rows) {
-        return layer.encode(rows, Positive::new);
+    CodeSelection selection(int rows) {
+        return new Positive(rows);
     }
 
     private static final class Positive extends CodeSelection {

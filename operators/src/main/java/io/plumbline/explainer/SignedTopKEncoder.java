@@ -1,44 +1,29 @@
 package io.plumbline.explainer;
 
-import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
 
 /**
  * Keeps k pre-activations {@code W_enc x + b_enc} of a row with their signs: the largest ones, as circuit-tracer does,
  * or the largest in amount, which SAELens calls abstopk. Nothing is clamped; equal ones go to the lower feature index.
  */
-final class SignedTopKEncoder implements Encoder {
+final class SignedTopKEncoder extends LayerEncoder {
 
     /** Holds more than k codes of a row at a time, so that they are sorted out rarely. */
     private static final int LEAST_SPARE = 96;
 
-    private final LinearLayer layer;
     private final int k;
     private final boolean byAmount;
 
     SignedTopKEncoder(LinearLayer layer, int k, boolean byAmount) {
-        if (k < 1 || k > layer.features()) {
-            throw new IllegalArgumentException(
-                    "k = %d, expected 1 .. %d, the number of features".formatted(k, layer.features()));
-        }
-        this.layer = layer;
+        super(layer);
+        requireFeatures(layer, k);
         this.k = k;
         this.byAmount = byAmount;
     }
 
     @Override
-    public int inputWidth() {
-        return layer.inputWidth();
-    }
-
-    @Override
-    public int features() {
-        return layer.features();
-    }
-
-    @Override
-    public SparseCodes encode(Matrix rows) {
-        return layer.encode(rows, Largest::new);
+    CodeSelection selection(int rows) {
+        return new Largest(rows);
     }
 
     private final class Largest extends CodeSelection {

@@ -11,19 +11,15 @@ import io.plumbline.linalg.Matrix;
  * and sorted out whenever it has become twice as much: {@code O(features + k log k log features)} for values in random
  * order.
  */
-public final class TopKEncoder implements Encoder {
+public final class TopKEncoder extends LayerEncoder {
 
     private static final int LEAST_SPARE = 96;
 
-    private final LinearLayer layer;
     private final int k;
 
     TopKEncoder(LinearLayer layer, int k) {
-        if (k < 1 || k > layer.features()) {
-            throw new IllegalArgumentException(
-                    "k = %d, expected 1 .. %d, the number of features".formatted(k, layer.features()));
-        }
-        this.layer = layer;
+        super(layer);
+        requireFeatures(layer, k);
         this.k = k;
     }
 
@@ -32,24 +28,14 @@ public final class TopKEncoder implements Encoder {
         return new TopKEncoder(LinearLayer.featureByInput(weights, bias), k);
     }
 
-    @Override
-    public int inputWidth() {
-        return layer.inputWidth();
-    }
-
-    @Override
-    public int features() {
-        return layer.features();
-    }
-
     /** How many features of a row may be active. */
     public int k() {
         return k;
     }
 
     @Override
-    public SparseCodes encode(Matrix rows) {
-        return layer.encode(rows, Largest::new);
+    CodeSelection selection(int rows) {
+        return new Largest(rows);
     }
 
     /**
