@@ -1,0 +1,103 @@
+package io.plumbline.topology.assessment;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.topology.windows.ClosedWindow;
+import java.io.IOException;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Evidence is added up over windows until it is an alarm. */
+class JudgedEvidenceTest extends JudgedWindows {
+
+    @Test
+    void evidenceThatIsAddedUpIsRememberedAndReportedUntilItIsAnAlarm() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift], average_run_length: 1h}");
+        SiteMemory memory = SiteMemory.initial();
+        double before = 0.0;
+        for (int number = 1; number <= 2; number++) {
+            SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);
+            SequentialReport report = judgement.report().sequential().get(0);
+            assertEquals("whitened_mean_shift", report.statistic());
+            assertEquals(360.0, report.level(), "windows of 10 s in an hour");
+            assertEquals(number, report.windows());
+            assertEquals(false, report.alarm());
+            double evidence = Objects.requireNonNull(report.evidence());
+            assertTrue(evidence > before, "window %d: %s after %s".formatted(number, evidence, before));
+            before = evidence;
+            memory = SiteMemory.decode(judgement.memory().encode());
+        }
+        int windows = 2;
+        boolean alarm = false;
+        while (!alarm && windows < 40) {
+            SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);
+            alarm = Boolean.TRUE.equals(judgement.report().sequential().get(0).alarm());
+            memory = judgement.memory();
+            windows++;
+        }
+        assertTrue(alarm, "no alarm in 40 windows far above all clean ones");
+        SequentialReport after =
+                judge.judge(window(false), memory, null).report().sequential().get(0);
+        assertTrue(Objects.requireNonNull(after.evidence()) < 2.0, "evidence starts from 0 after an alarm: " + after);
+    }
+
+    @Test
+    void evidenceOverRequestsFindsTheFewThatAreForeign() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [request_shift], average_run_length: 1d}");
+        SiteMemory memory = SiteMemory.initial();
+        for (int number = 1; number <= 3; number++) {
+            SiteJudge.Judgement clean = judge.judge(mixed(record -> false), memory, null);
+            memory = SiteMemory.decode(clean.memory().encode());
+            SequentialReport report = clean.report().sequential().get(0);
+            assertEquals(number, report.windows());
+            assertEquals(false, report.alarm());
+            assertNotNull(report.mode());
+        }
+        int windows = 0;
+        boolean alarm = false;
+        while (!alarm && windows < 10) {
+            SiteJudge.Judgement part = judge.judge(mixed(record -> record % 4 == 0), memory, null);
+            alarm = Boolean.TRUE.equals(part.report().sequential().get(0).alarm());
+            memory = SiteMemory.decode(part.memory().encode());
+            windows++;
+        }
+        assertTrue(alarm, "a quarter of foreign requests in ten windows");
+        SequentialReport none =
+                judge.judge(window(false), memory, null).report().sequential().get(0);
+        assertTrue(String.valueOf(none.passedOver()).startsWith("request_shift is undefined: "), none::toString);
+    }
+
+    @Test
+    void overlappingWindowsAreTakenOnceInTheirLength() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift]}", "size: 10s, advance: 4s");
+        SequentialReport first = judge.judge(window(false), SiteMemory.initial(), null)
+                .report()
+                .sequential()
+                .get(0);
+        assertEquals(90 * 86_400 / 12.0, first.level(), "every third window of 4 s");
+        assertNotNull(first.evidence());
+        ClosedWindow next = window(false);
+        ClosedWindow overlapping = new ClosedWindow(
+                next.site(),
+                4_000,
+                14_000,
+                next.moment(),
+                next.sample(),
+                next.masked(),
+                next.requests(),
+                next.momentRecords(),
+                next.requestTotals(),
+                next.notes(),
+                next.closedBy(),
+                next.account(),
+                true);
+        SiteJudge.Judgement passed = judge.judge(overlapping, SiteMemory.initial(), null);
+        SequentialReport report = passed.report().sequential().get(0);
+        assertNull(report.evidence());
+        assertEquals("it shares rows with a window that is taken", report.passedOver());
+        assertEquals(0, report.windows());
+    }
+}

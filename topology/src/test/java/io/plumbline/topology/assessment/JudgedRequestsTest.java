@@ -1,0 +1,123 @@
+package io.plumbline.topology.assessment;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.calibration.Verdict;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.moments.RequestTotals;
+import io.plumbline.topology.WatchedFolder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Requests are scored beside the window, and the farthest are named. */
+class JudgedRequestsTest extends JudgedWindows {
+
+    @Test
+    void aVerdictByTheRequestsNamesThoseThatAreFarthest() throws IOException {
+        SiteJudge judge = judge("trigger: request_shift\n    threshold: {false_alarm_rate: 0.1}");
+        WindowReport quiet =
+                judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
+        assertEquals(Verdict.ALIGNED, quiet.verdict(), quiet.reason());
+        assertEquals(RECORDS, quiet.requestsScored());
+        assertEquals(0, quiet.recordsNotScored());
+        assertEquals(WorstRequest.REPORTED, quiet.worstRequests().size());
+
+        WindowReport report = judge.judge(mixed(record -> record == 3 || record == 7), SiteMemory.initial(), null)
+                .report();
+        assertEquals(Verdict.DRIFTED, report.verdict(), report.reason());
+        assertEquals(
+                Set.of("chat-3", "chat-7"),
+                report.worstRequests().subList(0, 2).stream()
+                        .map(WorstRequest::request)
+                        .collect(Collectors.toSet()));
+        assertTrue(report.worstRequests().get(0).share() > 0.3, () -> report.worstRequests()
+                .toString());
+        assertEquals(WatchedFolder.ROWS, report.worstRequests().get(0).rows());
+        assertTrue(
+                report.reason().matches(".*; the requests with most of the evidence: chat-[37] \\(.*chat-[37] \\(.*"),
+                report.reason());
+        assertTrue(report.geometry().value(Statistic.WORST_REQUEST).isPresent());
+        assertTrue(report.geometry().value(Statistic.REQUEST_FVU).isPresent());
+        String json = new String(Json.bytes(report), StandardCharsets.UTF_8);
+        assertTrue(json.contains("\"worst_requests\":[{\"request\":\"chat-"), json);
+    }
+
+    @Test
+    void aVerdictByTheGapNamesTheFarthestRequestsTooAndAnAlignedOneNamesNone() throws IOException {
+        SiteJudge judge = judge("trigger: faithfulness_gap\n    threshold: {share: 0.6}");
+        WindowReport drifted =
+                judge.judge(mixed(record -> true), SiteMemory.initial(), null).report();
+        assertEquals(Verdict.DRIFTED, drifted.verdict(), drifted.reason());
+        assertTrue(
+                drifted.reason().matches("faithfulness_gap = .*; the requests with most of the evidence: chat-.*"),
+                drifted.reason());
+        WindowReport quiet =
+                judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
+        assertEquals(Verdict.ALIGNED, quiet.verdict());
+        assertFalse(quiet.reason().contains("evidence"), quiet.reason());
+    }
+
+    @Test
+    void aWarningByTheRequestsNamesThem() throws IOException {
+        SiteJudge judge = judge("""
+                trigger: faithfulness_gap
+                    threshold: {share: 0.99}
+                    warn: [request_shift]
+                    warn_threshold: {false_alarm_rate: 0.1}
+                """);
+        WindowReport report = judge.judge(mixed(record -> record == 3), SiteMemory.initial(), null)
+                .report();
+        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
+        assertFalse(report.reason().contains("evidence"), report.reason());
+        assertEquals(Verdict.DRIFTED, report.warning(), report.warningReason());
+        assertTrue(
+                String.valueOf(report.warningReason()).contains("; the requests with most of the evidence: chat-3 ("),
+                report.warningReason());
+    }
+
+    @Test
+    void aNameThatWouldMoveATerminalOrALogIsMadeHarmless() {
+        WorstRequest hostile = new WorstRequest("a\u001b[2Jb\nc\u0085\u202e", 8, 9.0, 0.1, 0.5);
+        assertEquals("a?[2Jb?c?? (50 %)", WorstRequest.names(List.of(hostile)));
+    }
+
+    @Test
+    void whereAWindowWasOpenWhenTheBaselineChangedItsRequestTotalsAreLeftOutAndTheOthersDecide() throws IOException {
+        SiteJudge judge = judge("trigger: [faithfulness_gap, request_shift]\n    threshold: {false_alarm_rate: 0.1}");
+        RequestProjection before = RequestProjection.of(Matrix.identity(WatchedFolder.WIDTH));
+        RequestTotals totals = RequestTotals.ofCapacity(before.id(), 8);
+        totals.add(1, null, 8, new double[WatchedFolder.WIDTH]);
+        WindowReport report = judge.judge(with(window(false), totals), SiteMemory.initial(), null)
+                .report();
+        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
+        assertEquals("faithfulness_gap", report.trigger());
+        StatisticReport left = report.statistics().get(1);
+        assertNull(left.threshold());
+        assertTrue(
+                String.valueOf(left.basis()).contains("it is left out of this window, the others decide"),
+                left::toString);
+    }
+
+    @Test
+    void totalsUnderAnotherProjectionThanTheBaselinesAreNotScored() throws IOException {
+        SiteJudge judge = judge("threshold: {share: 0.6}");
+        RequestProjection other = RequestProjection.of(Matrix.identity(WatchedFolder.WIDTH));
+        RequestTotals totals = RequestTotals.ofCapacity(other.id(), 8);
+        totals.add(1, null, 8, new double[WatchedFolder.WIDTH]);
+        WindowReport report = judge.judge(with(window(false), totals), SiteMemory.initial(), null)
+                .report();
+        assertEquals(0, report.requestsScored());
+        assertEquals(
+                Statistic.Source.REQUESTS.missing(),
+                report.geometry().undefined().get("request_shift"));
+    }
+}
