@@ -33,7 +33,7 @@ class LauncherOptionsTest {
     @Test
     void theBufferOfAFetchIsLessThanHalfARegion() throws IOException {
         long region = region();
-        assertEquals(region, CapacityEstimate.LAUNCHERS_REGION, "what check rounds arrays up to");
+        assertEquals(region, HeapRegion.OF_LAUNCHER, "what check rounds arrays up to");
         MonitorConfig config = MonitorConfig.parse("""
                 kafka: {bootstrap.servers: "broker:9092"}
                 sites:

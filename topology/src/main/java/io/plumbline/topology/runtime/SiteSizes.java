@@ -1,0 +1,135 @@
+package io.plumbline.topology.runtime;
+
+import io.plumbline.calibration.Baseline;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerShape;
+import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.WaitingRequests;
+import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.config.ConfigCheck;
+import io.plumbline.wire.GivenCodes;
+import io.plumbline.wire.MomentTile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sizes of one site, in bytes where nothing else is said.
+ *
+ * @param pooledRows the most rows that the adapter pools
+ * @param requestComponents directions along which requests are totalled; 0: they are not
+ */
+record SiteSizes(ExplainerShape shape, int rank, boolean adapts, int pooledRows, int requestComponents) {
+
+    /** A store holds the rows that came since the sample was last written whole, at most three times the sample. */
+    private static final double STORED_SAMPLE = 2.0;
+
+    /** A store holds at most twice the requests that are kept, and a few more. */
+    private static final double STORED_TOTALS = 1.5;
+
+    /** A request's name, as an object; 20 characters of it, which is what it has on its way, beside its numbers. */
+    private static final int NAME_OVERHEAD = 64;
+
+    private static final int ENCODED_REQUEST = 25 + 20;
+    private static final int SAMPLED_ROW_HEADER = 16;
+    private static final int SENT_ROW_HEADER = 24;
+
+    /** Objects around a sampled row: its record, array, tree entry, key, and its hash among the stored ones. */
+    private static final int ROW_OVERHEAD = 136;
+
+    /** Returns the shape of a site. Without an explainer each row is summed with its error behind it. */
+    private static ExplainerShape shape(SiteSettings settings) throws IOException {
+        if (settings.hasExplainer()) {
+            return Explainer.shape(settings.explainer(), settings.explainerOptions());
+        }
+        int dimension = Baseline.dimension(settings.baseline());
+        boolean codes = GivenReconstructions.of(1, settings.explainerOptions()).hasCodes();
+        return new ExplainerShape(
+                2 * dimension + (codes ? GivenCodes.WIDTH : 0), 2 * dimension, dimension, codes, dimension, true);
+    }
+
+    /** Returns the sizes of a site, or nothing where its files cannot be read: {@link ConfigCheck} names those. */
+    static Optional<SiteSizes> of(
+            SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
+        try {
+            return Files.exists(settings.hasExplainer() ? settings.explainer() : settings.baseline())
+                    ? Optional.of(new SiteSizes(
+                            shape(settings),
+                            settings.rank(),
+                            settings.adapts(),
+                            adaptation == null ? 0 : adaptation.pooledRows(),
+                            requestComponents))
+                    : Optional.empty();
+        } catch (IOException | IllegalArgumentException unreadable) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns how many directions requests are totalled along; 0 where the baseline cannot be read. */
+    static int requestComponents(SiteSettings site) {
+        try {
+            return Files.exists(site.baseline()) ? Baseline.requestComponents(site.baseline()) : 0;
+        } catch (IOException | IllegalArgumentException unreadable) {
+            return 0;
+        }
+    }
+
+    /** Returns the bytes of the request totals as they are held where windows are composed. */
+    double totals() {
+        return requestComponents == 0
+                ? 0
+                : (double) RequestTotals.DEFAULT_CAPACITY
+                        * (8.0 * requestComponents + RequestTotals.ENTRY_OVERHEAD + NAME_OVERHEAD);
+    }
+
+    /** Returns the bytes of the request totals as they are stored once and sent. */
+    double encodedTotals() {
+        return requestComponents == 0
+                ? 0
+                : (double) RequestTotals.DEFAULT_CAPACITY * (8.0 * requestComponents + ENCODED_REQUEST);
+    }
+
+    /** Returns the bytes of sums that wait to be projected. */
+    double waitingRequests() {
+        return requestComponents == 0 ? 0 : WaitingRequests.bytes(shape.targetWidth());
+    }
+
+    double moment() {
+        return 8.0 * MomentTile.stateLength(shape.targetWidth());
+    }
+
+    int sampledValues() {
+        return shape.transcoder() ? shape.inputWidth() + shape.targetWidth() : shape.targetWidth();
+    }
+
+    double sampledRow() {
+        return 4.0 * sampledValues();
+    }
+
+    double squared() {
+        return (double) shape.targetWidth() * shape.targetWidth();
+    }
+
+    /** Returns the bytes of a sampled row as an object. */
+    double heldRow() {
+        return sampledRow() + ROW_OVERHEAD;
+    }
+
+    /** Returns the bytes of a sampled row in a store or a pane on its way. */
+    double storedRow() {
+        return sampledRow() + SAMPLED_ROW_HEADER;
+    }
+
+    /** Returns the bytes of a sampled row on its way to the adapter. */
+    double sentRow() {
+        return sampledRow() + SENT_ROW_HEADER;
+    }
+
+    /** Returns the bytes of a pane in a store. */
+    double storedPane(int sampleRows) {
+        return moment() + STORED_SAMPLE * sampleRows * storedRow() + STORED_TOTALS * encodedTotals();
+    }
+}
