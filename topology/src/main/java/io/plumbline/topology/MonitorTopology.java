@@ -51,7 +51,7 @@ public final class MonitorTopology {
     public record Listeners(IngestListener ingest, WindowListener windows, DriftListener drift) {}
 
     /**
-     * With windows measured on the stream thread.
+     * Builds the topology with windows measured on the stream thread.
      *
      * @param sites the configured sites with their explainers and baselines
      * @param prepared what the brokers hold

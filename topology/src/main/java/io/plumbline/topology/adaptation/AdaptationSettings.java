@@ -46,7 +46,7 @@ public record AdaptationSettings(
     }
 
     /**
-     * What is asked of a refit on twice the rows of the decoder in service: all the same but {@code
+     * Returns what is asked of a refit on twice the rows of the decoder in service: all the same but {@code
      * minimum_improvement}. The interval above 0 remains.
      */
     GateLimits improvementLimits() {
@@ -71,7 +71,7 @@ public record AdaptationSettings(
                 .orElse(DType.F64);
     }
 
-    /** Whether the trained decoder returns without any number: it is what factors with nothing learnt make. */
+    /** Returns whether the trained decoder returns without any number: it is what factors with nothing learnt make. */
     boolean returnsAsFactors(Decoder trained) {
         return travelling.factored() && revertType(trained) == DType.F32;
     }

@@ -278,8 +278,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     /**
-     * Whether an adapted decoder serves and there are twice the rows it was fitted on. At every doubling once, so that
-     * chance is not asked until it says yes.
+     * Returns whether an adapted decoder serves and there are twice the rows it was fitted on. At every doubling once,
+     * so that chance is not asked until it says yes.
      */
     private static boolean hasDoubled(PooledRows rows, SwapState.@Nullable Fitted fitted, RowPool pool) {
         return fitted != null && rows.size() >= 2 * Math.max(fitted.rows(), pool.doubledRows());

@@ -78,7 +78,10 @@ record RowPool(List<Window> windows, int rows, long judgedMs, int doubledRows) {
         return new RowPool(List.of(), 0, judgedMs, 0);
     }
 
-    /** Whether the last refit is less event time away than {@code cooldown}; time that goes backwards is a replay. */
+    /**
+     * Returns whether the last refit is less event time away than {@code cooldown}; time that goes backwards is a
+     * replay.
+     */
     boolean rests(long windowEndMs, Duration cooldown) {
         return judgedMs != NEVER && Math.abs(windowEndMs - judgedMs) < cooldown.toMillis();
     }

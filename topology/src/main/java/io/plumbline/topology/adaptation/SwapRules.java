@@ -43,7 +43,7 @@ public record SwapRules(
     /** Event time for which a newer candidate leaves one that waits alone: a person needs some to look at it. */
     public static final Duration LEAST_WAIT = Duration.ofHours(1);
 
-    /** How many swaps are remembered at most. */
+    /** The most swaps that are remembered. */
     public static final int MOST_SWAPS = 1000;
 
     public SwapRules {
@@ -54,7 +54,7 @@ public record SwapRules(
         }
     }
 
-    /** Whether a drift asks for another decoder. */
+    /** Returns whether a drift asks for another decoder. */
     public boolean adapts() {
         return mode != Mode.OBSERVE;
     }

@@ -33,7 +33,7 @@ public record SwapState(
     /** A pause begins with the next window that asks: a person's command has no event time. */
     static final long FROM_THE_NEXT_WINDOW = -1;
 
-    /** Before anything was published. */
+    /** The state before anything was published. */
     public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), null, 0);
 
     /**
@@ -69,7 +69,7 @@ public record SwapState(
     }
 
     /**
-     * With another decoder in service: a candidate that was judged against the one before is void.
+     * Returns this state with another decoder in service. A candidate that was judged against the one before is void.
      *
      * @param newlyFitted what it was fitted on; null for the trained one
      */
@@ -85,7 +85,7 @@ public record SwapState(
         return new SwapState(version, adapted, pinned, holding, candidates, waiting, newest, fitted, pausedUntilMs);
     }
 
-    /** How many decoders went into service in the period that ends there. */
+    /** Returns how many decoders went into service in the period that ends there. */
     long swaps(long windowEndMs, SwapRules rules) {
         return swapsSince(windowEndMs, rules).count();
     }

@@ -126,7 +126,7 @@ public sealed interface AdaptationMessage {
      */
     record Command(long windowEndMs, String id, Verb verb, long version, String by) implements AdaptationMessage {
 
-        /** In place of a version. */
+        /** Stands in place of a version for the decoder in service. */
         public static final long IN_SERVICE = -1;
 
         private static final int LONGEST = 127;

@@ -54,7 +54,7 @@ final class EncodedRowsRule {
         return without;
     }
 
-    /** Why a statistic that decides, warns or is added up cannot be trusted to be there, or null. */
+    /** Returns why a statistic that decides, warns or is added up cannot be trusted to be there, or null. */
     static @Nullable String refusal(Baseline baseline, SiteSettings settings) {
         SequentialRule sequential = settings.sequential();
         return settings.encodedRows() >= baseline.encodedRows()

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Says so where one direction holds most of a window: the subspaces are then about that direction. */
 public final class EnergyWarning {
 
-    /** Above this share of {@code tr M} the first eigenvalue outweighs all others together. */
+    /** The share of {@code tr M} above which the first eigenvalue outweighs all others together. */
     private static final double LARGEST_SHARE = 0.5;
 
     private EnergyWarning() {}

@@ -18,7 +18,7 @@ public record FeatureSettings(
         @Nullable Path labels,
         @Nullable FeatureLink link) {
 
-    /** Where a site configures nothing. */
+    /** The settings of a site that configures nothing. */
     public static final FeatureSettings DEFAULTS =
             new FeatureSettings(ActivityComparison.DEFAULT_FALSE_DISCOVERY_RATE, null, null);
 }

@@ -62,7 +62,7 @@ public final class Json {
         }
     }
 
-    /** What {@link #text} writes, as a tree. */
+    /** Returns what {@link #text} writes, as a tree. */
     public static JsonNode tree(Object value) {
         return MAPPER.valueToTree(value);
     }

@@ -209,7 +209,7 @@ final class SiteJudge {
         return value != null && threshold != null && value > threshold;
     }
 
-    /** What follows from a measurement and from what is remembered; in the order of the windows. */
+    /** Returns what follows from a measurement and from what is remembered; in the order of the windows. */
     Judgement decide(ClosedWindow window, Measurement measured, SiteMemory memory) {
         GapAssessment geometry = measured.geometry();
         ActiveDecoders.Active active = measured.active();

@@ -66,7 +66,10 @@ record SiteMemory(
                 Map.of());
     }
 
-    /** Whether a sampled row was in no window that asked before: windows that overlap have most of theirs in common. */
+    /**
+     * Returns whether a sampled row was in no window that asked before: windows that overlap have most of theirs in
+     * common.
+     */
     boolean isNew(SampledRow row) {
         return row.timestampMs() >= lastRequestMs;
     }

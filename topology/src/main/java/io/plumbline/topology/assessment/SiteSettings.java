@@ -73,7 +73,7 @@ public record SiteSettings(
         }
     }
 
-    /** Whether there is an explainer to read; where not, records bring reconstructions. */
+    /** Returns whether there is an explainer to read; where not, records bring reconstructions. */
     public boolean hasExplainer() {
         return !GivenReconstructions.isNamedBy(explainer);
     }

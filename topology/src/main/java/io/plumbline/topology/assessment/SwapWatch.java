@@ -27,7 +27,7 @@ record SwapWatch(long version, int windows, int worse) {
         }
     }
 
-    /** After a window with this decoder in service. */
+    /** Returns the watch after a window with this decoder in service. */
     SwapWatch after(long inService, PairedErrors errors, DriftPolicy rule) {
         SwapWatch before = version == inService ? this : new SwapWatch(inService, 0, 0);
         if (!errors.isComparable() || before.windows >= rule.memory()) {
@@ -36,7 +36,7 @@ record SwapWatch(long version, int windows, int worse) {
         return new SwapWatch(inService, before.windows + 1, before.worse + (errors.firstIsWorse() ? 1 : 0));
     }
 
-    /** Whether the swap is to be undone. */
+    /** Returns whether the swap is to be undone. */
     boolean hasFailed(DriftPolicy rule) {
         return worse >= rule.needed();
     }

@@ -110,7 +110,7 @@ public record WatchedSite(
         }
     }
 
-    /** Why the service cannot watch a site with this explainer, or not as it is configured, or null. */
+    /** Returns why the service cannot watch a site with this explainer, or not as it is configured, or null. */
     public static @Nullable String unwatched(SiteSettings settings, Explainer explainer) {
         String reason = explainer.origin().notRefitted();
         if (settings.adapts() && reason != null) {
@@ -120,13 +120,14 @@ public record WatchedSite(
     }
 
     /**
-     * Why a statistic of this site would be measured on fewer rows than in the clean windows of its baseline, or null.
+     * Returns why a statistic of this site would be measured on fewer rows than in the clean windows of its baseline,
+     * or null.
      */
     public static @Nullable String fewerEncodedRows(SiteSettings settings, Baseline baseline) {
         return EncodedRowsRule.refusal(baseline, settings);
     }
 
-    /** Why features of this site cannot be compared with those of its baseline, or null. */
+    /** Returns why features of this site cannot be compared with those of its baseline, or null. */
     public static @Nullable String otherFeatures(Explainer explainer, Baseline baseline) {
         FeatureActivity activity = baseline.activity();
         return activity == null || !explainer.hasCodes() || activity.features() == explainer.features()
@@ -135,7 +136,7 @@ public record WatchedSite(
                         .formatted(activity.features(), explainer.features());
     }
 
-    /** Why windows of this site would not be of the rows its baseline is of, or null. */
+    /** Returns why windows of this site would not be of the rows its baseline is of, or null. */
     public static @Nullable String otherRows(SiteSettings settings, Baseline baseline) {
         MaskRules made = baseline.masking().rules();
         if (made.equals(settings.mask())) {
@@ -159,7 +160,7 @@ public record WatchedSite(
                 : options.append(" --mask-norm-cap ").append(cap).toString();
     }
 
-    /** What requests are totalled under, of the sites whose baseline says how requests differ. */
+    /** Returns what requests are totalled under, of the sites whose baseline says how requests differ. */
     public static Map<String, RequestProjection> projections(Map<String, WatchedSite> sites) {
         Map<String, RequestProjection> projections = new TreeMap<>();
         sites.forEach((name, site) -> {

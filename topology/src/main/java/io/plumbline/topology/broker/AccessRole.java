@@ -79,7 +79,9 @@ public enum AccessRole {
         return List.copyOf(all);
     }
 
-    /** What an application needs: its topics, its group, and its transactional ids where it writes exactly once. */
+    /**
+     * Returns what an application needs: its topics, its group, and its transactional ids where it writes exactly once.
+     */
     static List<Grant> of(MonitorConfig config, Application application) {
         List<Grant> grants = new ArrayList<>();
         for (TopicPlan.Planned topic : TopicPlan.ofNames(config).usedBy(Set.of(application))) {

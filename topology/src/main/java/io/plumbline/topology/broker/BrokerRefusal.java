@@ -62,7 +62,7 @@ public final class BrokerRefusal {
         return "`plumbline topics --acl --role %s` prints the commands that grant what it needs".formatted(application);
     }
 
-    /** What is wrong with the connection itself, as any client sees it; null where it is something else. */
+    /** Returns what is wrong with the connection itself, as any client sees it; null where it is something else. */
     public static @Nullable String connection(MonitorConfig config, Throwable failure) {
         Throwable cause = find(failure);
         Map<String, String> properties = config.adminProperties();

@@ -74,7 +74,7 @@ public final class OutputGuard {
         return of(topics, topic -> {});
     }
 
-    /** For the outputs of either application. */
+    /** Returns a guard for the outputs of either application. */
     public static OutputGuard of(TopicNames topics, Listener listener) {
         return new OutputGuard(
                 Map.of(
@@ -109,7 +109,7 @@ public final class OutputGuard {
         };
     }
 
-    /** Whether the thread was lost to an output that will be left out when it is made again. */
+    /** Returns whether the thread was lost to an output that will be left out when it is made again. */
     public boolean willLeaveOut(Throwable lost) {
         for (Throwable cause = lost; cause != null; cause = cause.getCause()) {
             if (refusals.remove(cause)) {
@@ -163,7 +163,7 @@ public final class OutputGuard {
                         && String.valueOf(refusal.getMessage()).contains("part of a batch"));
     }
 
-    /** Without a time the producer gives it the present. */
+    /** Returns the record with a key and without a time, for which the producer puts the present. */
     private static ProducerRecord<byte[], byte[]> rewritten(
             ProducerRecord<?, ?> refused, byte[] value, ErrorHandlerContext place) {
         byte[] key = refused.key() instanceof byte[] given
@@ -172,7 +172,7 @@ public final class OutputGuard {
         return new ProducerRecord<>(refused.topic(), refused.partition(), null, key, value, refused.headers());
     }
 
-    /** What is sent in place of a refused output; none where nothing can be. */
+    /** Returns what is sent in place of a refused output; none where nothing can be. */
     private List<ProducerRecord<byte[], byte[]>> instead(ProducerRecord<?, ?> refused, ErrorHandlerContext place) {
         boolean rewrites = rewritten.contains(refused.topic());
         if (rewrites

@@ -27,7 +27,7 @@ public final class Standbys {
 
     private Standbys() {}
 
-    /** Whether the broker has to be asked. */
+    /** Returns whether the broker has to be asked. */
     public static boolean areOfTheGroup(MonitorConfig config) {
         return StreamsProtocol.isUsed(StreamsSettings.monitor(config));
     }

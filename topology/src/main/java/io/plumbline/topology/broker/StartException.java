@@ -20,12 +20,12 @@ public final class StartException extends RuntimeException {
         this.mayPass = mayPass;
     }
 
-    /** What may be otherwise in a minute with nothing changed here. */
+    /** Returns a failure that may be over in a minute with nothing changed here. */
     static StartException passing(String message) {
         return new StartException(message, true);
     }
 
-    /** Whether the same start may succeed later, so that whoever restarts processes should try again. */
+    /** Returns whether the same start may succeed later, so that whoever restarts processes should try again. */
     public boolean mayPass() {
         return mayPass;
     }

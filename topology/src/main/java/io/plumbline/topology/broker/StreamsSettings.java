@@ -45,7 +45,10 @@ public final class StreamsSettings {
         return properties;
     }
 
-    /** With outputs that a topic does not take left out, unless the configuration names a handler of its own. */
+    /**
+     * Returns properties with which outputs that a topic does not take are left out, unless the configuration names a
+     * handler of its own.
+     */
     public static Properties guarded(Properties properties, OutputGuard outputs) {
         Properties guarded = new Properties();
         guarded.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, OutputGuard.Handler.class);
@@ -92,8 +95,8 @@ public final class StreamsSettings {
     }
 
     /**
-     * Whether the instance has a name of its own in its group ({@code group.instance.id}), under which it comes back to
-     * its tasks.
+     * Returns whether the instance has a name of its own in its group ({@code group.instance.id}), under which it comes
+     * back to its tasks.
      */
     public static boolean isStaticMember(Properties properties) {
         return new StreamsConfig(properties)

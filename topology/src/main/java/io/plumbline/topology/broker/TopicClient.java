@@ -169,7 +169,7 @@ final class TopicClient implements AutoCloseable {
         }
     }
 
-    /** Whether this principal may see the group; reading and writing in it include that. */
+    /** Returns whether this principal may see the group; reading and writing in it include that. */
     boolean mayUseGroup(String group) {
         return isNotRefused(
                 admin.describeConsumerGroups(List.of(group), new DescribeConsumerGroupsOptions().timeoutMs(WAIT_MS))
@@ -177,7 +177,7 @@ final class TopicClient implements AutoCloseable {
                 GroupAuthorizationException.class);
     }
 
-    /** Whether this principal may see the transactional id; writing with it includes that. */
+    /** Returns whether this principal may see the transactional id; writing with it includes that. */
     boolean mayUseTransactionalId(String id) {
         return isNotRefused(
                 admin.describeTransactions(Set.of(id), new DescribeTransactionsOptions().timeoutMs(WAIT_MS))

@@ -96,7 +96,7 @@ final class TopicPlan {
         return plan;
     }
 
-    /** In the order a record meets them, the change-logs last. */
+    /** Returns the topics in the order a record meets them, the change-logs last. */
     List<Planned> topics() {
         return List.copyOf(byName.values());
     }
@@ -190,7 +190,10 @@ final class TopicPlan {
                         name, "state of the " + application, read.partitions(), Map.copyOf(settings), owner, owner));
     }
 
-    /** What Kafka Streams would set: compaction, overlaid by {@code topic.} properties, overlaid by the store's own. */
+    /**
+     * Returns what Kafka Streams would set: compaction, overlaid by {@code topic.} properties, overlaid by the store's
+     * own.
+     */
     private Map<String, String> common(Application application) {
         Map<String, String> settings = new HashMap<>();
         settings.put(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT);

@@ -381,7 +381,7 @@ final class AdaptCommand implements Callable<Integer> {
         }
     }
 
-    /** What this decoder came from: goes into the metadata of the weights file. */
+    /** Returns what this decoder came from: goes into the metadata of the weights file. */
     private Map<String, String> lineage(Explainer trained, Answer answer) {
         Map<String, String> lineage = new LinkedHashMap<>();
         lineage.put("plumbline_version", ProgramVersion.number());

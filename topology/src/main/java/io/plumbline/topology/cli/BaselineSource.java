@@ -149,7 +149,7 @@ final class BaselineSource {
         return text == null ? null : Options.instantOrAgo(option, text, Instant.now());
     }
 
-    /** For people; once it was read. */
+    /** Returns a description for people, once the source was read. */
     String describe() {
         return described;
     }

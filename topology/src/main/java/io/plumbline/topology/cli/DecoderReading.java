@@ -95,7 +95,7 @@ final class DecoderReading implements AutoCloseable, DecoderListener {
         subscriber.close();
     }
 
-    /** For commands that read once: without the broker there is no answer. */
+    /** Returns what was found, or throws where the broker gave no answer: for commands that read once. */
     static Found orFail(Found found) {
         if (found instanceof Found.Interrupted interrupted) {
             throw new IllegalStateException("the decoders could not be read: " + interrupted.reason());

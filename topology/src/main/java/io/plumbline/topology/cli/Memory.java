@@ -89,7 +89,7 @@ final class Memory {
         }
     }
 
-    /** Why the configuration cannot run in so much heap, with what to change; empty: it can. */
+    /** Returns why the configuration cannot run in so much heap, with what to change; empty: it can. */
     static Optional<String> refusal(MonitorConfig config, CapacityEstimate estimate, long heap) {
         if (estimate.leastHeapBytes() <= heap) {
             return Optional.empty();

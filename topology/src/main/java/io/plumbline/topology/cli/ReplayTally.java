@@ -43,7 +43,7 @@ final class ReplayTally {
         line(letter).sentBefore++;
     }
 
-    /** Not chosen. */
+    /** Counts a letter that was not chosen. */
     void left(KeptLetter letter) {
         line(letter).left++;
     }
@@ -85,7 +85,7 @@ final class ReplayTally {
                 letter.reason(), reason -> new Line(letter.place().toString(), plain(letter.message())));
     }
 
-    /** What strangers wrote must not move the cursor of a terminal. */
+    /** Returns the text without characters that would move the cursor of a terminal, since strangers wrote it. */
     private static String plain(String text) {
         String printable = text.replaceAll("\\p{Cntrl}|[\\u2028\\u2029]", "?");
         return printable.length() <= LONGEST_MESSAGE ? printable : printable.substring(0, LONGEST_MESSAGE) + "…";

@@ -85,7 +85,7 @@ final class SentOffsets {
         }
     }
 
-    /** What to commit. */
+    /** Returns what to commit. */
     OffsetAndMetadata committed() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         long at = below;

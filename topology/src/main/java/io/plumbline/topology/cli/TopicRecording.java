@@ -245,7 +245,7 @@ final class TopicRecording implements Closeable {
         return Map.copyOf(leftOut);
     }
 
-    /** What a baseline of it says it was made of. */
+    /** Returns what a baseline of it says it was made of. */
     String describe() {
         return "topic %s, site %s, %s to %s, %d requests"
                 .formatted(

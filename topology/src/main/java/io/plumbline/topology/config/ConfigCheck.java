@@ -433,7 +433,8 @@ public final class ConfigCheck {
     }
 
     /**
-     * Below them there is no level. A promise that few windows cannot keep becomes a weaker one, which is no problem.
+     * Returns the least number of clean windows a threshold needs; below it there is no level. A promise that few
+     * windows cannot keep becomes a weaker one, which is no problem.
      */
     private static int leastWindows(Threshold threshold) {
         return threshold instanceof Threshold.QuantileOfCleanWindows quantile ? quantile.windowsNeeded() : 1;

@@ -80,7 +80,7 @@ final class ConfigNode {
         return keys;
     }
 
-    /** Whether there is a value; a key with nothing after it has none. */
+    /** Returns whether there is a value; a key with nothing after it has none. */
     boolean has(String key) {
         JsonNode value = at(key);
         return !value.isMissingNode()
@@ -92,7 +92,7 @@ final class ConfigNode {
         return at(key).isObject();
     }
 
-    /** Whether it holds a mapping or a list, where one value was expected. */
+    /** Returns whether it holds a mapping or a list, where one value was expected. */
     boolean isContainer(String key) {
         return at(key).isContainerNode();
     }

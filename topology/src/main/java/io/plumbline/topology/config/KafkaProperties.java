@@ -38,7 +38,7 @@ final class KafkaProperties {
 
     private KafkaProperties() {}
 
-    /** What {@code prefix}'s application gets: the common properties overlaid by its own. */
+    /** Returns what {@code prefix}'s application gets: the common properties overlaid by its own. */
     static Map<String, String> of(Map<String, String> all, String prefix) {
         Map<String, String> properties = new TreeMap<>();
         all.forEach((key, value) -> {
@@ -55,9 +55,9 @@ final class KafkaProperties {
     }
 
     /**
-     * What a client outside Kafka Streams gets: the common properties less those of Kafka Streams and of other kinds of
-     * client, overlaid by those written for its kind. The group protocol is Kafka Streams' own: no other client joins a
-     * group, and a consumer refuses {@code streams}.
+     * Returns what a client outside Kafka Streams gets: the common properties less those of Kafka Streams and of other
+     * kinds of client, overlaid by those written for its kind. The group protocol is Kafka Streams' own: no other
+     * client joins a group, and a consumer refuses {@code streams}.
      *
      * @param kindPrefix Kafka's prefix for its kind, such as {@code consumer.}
      * @param known names of its own properties

@@ -187,7 +187,7 @@ public record MonitorConfig(
         return secrets.hideIn(message);
     }
 
-    /** Without the Kafka properties, which hold passwords. */
+    /** Leaves out the Kafka properties, which hold passwords. */
     @Override
     public String toString() {
         return "MonitorConfig[%s, %d sites at %s]".formatted(applicationId, sites.size(), bootstrapServers());

@@ -208,7 +208,9 @@ public final class Secrets {
         return before.stripTrailing().replaceAll("\\s*=$", "").endsWith("username");
     }
 
-    /** Whether a property's value is a secret by its name: what Kafka itself hides, and what is called like one. */
+    /**
+     * Returns whether a property's value is a secret by its name: what Kafka itself hides, and what is called like one.
+     */
     static boolean isSecret(String key) {
         String name = key.toLowerCase(Locale.ROOT);
         for (ConfigDef definition : List.of(
@@ -227,12 +229,14 @@ public final class Secrets {
         return SECRET_NAME.matcher(name).matches() && !name.endsWith(".file") && !name.endsWith(".location");
     }
 
-    /** Whether a secret stands in the configuration file itself. */
+    /** Returns whether a secret stands in the configuration file itself. */
     boolean hasLiteral() {
         return hasLiteral;
     }
 
-    /** What may be printed for a property: a secret that was repeated under a harmless name is hidden there too. */
+    /**
+     * Returns what may be printed for a property: a secret that was repeated under a harmless name is hidden there too.
+     */
     String shown(String key, String value) {
         String reference = written.get(key);
         if (reference == null) {

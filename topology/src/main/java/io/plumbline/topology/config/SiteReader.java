@@ -77,7 +77,10 @@ final class SiteReader {
         this.problems = problems;
     }
 
-    /** Null where so much is wrong that no settings can be made; the mistakes are then on the list. */
+    /**
+     * Returns the settings of a site, or null where so much is wrong that none can be made; the mistakes are then on
+     * the list.
+     */
     @Nullable
     SiteSettings site(String site, ConfigNode node, SwapRules swaps) {
         int before = problems.size();
@@ -221,7 +224,7 @@ final class SiteReader {
                 node.duration("pooled_age", AdaptationSettings.DEFAULT_POOLED_AGE));
     }
 
-    /** At least those of one window, whose sample is fitted on whole. */
+    /** Returns how many rows may be pooled: at least those of one window, whose sample is fitted on whole. */
     private int pooledRows(ConfigNode node) {
         int least = Math.max(2, sampleRows);
         return node.integer("pooled_rows", Math.max(AdaptationSettings.DEFAULT_POOLED_ROWS, least), least);

@@ -34,7 +34,7 @@ final class ThresholdReader {
                 : calibrated(site.child(key), FORMS.get(0));
     }
 
-    /** Null where the key is absent: the threshold itself. */
+    /** Returns the threshold of the key, or null where it is absent. */
     @Nullable
     Threshold clear(ConfigNode site, Threshold threshold) {
         if (!site.has("clear")) {

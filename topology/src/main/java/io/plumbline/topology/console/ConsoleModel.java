@@ -78,7 +78,7 @@ final class ConsoleModel {
         }
     }
 
-    /** No event: it comes with every pane, and the page asks with every window. */
+    /** Takes an account without an event: it comes with every pane, and the page asks with every window. */
     void account(String site, RowAccount account) {
         change(site, history -> history.with(account));
     }
@@ -114,12 +114,12 @@ final class ConsoleModel {
         events.publish("letters", new LettersEvent(deadLetters()));
     }
 
-    /** From here on windows are those of the past, until {@link #pastIs} says otherwise. */
+    /** Takes windows for those of the past from here on, until {@link #pastIs} says otherwise. */
     void readingPast() {
         past = new Past("reading", "");
     }
 
-    /** What was there at the start has been read, or cannot be: pages ask for everything anew. */
+    /** Notes that what was there at the start has been read, or cannot be: pages ask for everything anew. */
     void pastIs(Past now) {
         past = now;
         events.publish("reset", Map.of());

@@ -48,7 +48,7 @@ final class EventStreams implements AutoCloseable {
                 });
     }
 
-    /** Where a page stands that was loaded now. */
+    /** Returns where a page stands that was loaded now. */
     String place() {
         return process + "-" + events.last();
     }

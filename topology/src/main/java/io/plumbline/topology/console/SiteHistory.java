@@ -57,7 +57,7 @@ record SiteHistory(
         return new SiteHistory(site, List.of(), null, null, List.of(), null, null, null, List.of(), 0);
     }
 
-    /** With a window more, or the same object where it is known and unchanged. */
+    /** Returns the history with a window more, or the same object where it is known and unchanged. */
     SiteHistory with(WindowReport report, int most, long nowMs) {
         WindowPoint point = WindowPoint.of(report);
         int at = windows.size();
@@ -124,7 +124,7 @@ record SiteHistory(
         return known == null || report.windowEndMs() >= known.windowEndMs() ? report : known;
     }
 
-    /** With one more of the adapter's reports, or the same object where it is known. */
+    /** Returns the history with one more of the adapter's reports, or the same object where it is known. */
     SiteHistory with(AdaptationReport report, int most) {
         if (adaptations.contains(report)) {
             return this;

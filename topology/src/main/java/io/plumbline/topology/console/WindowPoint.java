@@ -128,7 +128,7 @@ public record WindowPoint(
                 .orElse(null);
     }
 
-    /** Whether both speak of the same stretch of event time. */
+    /** Returns whether both speak of the same stretch of event time. */
     boolean isSameWindow(WindowPoint other) {
         return windowStartMs == other.windowStartMs && windowEndMs == other.windowEndMs;
     }

@@ -56,7 +56,7 @@ final class DecoderArtefact {
         return new DecoderArtefact(writer, made);
     }
 
-    /** What a reader must know of it; one pass to hash it, for factors another over the decoder they make. */
+    /** Returns what a reader must know of it; one pass to hash it, for factors another over the decoder they make. */
     DecoderManifest manifest(
             String site, long version, DecoderKind kind, String parentSha256, Map<String, String> lineage) {
         boolean factored = made != null;

@@ -51,7 +51,7 @@ final class DecoderAssembler implements AutoCloseable {
     private final DecoderSubscription subscription;
     private final ArtefactReader reader;
 
-    /** In the order in which they were begun. */
+    /** The versions under way, in the order in which they were begun. */
     private final Map<String, PendingVersion> pending = new LinkedHashMap<>();
 
     private final Map<String, DecoderManifest> served = new HashMap<>();
@@ -85,8 +85,8 @@ final class DecoderAssembler implements AutoCloseable {
     }
 
     /**
-     * Whether a site's newest manifest was refused for want of chunks. Compaction does that to a reader when a newer
-     * version has taken their place, which then stands further on.
+     * Returns whether a site's newest manifest was refused for want of chunks. Compaction does that to a reader when a
+     * newer version has taken their place, which then stands further on.
      */
     boolean awaitsNewer() {
         return !torn.isEmpty();

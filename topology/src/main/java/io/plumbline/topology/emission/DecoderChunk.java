@@ -22,7 +22,7 @@ record DecoderChunk(long decoderVersion, int index, ByteBuffer payload) {
     private static final byte VERSION = 1;
     static final int HEADER_BYTES = 13;
 
-    /** With key and headers under 512 KiB, half of every default limit. */
+    /** The most bytes of a chunk: with key and headers under 512 KiB, half of every default limit. */
     static final int PAYLOAD_BYTES = 511 * 1024;
 
     /** Chunks of the largest artefact a manifest may name. */

@@ -69,7 +69,7 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
     }
 
     /**
-     * Why a decoder cannot be published as weights, or null when it can: to be asked before anything starts.
+     * Returns why a decoder cannot be published as weights, or null when it can: to be asked before anything starts.
      *
      * @param dtype of the weights
      */

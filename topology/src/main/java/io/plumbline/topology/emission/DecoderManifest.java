@@ -98,12 +98,12 @@ public record DecoderManifest(
         return explained == null ? site : explained;
     }
 
-    /** Whether it only waits for approval. */
+    /** Returns whether it only waits for approval. */
     public boolean waits() {
         return DecoderKey.siteOfCandidates(site) != null;
     }
 
-    /** Whether the artefact holds what the weights are made of, and not the weights. */
+    /** Returns whether the artefact holds what the weights are made of, and not the weights. */
     public boolean factored() {
         return schema == SCHEMA;
     }

@@ -49,7 +49,7 @@ public final class DecoderSubscriber implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(250);
     private static final Duration TOPIC_WAIT = Duration.ofMillis(500);
 
-    /** After this much silence the broker is asked whether it is there. */
+    /** The silence after which the broker is asked whether it is there. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     private static final Duration ANSWER_WAIT = Duration.ofSeconds(10);

@@ -54,7 +54,7 @@ public record DecoderSubscription(
             return features > 0;
         }
 
-        /** What a decoder takes as float32: its factors travel where they are less. */
+        /** Returns what a decoder takes as float32: its factors travel where they are less. */
         long largestFactors() {
             return knowsShape()
                     ? Float.BYTES * ((long) features * dimension + dimension) + LARGEST_HEADER

@@ -30,7 +30,7 @@ final class FactorTensors {
     private static final String VALUE = "value";
     private static final Set<String> ALL = Set.of(TURN, BASIS, DUAL, ROW_START, FEATURE, VALUE, DecoderArtefact.BIAS);
 
-    /** Where a shape leaves a size open. */
+    /** Stands in a shape for a size that is left open. */
     private static final long ANY = -1;
 
     private final Safetensors blob;

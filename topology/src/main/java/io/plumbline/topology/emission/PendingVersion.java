@@ -88,7 +88,7 @@ final class PendingVersion implements AutoCloseable {
         close();
     }
 
-    /** Why there is nothing whole to verify, or null. */
+    /** Returns why there is nothing whole to verify, or null. */
     @Nullable
     String incomplete(DecoderManifest manifest) throws IOException {
         if (broken != null) {

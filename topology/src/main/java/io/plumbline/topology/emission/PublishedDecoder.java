@@ -24,7 +24,7 @@ public record PublishedDecoder(
         return manifest.explainedSite();
     }
 
-    /** Whether it only waits for approval. */
+    /** Returns whether it only waits for approval. */
     public boolean isCandidate() {
         return manifest.waits();
     }

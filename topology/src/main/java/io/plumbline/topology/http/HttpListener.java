@@ -99,7 +99,7 @@ final class HttpListener implements AutoCloseable {
         return new HttpListener(server, connector);
     }
 
-    /** What the server itself refuses: a line, and nothing of what was sent. */
+    /** Answers a request that the server itself refuses with a line, and nothing of what was sent. */
     private static boolean refuse(Request request, Response response, Callback callback) {
         int status = response.getStatus();
         WebAnswer.text(status, HttpStatus.getMessage(status)).send(response, callback);

@@ -104,12 +104,12 @@ public final class MonitorServer implements AutoCloseable {
         return server;
     }
 
-    /** Where the server listens, with the port it really got. */
+    /** Returns the address on which the server listens, with the port it really got. */
     public InetSocketAddress address() {
         return http.address();
     }
 
-    /** Where the probes have a port of their own, or {@link #address}. */
+    /** Returns the address of the probes where they have a port of their own, else {@link #address}. */
     public InetSocketAddress probeAddress() {
         return probes == null ? http.address() : probes.address();
     }
@@ -144,7 +144,7 @@ public final class MonitorServer implements AutoCloseable {
         };
     }
 
-    /** Null: one of the pages, and who asks may see it. */
+    /** Returns the answer, or null where one of the pages is asked for by somebody who may see it. */
     private @Nullable WebAnswer answer(Request request, Response response, boolean onlyProbes) {
         String path = Request.getPathInContext(request);
         try {

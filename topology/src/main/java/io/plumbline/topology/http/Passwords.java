@@ -59,7 +59,7 @@ final class Passwords {
                 .hashToString(cost, Base64.getEncoder().encodeToString(random).toCharArray());
     }
 
-    /** Why a hash cannot be used; empty: it can. The hash itself is not shown. */
+    /** Returns why a hash cannot be used; empty: it can. The hash itself is not shown. */
     static String refusal(String hash) {
         if (!HASH.matcher(hash).matches()) {
             return "expected a bcrypt hash, $2y$10$ and 53 characters, as `htpasswd -nBC 10 NAME` prints it";

@@ -56,7 +56,7 @@ public record WebConfig(@Nullable ServerTls tls, Map<String, String> users) {
         users = Map.copyOf(users);
     }
 
-    /** Without the hashes. */
+    /** Leaves out the hashes. */
     @Override
     public String toString() {
         return "WebConfig[%s, %d users]".formatted(tls == null ? "no TLS" : "TLS", users.size());

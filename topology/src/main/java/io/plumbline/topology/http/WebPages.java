@@ -23,7 +23,7 @@ public interface WebPages {
         }
     };
 
-    /** Whether this path, decoded, is one of them. */
+    /** Returns whether this path, decoded, is one of them. */
     boolean has(String path);
 
     /** Answers and completes the callback, whatever happens: at once, or later on a thread of its own. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Admission {
 
-    /** Why a record of this event time is refused, or null. */
+    /** Returns why a record of this event time is refused, or null. */
     @Nullable
     DeadLetter refusal(Ingested record, long timestampMs);
 

@@ -16,7 +16,7 @@ import org.apache.kafka.common.header.Headers;
  */
 public record Coverage(long served, long delivered, long cached, long notSampled, long dropped) {
 
-    /** No producer said how many tokens were served. */
+    /** The coverage where no producer said how many tokens were served. */
     public static final Coverage UNKNOWN = new Coverage(0, 0, 0, 0, 0);
 
     /** Names the header without which the others are not counted. */

@@ -43,7 +43,7 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
         this.largestDeadLetter = largestDeadLetter;
     }
 
-    /** With as many records in a pane as come. */
+    /** Returns the stage with as many records in a pane as come. */
     public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
             Map<String, SiteShape> sites,
             Limits limits,

@@ -15,7 +15,7 @@ import java.time.Duration;
  */
 public record Limits(int sites, int width, int rowsPerRecord, int requestsPerWindow, Duration ahead) {
 
-    /** What holds where the configuration says nothing. */
+    /** The limits where the configuration says nothing. */
     public static final Limits DEFAULT = new Limits(1_000, 16_384, 65_536, 1_000_000, Duration.ofMinutes(1));
 
     public Limits {

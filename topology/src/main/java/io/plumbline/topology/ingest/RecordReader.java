@@ -269,7 +269,7 @@ public final class RecordReader {
             this(new DeadLetter(reason, message));
         }
 
-        /** Without a stack trace: under a flood of bad records it would be most of the work. */
+        /** Creates it without a stack trace, which under a flood of bad records would be most of the work. */
         Refused(DeadLetter letter) {
             super(letter.message(), null, false, false);
             this.deadLetter = letter;

@@ -28,7 +28,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  */
 public final class TopicReader implements AutoCloseable {
 
-    /** How long a topic may give nothing before its end is reached. */
+    /** The time for which a topic may give nothing before its end is reached. */
     public static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final Duration POLL = Duration.ofSeconds(1);

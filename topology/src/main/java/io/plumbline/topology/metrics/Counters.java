@@ -20,7 +20,7 @@ final class Counters {
             Counter swaps,
             String label) {
 
-        /** Whether the site is a label of its own, and not one of those beyond the cap. */
+        /** Returns whether the site is a label of its own, and not one of those beyond the cap. */
         boolean hasSeries() {
             return !label.equals(Metrics.OVERFLOW_SITE);
         }

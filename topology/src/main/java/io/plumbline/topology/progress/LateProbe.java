@@ -12,7 +12,7 @@ public final class LateProbe implements Probe {
         this.current = first;
     }
 
-    /** From now on the other is asked. */
+    /** Asks the other from now on. */
     public void become(Probe other) {
         current = other;
     }

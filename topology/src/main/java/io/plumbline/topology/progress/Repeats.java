@@ -42,13 +42,15 @@ public final class Repeats {
                 (known, now) -> known.then(now.last()));
     }
 
-    /** How often the reading began again at {@code committed}, in a row; 0 when what was repeated is behind it. */
+    /**
+     * Returns how often the reading began again at {@code committed}, in a row; 0 when what was repeated is behind it.
+     */
     public int at(TopicPartition partition, long committed) {
         Pass pass = passes.get(partition);
         return pass == null || pass.from() < committed ? 0 : pass.repeats();
     }
 
-    /** Whether this process was handed something of the partition at or after the offset. */
+    /** Returns whether this process was handed something of the partition at or after the offset. */
     public boolean reached(TopicPartition partition, long offset) {
         Pass pass = passes.get(partition);
         return pass != null && pass.last() >= offset;

@@ -15,10 +15,10 @@ public final class LostThread {
 
     private static final Logger LOG = LoggerFactory.getLogger(LostThread.class);
 
-    /** Where Kafka's producer keeps account of its transaction. */
+    /** The class in which Kafka's producer keeps account of its transaction. */
     private static final String TRANSACTIONS = "org.apache.kafka.clients.producer.internals.TransactionManager";
 
-    /** Where Kafka's consumer keeps account of the partitions it was given. */
+    /** The class in which Kafka's consumer keeps account of the partitions it was given. */
     private static final String ASSIGNMENT = "org.apache.kafka.clients.consumer.internals.SubscriptionState";
 
     private LostThread() {}
@@ -41,9 +41,9 @@ public final class LostThread {
     }
 
     /**
-     * Whether another thread helps: the broker was away for longer than a client waits ({@code max.block.ms}, 60 s, or
-     * {@code delivery.timeout.ms}, 120 s). The thread is lost all the same, since its transaction is; what was not
-     * committed is read again.
+     * Returns whether another thread helps: the broker was away for longer than a client waits ({@code max.block.ms},
+     * 60 s, or {@code delivery.timeout.ms}, 120 s). The thread is lost all the same, since its transaction is; what was
+     * not committed is read again.
      *
      * <p>Or this process stood still for longer than {@code transaction.timeout.ms}, and the broker has ended the
      * transaction it wants to go on with.
@@ -78,7 +78,8 @@ public final class LostThread {
     }
 
     /**
-     * Whether the machine under the program failed: no memory, no stack. What else of it works cannot be known then.
+     * Returns whether the machine under the program failed: no memory, no stack. What else of it works cannot be known
+     * then.
      */
     static boolean isError(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {

@@ -135,7 +135,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
     }
 
-    /** Before the first record comes: choosing takes a second. */
+    /** Chooses the kernel before the first record comes, since choosing takes a second. */
     private static void chooseKernel() {
         UpdateKernels.Choice choice;
         String eigensolver;
@@ -354,7 +354,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         return Integer.parseInt(String.valueOf(properties.get(StreamsConfig.NUM_STREAM_THREADS_CONFIG)));
     }
 
-    /** Where the page, /metrics, /healthz and /readyz are served. */
+    /** Returns the address at which the page, /metrics, /healthz and /readyz are served. */
     public InetSocketAddress httpAddress() {
         return java.util.Objects.requireNonNull(server, "started").address();
     }
@@ -365,8 +365,8 @@ public final class PlumblineRuntime implements AutoCloseable {
     }
 
     /**
-     * Whether an application stopped by an {@link Error}, such as no memory left. An orderly stop may then never end;
-     * ending at once loses nothing, since what was not committed is read again.
+     * Returns whether an application stopped by an {@link Error}, such as no memory left. An orderly stop may then
+     * never end; ending at once loses nothing, since what was not committed is read again.
      */
     public boolean isBrokenByError() {
         return brokenByError;

@@ -155,7 +155,10 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         }
     }
 
-    /** Null where the decoder does not determine it. Where it came as factors, without a product over all features. */
+    /**
+     * Returns the leading directions of a decoder, or null where it does not determine them. Where it came as factors,
+     * no product over all features is made.
+     */
     private @Nullable Subspace subspace(PublishedDecoder one, ExplainerSubspace ofTrained, int rank) {
         DecoderFactors factors = one.factors();
         Decoder parent = trained.get(one.site());

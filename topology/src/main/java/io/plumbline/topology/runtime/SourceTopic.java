@@ -30,7 +30,9 @@ final class SourceTopic {
 
     private static final Logger LOG = LoggerFactory.getLogger(SourceTopic.class);
 
-    /** How long a commit waits for the check; without an answer it goes ahead, and the next look finds out. */
+    /**
+     * The time for which a commit waits for the check. Without an answer it goes ahead, and the next look finds out.
+     */
     private static final int COMMIT_WAITS_MS = 1_000;
 
     private final Admin admin;
@@ -137,7 +139,7 @@ final class SourceTopic {
         }
     }
 
-    /** Null: no answer, or no such topic. */
+    /** Returns the description of the topic, or null where there is no answer or no such topic. */
     private @Nullable TopicDescription ask(int withinMs) {
         try {
             TopicDescription found = admin.describeTopics(

@@ -69,8 +69,8 @@ final class CommitHook {
     }
 
     /**
-     * To be called from {@code Processor.init}: has {@code callback} run before each commit for which the signal was
-     * raised.
+     * Has {@code callback} run before each commit for which the signal was raised. To be called from {@code
+     * Processor.init}.
      */
     Signal beforeCommit(ProcessorContext<?, ?> context, Runnable callback) {
         KeyValueStore<Bytes, byte[]> store = context.getStateStore(name);

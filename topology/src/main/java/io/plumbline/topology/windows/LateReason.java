@@ -4,9 +4,9 @@ import java.util.Locale;
 
 /** Why accepted rows are in no window. A fixed set, so that a counter by reason stays small. */
 public enum LateReason {
-    /** Where they were read, event time had passed the end of their pane by the grace period. */
+    /** Event time had passed the end of their pane by the grace period where they were read. */
     AFTER_GRACE,
-    /** Where they were read, their pane had been closed because the site was silent for the idle timeout. */
+    /** Their pane had been closed where they were read, because the site was silent for the idle timeout. */
     AFTER_IDLE,
     /**
      * The rows' pane came to the composer after a window that holds it had closed: their partition had counted as

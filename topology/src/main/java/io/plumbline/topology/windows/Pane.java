@@ -96,7 +96,7 @@ final class Pane {
         changedTiles.set(0, tileRows.length);
     }
 
-    /** Whether a record of this id was added; never so for null. */
+    /** Returns whether a record of this id was added; never so for null. */
     boolean remembers(@Nullable Long id) {
         return ids.holds(id);
     }
@@ -162,7 +162,7 @@ final class Pane {
         masked = masked.plus(more);
     }
 
-    /** What moment, sample, request totals, record ids and notes hold. */
+    /** Returns what moment, sample, request totals, record ids and notes hold. */
     long bytes() {
         long d = moment.dimension();
         return 4 * d * (d + 3)
@@ -172,7 +172,7 @@ final class Pane {
                 + notes.all().bytes();
     }
 
-    /** Whether all tiles and request totals of every sender are in. */
+    /** Returns whether all tiles and request totals of every sender are in. */
     boolean isComplete() {
         return Arrays.stream(tileRows).allMatch(rows -> rows == tileRows[0]) && requestTotals.isComplete();
     }
@@ -197,7 +197,9 @@ final class Pane {
         return changedTiles.stream().toArray();
     }
 
-    /** Whether the sampled rows should be written anew: the parts stored hold mostly rows that left the sample. */
+    /**
+     * Returns whether the sampled rows should be written anew: the parts stored hold mostly rows that left the sample.
+     */
     boolean sampleIsScattered() {
         return storedPartRows > 2 * sample.capacity();
     }
@@ -272,7 +274,7 @@ final class Pane {
         return momentRecords;
     }
 
-    /** What producers said of its rows. */
+    /** Returns what producers said of its rows. */
     PaneNotes notes() {
         return notes;
     }

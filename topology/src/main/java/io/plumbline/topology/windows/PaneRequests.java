@@ -103,12 +103,12 @@ final class PaneRequests {
         sent += records;
     }
 
-    /** Whether all totals of every sender are in. */
+    /** Returns whether all totals of every sender are in. */
     boolean isComplete() {
         return sent == arrived;
     }
 
-    /** What is kept, rows that waited too; null where nothing came. */
+    /** Returns what is kept, rows that waited too; null where nothing came. */
     @Nullable
     RequestTotals totals() {
         drain();

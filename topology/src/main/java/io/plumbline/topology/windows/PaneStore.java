@@ -308,7 +308,7 @@ final class PaneStore<S> implements StateStore {
         }
     }
 
-    /** What is stored was allocated before: no width is refused here. */
+    /** Returns the open pane, a new one where there is none. Its width was accepted before and is not refused here. */
     private Pane openPane(PaneId id, int width) {
         int dimension = dimensions.getOrDefault(id.site(), width);
         Pane pane = panes.computeIfAbsent(id.site(), name -> new TreeMap<>())

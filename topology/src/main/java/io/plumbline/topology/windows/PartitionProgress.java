@@ -78,7 +78,7 @@ final class PartitionProgress {
         return givenUp;
     }
 
-    /** Whether windows wait for this partition. */
+    /** Returns whether windows wait for this partition. */
     boolean counts() {
         return !silent && !givenUp;
     }

@@ -14,14 +14,14 @@ import java.util.Map;
  */
 public record RequestTotalling(Map<String, RequestProjection> projections, int capacity) {
 
-    /** No site. */
+    /** Totals the requests of no site. */
     public static final RequestTotalling NONE = of(Map.of());
 
     public RequestTotalling {
         projections = Map.copyOf(projections);
     }
 
-    /** With as many requests as are kept by default. */
+    /** Returns the totalling with as many requests as are kept by default. */
     public static RequestTotalling of(Map<String, RequestProjection> projections) {
         return new RequestTotalling(projections, RequestTotals.DEFAULT_CAPACITY);
     }

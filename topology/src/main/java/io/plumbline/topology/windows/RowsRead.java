@@ -45,7 +45,7 @@ record RowsRead(long in, long afterGrace, long afterIdle, long notConfigured, lo
         };
     }
 
-    /** In the order of the components. */
+    /** Returns the counts in the order of the components. */
     byte[] encode() {
         return ByteBuffer.allocate(BYTES)
                 .putLong(in)

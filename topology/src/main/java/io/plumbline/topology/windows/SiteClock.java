@@ -28,7 +28,7 @@ final class SiteClock {
     private long toldEventTimeMs = NEVER;
     private long toldWallMs = NEVER;
 
-    /** Whether a pane that ends at {@code paneEndMs} is closed. */
+    /** Returns whether a pane that ends at {@code paneEndMs} is closed. */
     boolean isClosed(long paneEndMs) {
         return paneEndMs <= closedUpToMs;
     }
@@ -66,8 +66,8 @@ final class SiteClock {
     }
 
     /**
-     * Whether level 2 should hear of this site again although no pane closed: of late rows, and now and then of the
-     * time, from which it sees whether this partition catches up.
+     * Returns whether level 2 should hear of this site again although no pane closed: of late rows, and now and then of
+     * the time, from which it sees whether this partition catches up.
      */
     boolean hasNews(long wallMs, long everyMs) {
         if (untoldLateRows) {

@@ -66,7 +66,7 @@ final class SiteProgress {
         partitions.get(partition).arrive(rows);
     }
 
-    /** Whether rows of {@code partition} that come too late do so because it was given up. */
+    /** Returns whether rows of {@code partition} that come too late do so because it was given up. */
     boolean isGivenUp(int partition) {
         return partition < partitions.size() && partitions.get(partition).givenUp();
     }
@@ -143,7 +143,7 @@ final class SiteProgress {
         return false;
     }
 
-    /** What became of all rows of the site. */
+    /** Returns what became of all rows of the site. */
     RowAccount account(long rowsInOpenPanes) {
         long in = 0;
         long open = rowsInOpenPanes;

@@ -7,7 +7,7 @@ package io.plumbline.topology.windows;
  */
 public interface SourceWatch {
 
-    /** For sources that are always there and read at once. */
+    /** The watch of a source that is always there and read at once. */
     SourceWatch ALWAYS_READ = partition -> new Sight(Long.MIN_VALUE, Long.MAX_VALUE, 0, 0);
 
     /** The newest answer about a source partition. */

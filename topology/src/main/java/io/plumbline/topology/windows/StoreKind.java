@@ -2,8 +2,8 @@ package io.plumbline.topology.windows;
 
 /** Where the written panes of a task are kept between commits; the change-log topic holds them in either case. */
 public enum StoreKind {
-    /** In the heap: no files, restored from the change-log at every start. */
+    /** Keeps panes in the heap: no files, restored from the change-log at every start. */
     MEMORY,
-    /** In RocksDB under the state directory: a restart on the same disk restores only what is missing. */
+    /** Keeps panes in RocksDB under the state directory: a restart on the same disk restores only what is missing. */
     ROCKSDB
 }

@@ -32,7 +32,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
 
     private static final Duration HOLD_CHECK = Duration.ofSeconds(1);
 
-    /** How often finished work is looked for when no records come. */
+    /** The interval at which finished work is looked for when no records come. */
     private static final Duration FINISH_CHECK = Duration.ofMillis(50);
 
     /** So many windows of a task may be under way; the next one waits for the oldest. Bounds memory. */

@@ -77,7 +77,9 @@ record WindowPanes(
                 complete);
     }
 
-    /** Null unless every record is in them, under the projection that the site has here. */
+    /**
+     * Returns the request totals, or null unless every record is in them, under the projection that the site has here.
+     */
     private @Nullable RequestTotals requestTotals(long requests) {
         RequestProjection projection = totalling.projections().get(site);
         if (projection == null) {

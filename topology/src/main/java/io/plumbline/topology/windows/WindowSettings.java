@@ -69,8 +69,8 @@ public record WindowSettings(
     }
 
     /**
-     * How often a source partition whose event time moves says so at least, also when no pane closes, in milliseconds:
-     * often enough to be seen catching up.
+     * Returns how often a source partition whose event time moves says so at least, also when no pane closes, in
+     * milliseconds: often enough to be seen catching up.
      */
     long rhythmMs() {
         return maxHold == null
@@ -84,16 +84,16 @@ public record WindowSettings(
     }
 
     /**
-     * How many panes of a site are open at one source partition at most: those that end after the newest event time
-     * less the grace.
+     * Returns how many panes of a site are open at one source partition at most: those that end after the newest event
+     * time less the grace.
      */
     public long openPanesPerPartition() {
         return (graceMs() + paneMs() - 1) / paneMs() + 1;
     }
 
     /**
-     * How many panes of a site are open where its windows are composed: those of a whole window, and one more where a
-     * partition is ahead of another. Each pane that partitions lie farther apart in event time adds one.
+     * Returns how many panes of a site are open where its windows are composed: those of a whole window, and one more
+     * where a partition is ahead of another. Each pane that partitions lie farther apart in event time adds one.
      */
     public long openPanesPerWindow() {
         return sizeMs() / paneMs() + 1;

@@ -30,7 +30,7 @@ public final class WindowWorkers {
         return pool;
     }
 
-    /** None: the stream thread does the work itself, as a test driver needs it. */
+    /** Returns no workers: the stream thread does the work itself, as a test driver needs it. */
     public static Executor none() {
         return Runnable::run;
     }

@@ -75,7 +75,7 @@ final class WindowsUnderWay<V> {
     /** How far a site's windows have closed. */
     record Mark(long windowsUpToMs, long panesBeforeMs) {}
 
-    /** How far the windows of a site have been composed since this task began; null before the first. */
+    /** Returns how far the windows of a site have been composed since this task began; null before the first. */
     @Nullable
     Mark mark(String site) {
         return marks.get(site);
