@@ -13,6 +13,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,7 +147,11 @@ class DeadLetterReplayIT {
     }
 
     private static MonitorConfig config(String... sites) throws Exception {
-        return WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers(), WatchedFolder.WINDOW, "", sites);
+        WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers(), WatchedFolder.WINDOW, "", sites);
+        Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
+        Files.writeString(
+                file, Files.readString(file).replace("kafka: {", "kafka: {monitor.commit.interval.ms: 500, "));
+        return MonitorConfig.load(file);
     }
 
     private static Shell replay(Object... rest) {

@@ -20,7 +20,6 @@ public final class FaultBroker {
      */
     public static Map<String, String> settings() {
         Map<String, String> settings = new LinkedHashMap<>();
-        settings.put("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500");
         settings.put("group.streams.min.session.timeout.ms", "6000");
         settings.put("group.streams.session.timeout.ms", "6000");
         settings.put("group.streams.min.heartbeat.interval.ms", "1000");

@@ -30,6 +30,11 @@ class LeftOutOutputsIT {
 
     private static final long T0 = 1_700_000_000_000L;
 
+    /** A lost thread keeps its tasks until its session is over, and its transaction until that has timed out. */
+    private static final String SHORT_TIMES =
+            "monitor.main.consumer.session.timeout.ms: 2000, monitor.main.consumer.heartbeat.interval.ms: 500, "
+                    + "monitor.producer.transaction.timeout.ms: 5000, monitor.commit.interval.ms: 500, ";
+
     @TempDir
     private Path folder;
 
@@ -40,11 +45,7 @@ class LeftOutOutputsIT {
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
             WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
             Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
-            // A lost thread keeps its tasks until its session is over.
-            Files.writeString(
-                    file,
-                    Files.readString(file)
-                            .replace("kafka: {", "kafka: {monitor.main.consumer.session.timeout.ms: 6000, "));
+            Files.writeString(file, Files.readString(file).replace("kafka: {", "kafka: {" + SHORT_TIMES));
             MonitorConfig config = MonitorConfig.load(file);
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 client.sendAll(window(0));
@@ -92,10 +93,7 @@ class LeftOutOutputsIT {
             client.createTopic("dead-letters", 1, Map.of("cleanup.policy", "compact"));
             WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
             Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
-            Files.writeString(
-                    file,
-                    Files.readString(file)
-                            .replace("kafka: {", "kafka: {monitor.main.consumer.session.timeout.ms: 6000, "));
+            Files.writeString(file, Files.readString(file).replace("kafka: {", "kafka: {" + SHORT_TIMES));
             MonitorConfig config = MonitorConfig.load(file);
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 client.sendAll(window(0));
