@@ -3,6 +3,7 @@ package io.plumbline.factored;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.parallel.Cores;
+import java.util.Arrays;
 
 /**
  * Weights made of {@link DecoderFactors}, to the same last bit on every machine, by every number of threads and in
@@ -26,8 +27,14 @@ import io.plumbline.parallel.Cores;
  */
 final class FactoredWeights {
 
-    /** Features that one thread takes at a time. */
+    /** Features whose weights are made together. */
     private static final int BLOCK = 128;
+
+    /** Blocks that one thread makes in the same place before it takes others. */
+    private static final int BLOCKS = 4;
+
+    /** Rows that are transposed together: as many numbers as a cache line has. */
+    private static final int LINE = 8;
 
     private final Weights trained;
     private final DecoderFactors factors;
@@ -52,15 +59,29 @@ final class FactoredWeights {
     static Weights of(Weights trained, DecoderFactors factors) {
         FactoredWeights product = new FactoredWeights(trained, factors);
         float[] weights = new float[Math.multiplyExact(trained.rows(), trained.columns())];
-        Cores.each((trained.rows() + BLOCK - 1) / BLOCK, part -> product.block(part * BLOCK, weights));
+        int part = BLOCK * BLOCKS;
+        Cores.each((trained.rows() + part - 1) / part, index -> {
+            Room room = product.new Room(BLOCK);
+            int end = Math.min((index + 1) * part, trained.rows());
+            for (int from = index * part; from < end; from += BLOCK) {
+                int count = Math.min(BLOCK, end - from);
+                room = room.count == count ? room : product.new Room(count);
+                product.block(from, room, weights);
+            }
+        });
         return Weights.ofFloats(trained.rows(), trained.columns(), weights);
     }
 
-    private void block(int from, float[] weights) {
-        int count = Math.min(BLOCK, trained.rows() - from);
-        double[][] sums = factors.turn() == null
-                ? trainedRows(from, count)
-                : factors.basis() == null ? turned(from, count) : projected(from, count);
+    private void block(int from, Room room, float[] weights) {
+        int count = room.count;
+        double[][] sums = room.sums;
+        if (factors.turn() == null) {
+            trainedRows(from, sums);
+        } else if (factors.basis() == null) {
+            turned(from, room);
+        } else {
+            projected(from, room);
+        }
         for (int j = 0; j < count; j++) {
             double[] sum = sums[j];
             learnt.addTo(from + j, sum);
@@ -75,41 +96,78 @@ final class FactoredWeights {
         }
     }
 
-    private double[][] trainedRows(int from, int count) {
-        double[][] rows = new double[count][d];
-        for (int j = 0; j < count; j++) {
-            trained.copyTo((from + j) * d, rows[j], 0, d);
-            for (int i = 0; i < d; i++) {
-                rows[j][i] = (float) rows[j][i];
+    /** Where the weights of a block of features are made. */
+    private final class Room {
+
+        private final int count;
+        /** Feature after feature, d each. */
+        private final double[][] sums;
+
+        /** The trained rows: as they are where all of the space is turned, else transposed, since ranks are short. */
+        private final double[][] given;
+
+        private final double[][] coordinates;
+        private final double[][] ofFeatures;
+
+        private Room(int count) {
+            boolean narrow = factors.basis() != null;
+            this.count = count;
+            this.sums = new double[count][d];
+            this.given = factors.turn() == null ? new double[0][] : narrow ? new double[d][count] : new double[count][d];
+            this.coordinates = new double[narrow ? turn.length : 0][count];
+            this.ofFeatures = new double[narrow ? count : 0][turn.length];
+        }
+    }
+
+    private void trainedRows(int from, double[][] rows) {
+        for (int j = 0; j < rows.length; j++) {
+            trainedRow(from + j, rows[j]);
+        }
+    }
+
+    private void trainedRow(int feature, double[] row) {
+        trained.copyTo(feature * d, row, 0, d);
+        for (int i = 0; i < d; i++) {
+            row[i] = (float) row[i];
+        }
+    }
+
+    private void turned(int from, Room room) {
+        trainedRows(from, room.given);
+        zero(room.sums);
+        addProduct(room.given, turn, room.sums);
+    }
+
+    private void projected(int from, Room room) {
+        // The rows of the sums are free until the last product.
+        for (int first = 0; first < room.count; first += LINE) {
+            int end = Math.min(first + LINE, room.count);
+            for (int j = first; j < end; j++) {
+                trainedRow(from + j, room.sums[j]);
+            }
+            transpose(room.sums, first, end, room.given);
+        }
+        zero(room.coordinates);
+        addProduct(turn, room.given, room.coordinates);
+        transpose(room.coordinates, 0, room.coordinates.length, room.ofFeatures);
+        zero(room.sums);
+        addProduct(room.ofFeatures, basis, room.sums);
+    }
+
+    private static void zero(double[][] rows) {
+        for (double[] row : rows) {
+            Arrays.fill(row, 0.0);
+        }
+    }
+
+    /** Writes rows {@code from .. to-1} as columns. */
+    private static void transpose(double[][] rows, int from, int to, double[][] transposed) {
+        for (int i = 0; i < transposed.length; i++) {
+            double[] target = transposed[i];
+            for (int j = from; j < to; j++) {
+                target[j] = rows[j][i];
             }
         }
-        return rows;
-    }
-
-    private double[][] turned(int from, int count) {
-        double[][] sums = new double[count][d];
-        addProduct(trainedRows(from, count), turn, sums);
-        return sums;
-    }
-
-    private double[][] projected(int from, int count) {
-        double[][] features = transposed(trainedRows(from, count), d);
-        int rank = turn.length;
-        double[][] coordinates = new double[rank][count];
-        addProduct(turn, features, coordinates);
-        double[][] sums = new double[count][d];
-        addProduct(transposed(coordinates, count), basis, sums);
-        return sums;
-    }
-
-    private static double[][] transposed(double[][] rows, int columns) {
-        double[][] transposed = new double[columns][rows.length];
-        for (int i = 0; i < rows.length; i++) {
-            for (int j = 0; j < columns; j++) {
-                transposed[j][i] = rows[i][j];
-            }
-        }
-        return transposed;
     }
 
     /** {@code sum += A B}, four rows of B at a time over all rows of A, so that those four stay near. */

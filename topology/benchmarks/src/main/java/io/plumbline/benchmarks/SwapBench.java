@@ -67,10 +67,15 @@ final class SwapBench {
 
     private void note(String way, SwapRun.Swap[] swaps) {
         StringBuilder text =
-                new StringBuilder(way).append(": seconds from the verdict (of them the refit; from the last row)");
+                new StringBuilder(way).append(": seconds from the verdict (of them the refit; processor time meanwhile; from the last row)");
         for (SwapRun.Swap swap : swaps) {
             text.append(String.format(
-                    Locale.ROOT, ", %.2f (%.2f; %.2f)", swap.fromVerdict(), swap.refit(), swap.fromRows()));
+                    Locale.ROOT,
+                    ", %.2f (%.2f; %.2f; %.2f)",
+                    swap.fromVerdict(),
+                    swap.refit(),
+                    swap.processor(),
+                    swap.fromRows()));
         }
         findings.notes.add(text.append("; the first does not count").toString());
     }

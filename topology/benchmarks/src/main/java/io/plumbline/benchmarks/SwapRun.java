@@ -1,5 +1,6 @@
 package io.plumbline.benchmarks;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.Json;
@@ -11,6 +12,7 @@ import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -42,10 +44,10 @@ final class SwapRun {
     private final SwapSite site;
     private final MonitorConfig config;
     private final String bootstrapServers;
-    private final BlockingQueue<Long> served = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Moment> served = new LinkedBlockingQueue<>();
 
     // Of the window under way.
-    private @Nullable Long verdict;
+    private @Nullable Moment verdict;
     private @Nullable AdaptationReport published;
 
     SwapRun(SwapSite site, MonitorConfig config, String bootstrapServers) {
@@ -54,14 +56,27 @@ final class SwapRun {
         this.bootstrapServers = bootstrapServers;
     }
 
+    /** By the clock and in processor time of this process, both in ns. */
+    private record Moment(long nanoTime, long processor) {
+
+        private static final OperatingSystemMXBean PROCESS =
+                ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+        static Moment now() {
+            return new Moment(System.nanoTime(), PROCESS.getProcessCpuTime());
+        }
+    }
+
     /**
      * One swap, in seconds.
      *
      * @param fromRows since the record that ended the window was sent
      * @param fromVerdict since somebody who reads committed window reports had the one that says drifted
      * @param refit from the sampled rows to what the gate said, by the adapter's own report
+     * @param processor processor time of this process since the verdict, compiler and collector included: on a busy
+     *     machine it says more than the clock
      */
-    record Swap(double fromRows, double fromVerdict, double refit) {}
+    record Swap(double fromRows, double fromVerdict, double refit, double processor) {}
 
     @SuppressWarnings("try") // the subscriber is held open, not used
     Swap[] swaps(int number) throws IOException, InterruptedException {
@@ -74,7 +89,7 @@ final class SwapRun {
                         clients,
                         config.topics().decoders(),
                         DecoderSubscription.of(Map.of(SwapSite.SITE, site.trained())),
-                        published -> served.add(System.nanoTime()));
+                        published -> served.add(Moment.now()));
                 KafkaProducer<String, byte[]> producer =
                         new KafkaProducer<>(producing, new StringSerializer(), new ByteArraySerializer());
                 TopicReader reports = TopicReader.open(Map.of("bootstrap.servers", bootstrapServers), Map.of())) {
@@ -101,14 +116,18 @@ final class SwapRun {
         long ended = System.nanoTime();
         verdict = null;
         published = null;
-        Long arrived = null;
+        Moment arrived = null;
         long deadline = ended + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (arrived == null || verdict == null || published == null) {
             requireGoingOn(runtime, deadline);
             reports.poll(POLL).forEach(this::hear);
             arrived = arrived == null ? served.poll() : arrived;
         }
-        return new Swap((arrived - ended) / 1e9, (arrived - verdict) / 1e9, published.seconds());
+        return new Swap(
+                (arrived.nanoTime() - ended) / 1e9,
+                (arrived.nanoTime() - verdict.nanoTime()) / 1e9,
+                published.seconds(),
+                (arrived.processor() - verdict.processor()) / 1e9);
     }
 
     private void send(KafkaProducer<String, byte[]> producer, int window, int record) {
@@ -126,7 +145,7 @@ final class SwapRun {
                 throw new IllegalStateException(
                         "no refit was asked for: %s, %s".formatted(report.verdict(), report.reason()));
             }
-            verdict = System.nanoTime();
+            verdict = Moment.now();
         } else {
             AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
             if (report.outcome() != Outcome.PUBLISHED) {
