@@ -3,9 +3,9 @@ package io.plumbline.attribution;
 import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
-import io.plumbline.parallel.Cores;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**

@@ -2,10 +2,9 @@ package io.plumbline.attribution;
 
 import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.linalg.Kernels;
-import io.plumbline.parallel.Cores;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.linalg.kernel.MatrixView;
 import io.plumbline.linalg.kernel.PackedMatrix;
+import io.plumbline.parallel.Cores;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -113,7 +113,8 @@ final class FactoredWeights {
             boolean narrow = factors.basis() != null;
             this.count = count;
             this.sums = new double[count][d];
-            this.given = factors.turn() == null ? new double[0][] : narrow ? new double[d][count] : new double[count][d];
+            this.given =
+                    factors.turn() == null ? new double[0][] : narrow ? new double[d][count] : new double[count][d];
             this.coordinates = new double[narrow ? turn.length : 0][count];
             this.ofFeatures = new double[narrow ? count : 0][turn.length];
         }

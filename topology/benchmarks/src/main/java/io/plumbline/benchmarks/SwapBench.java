@@ -66,8 +66,8 @@ final class SwapBench {
     }
 
     private void note(String way, SwapRun.Swap[] swaps) {
-        StringBuilder text =
-                new StringBuilder(way).append(": seconds from the verdict (of them the refit; processor time meanwhile; from the last row)");
+        StringBuilder text = new StringBuilder(way)
+                .append(": seconds from the verdict (of them the refit; processor time meanwhile; from the last row)");
         for (SwapRun.Swap swap : swaps) {
             text.append(String.format(
                     Locale.ROOT,
