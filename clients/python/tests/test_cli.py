@@ -44,6 +44,10 @@ def test_the_bridge_sends_the_files_of_a_folder(
     assert cli.main(["vllm-bridge", "--path", str(tmp_path), *sites, *kafka]) == 0
     assert capsys.readouterr().out.strip() == "1 files sent, 0 refused, 8 rows stored"
     assert {sent.site for sent in Opened.last.sent} == {"a", "b"}
+    states = np.arange(24, dtype="float32").reshape(4, 2, 3)
+    (tmp_path / "r.safetensors").write_bytes(encode({"hidden_states": tensor_of(states)}))
+    assert cli.main(["vllm-bridge", "--path", str(tmp_path), *sites[2:], "--layers", "9,4", *kafka]) == 0
+    np.testing.assert_array_equal(Opened.last.of("r").rows, states[:, 1])
     assert Opened.last.config == {"bootstrap.servers": "x:1", "security.protocol": "SSL"}
 
 

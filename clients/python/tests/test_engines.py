@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import re
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,18 @@ from plumbline_sae.engines import (
     entering_layer,
     leaving_layer,
     rows_of_layer,
+    send_interp,
     send_lens,
     sglang_rows,
     vllm_config,
 )
-from plumbline_sae.tensors import Tensor, encode, tensor_of
+from plumbline_sae.fp8 import _VALUES
+from plumbline_sae.tensors import Tensor, decode, encode, tensor_of
 
+RECORDED = Path(__file__).parent / "fixtures" / "engines"
+"""What libraries wrote by themselves; `make.py` beside the files says how."""
+
+OUTPUTS = {"zero": "blocks.0.hook_resid_post", "one": "blocks.1.hook_resid_post"}
 HOOKS = {"five": "blocks.5.hook_resid_post", "two": "blocks.2.hook_resid_pre"}
 TOKENS, LAYERS, HIDDEN = 4, 2, 3
 
@@ -146,7 +154,7 @@ def test_running_ends_when_it_is_told_to(tmp_path: Path) -> None:
 
 def test_layers_the_server_was_started_with_may_be_more() -> None:
     files = VllmFiles(".", HOOKS, Recorder(), layer_ids=[6, 2, 9])
-    assert files._places == {"five": 0, "two": 1}
+    assert files._sender._places == {"five": 0, "two": 1}
     with pytest.raises(ValueError, match=r"site two: blocks\.2\.hook_resid_pre is layer 2, not among \[6\]"):
         VllmFiles(".", HOOKS, Recorder(), layer_ids=[6])
 
@@ -158,6 +166,82 @@ def test_vllm_lens_has_layers_first_and_counts_outputs() -> None:
     np.testing.assert_array_equal(producer.of("r").rows, stream[1])
     with pytest.raises(ValueError, match=r"site five: block 5 is not among those that were asked for, \[6\]"):
         send_lens(producer, {"five": "blocks.5.hook_resid_post"}, [6], "r", stream[:1])
+
+
+def recorded(name: str, tmp_path: Path) -> Recorder:
+    """Returns what came of a recorded file of two layers."""
+    shutil.copy(RECORDED / name, tmp_path / "cmpl-1.safetensors")
+    producer = Recorder()
+    files = VllmFiles(tmp_path, OUTPUTS, producer)
+    assert files.poll() == 1
+    assert files.stats.refused == 0, files.stats.last_error
+    return producer
+
+
+def truth() -> dict[str, Any]:
+    """Returns the rows of both layers as interp-engine's server wrote them in float32."""
+    activations = json.loads((RECORDED / "interp_engine_float32.json").read_text())["activations"]
+    producer = Recorder()
+    assert send_interp(producer, OUTPUTS, "r", activations)
+    return {sent.site: sent.rows for sent in producer.sent}
+
+
+def test_the_recorded_formats_bring_the_same_rows_of_the_same_layers(tmp_path: Path) -> None:
+    rows = truth()
+    assert abs(rows["one"]).max() > 10 > abs(rows["zero"]).max() > 1
+    for sent in recorded("vllm.safetensors", tmp_path).sent:
+        assert sent.dtype == "BF16"
+        np.testing.assert_allclose(sent.rows, rows[sent.site], rtol=2**-8)
+        np.testing.assert_array_equal(sent.token_ids, [101, 7, 8, 9, 102])
+    activations = json.loads((RECORDED / "interp_engine_bfloat16.json").read_text())["activations"]
+    producer = Recorder()
+    assert send_interp(producer, OUTPUTS, "r", activations, token_ids=[101, 7, 8, 9, 102, 103])
+    for sent in producer.sent:
+        assert (sent.dtype, sent.headers["engine"]) == ("BF16", "interp-engine")
+        np.testing.assert_allclose(sent.rows, rows[sent.site], rtol=2**-8)
+        np.testing.assert_array_equal(sent.token_ids, [101, 7, 8, 9, 102])
+
+
+def test_eight_bits_with_a_scale_a_token_are_widened(tmp_path: Path) -> None:
+    blob = decode((RECORDED / "hs_connectors_fp8.safetensors").read_bytes())
+    assert blob["hidden_states"].dtype == "F8_E4M3"
+    rows, producer = truth(), recorded("hs_connectors_fp8.safetensors", tmp_path)
+    largest = np.maximum(abs(rows["zero"]).max(1), abs(rows["one"]).max(1))[:, None]
+    for sent in producer.sent:
+        assert sent.dtype == "F32"
+        # Three bits of mantissa; below 2^-6 of 448, one step.
+        assert (abs(sent.rows - rows[sent.site]) <= abs(rows[sent.site]) / 15 + largest * 2**-9 / 448 * 1.01).all()
+    (tmp_path / "r.safetensors").write_bytes(encode({"hidden_states": blob["hidden_states"]}))
+    files = VllmFiles(tmp_path, OUTPUTS, Recorder())
+    (tmp_path / "r.safetensors.lock").touch()
+    files.poll()
+    assert "hidden_states_scales is missing, expected F32 [5, 1, 1]" in str(files.stats.last_error)
+
+
+def test_the_values_of_eight_bits_are_torchs() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    patterns = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn).float().numpy()
+    np.testing.assert_array_equal(_VALUES, patterns)
+
+
+@pytest.mark.parametrize(
+    ("activations", "reason"),
+    [
+        ({"resid_post.5": np.ones((4, 3))}, r"site zero: resid_pre\.1 or resid_post\.0 is not among what was captured"),
+        ({"resid_post.0": {"dtype": "int8", "shape": [1, 1], "data": "AA=="}}, "no rows of interp-engine"),
+        ({"resid_post.0": {"dtype": "float32", "shape": [2, 2], "data": "AAAA"}}, "no rows of interp-engine"),
+    ],
+)
+def test_what_interp_engine_did_not_capture_is_refused(activations: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        send_interp(Recorder(), {"zero": "blocks.0.hook_resid_post"}, "r", activations)
+
+
+def test_what_a_block_leaves_is_what_enters_the_next_one() -> None:
+    producer = Recorder()
+    rows = np.ones((4, 3), dtype="float32")
+    assert send_interp(producer, {"zero": "blocks.0.hook_resid_post"}, "r", {"resid_pre.1": rows})
+    np.testing.assert_array_equal(producer.of("r").rows, rows)
 
 
 def test_either_order_of_axes_is_told_from_the_sizes_and_refused_where_both_fit() -> None:

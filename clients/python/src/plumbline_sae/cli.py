@@ -167,6 +167,9 @@ def _bridge_command(commands: Any) -> None:
     )
     parser.add_argument("--path", required=True, metavar="FOLDER", help="vLLM's shared_storage_path")
     parser.add_argument("--site", action="append", required=True, metavar="SITE=HOOK", help="may be repeated")
+    parser.add_argument(
+        "--layers", metavar="N,N", help="vLLM's numbers of all layers in a file; default: those of the sites, ascending"
+    )
     parser.add_argument("--keep", action="store_true", help="leave the files where they are")
     _kafka_options(parser, "activations")
 
@@ -183,7 +186,8 @@ def _bridge(options: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: stop.set())
     with Producer(_kafka(options), options.topic) as producer:
         try:
-            files = VllmFiles(options.path, hooks, producer, delete=not options.keep)
+            layers = None if options.layers is None else [int(number) for number in options.layers.split(",")]
+            files = VllmFiles(options.path, hooks, producer, delete=not options.keep, layer_ids=layers)
         except ValueError as error:
             raise SystemExit(str(error)) from None
         files.run(stop)

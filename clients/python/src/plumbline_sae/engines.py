@@ -1,4 +1,4 @@
-"""What serving engines hand out, as the rows of one request: vLLM, vllm-lens, SGLang.
+"""What serving engines hand out, as the rows of one request: vLLM, vllm-lens, interp-engine, SGLang.
 
 Engines disagree about layers and axes. Here a layer is always named as TransformerLens names it:
 `blocks.5.hook_resid_pre` is what enters block 5, `blocks.5.hook_resid_post` is what leaves it, before any final norm.
@@ -7,13 +7,14 @@ Engines disagree about layers and axes. Here a layer is always named as Transfor
 |-------------------|--------------------------|------------------------------------------|
 | vLLM's connectors | [tokens, layers, hidden] | 6: what enters block 6                   |
 | vllm-lens         | [layers, tokens, hidden] | 5: what leaves block 5                   |
+| interp-engine     | [tokens, hidden] each    | resid_post.5                             |
 """
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import logging
-import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -23,38 +24,24 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .layers import LayersOfFile, entering_layer, layer_ids_of, leaving_layer, rows_of_layer
 from .producer import Sink
-from .tensors import FLOATS, Tensor, decode, tensor_of
+from .tensors import Tensor, decode, tensor_of
+
+__all__ = [
+    "FileStats",
+    "VllmFiles",
+    "entering_layer",
+    "leaving_layer",
+    "rows_of_layer",
+    "send_interp",
+    "send_lens",
+    "sglang_rows",
+    "vllm_config",
+]
 
 _LOG = logging.getLogger(__name__)
-_HOOK = re.compile(r"blocks\.(\d+)\.hook_resid_(pre|post)")
 _UNFINISHED_SECONDS = 10.0
-
-Axes = Literal["tokens_first", "layers_first"]
-
-
-def entering_layer(hook: str) -> int:
-    """Returns vLLM's number of a place: how many blocks came before it.
-
-    Raises:
-        ValueError: when the hook is not on the residual stream between blocks; engines hand out nothing else.
-    """
-    found = _HOOK.fullmatch(hook)
-    if found is None:
-        raise ValueError(f"hook {hook!r}: expected blocks.N.hook_resid_pre or blocks.N.hook_resid_post")
-    return int(found[1]) + (found[2] == "post")
-
-
-def leaving_layer(hook: str) -> int:
-    """Returns vllm-lens' number of a place: the block whose output it is.
-
-    Raises:
-        ValueError: when the place is no block's output.
-    """
-    layer = entering_layer(hook) - 1
-    if layer < 0:
-        raise ValueError(f"hook {hook!r}: what enters the first block leaves none, so vllm-lens cannot give it")
-    return layer
 
 
 def vllm_config(hooks: Mapping[str, str], path: str | Path = "/dev/shm/plumbline") -> dict[str, Any]:
@@ -71,7 +58,7 @@ def vllm_config(hooks: Mapping[str, str], path: str | Path = "/dev/shm/plumbline
         "speculative_config": {
             "method": "extract_hidden_states",
             "num_speculative_tokens": 1,
-            "draft_model_config": {"hf_config": {"eagle_aux_hidden_state_layer_ids": _layer_ids(hooks)}},
+            "draft_model_config": {"hf_config": {"eagle_aux_hidden_state_layer_ids": layer_ids_of(hooks)}},
         },
         "kv_transfer_config": {
             "kv_connector": "ExampleHiddenStatesConnector",
@@ -79,48 +66,6 @@ def vllm_config(hooks: Mapping[str, str], path: str | Path = "/dev/shm/plumbline
             "kv_connector_extra_config": {"shared_storage_path": str(path)},
         },
     }
-
-
-def _layer_ids(hooks: Mapping[str, str]) -> list[int]:
-    return sorted({entering_layer(hook) for hook in hooks.values()})
-
-
-def rows_of_layer(hidden_states: Any, layers: int, index: int, *, tokens: int | None, axes: Axes | None) -> Tensor:
-    """Returns one layer's rows [tokens, hidden] of hidden states of several layers.
-
-    Args:
-        hidden_states: three axes, of which the last is the hidden one.
-        layers: how many layers there are.
-        index: which of them, from 0.
-        tokens: the most tokens there can be, or None where that is not known.
-        axes: which axis comes first, or None to tell it from the sizes.
-
-    Raises:
-        ValueError: when the shape does not fit, or fits both ways round.
-    """
-    tensor = tensor_of(hidden_states)
-    shape = tensor.shape
-    if len(shape) != 3 or tensor.dtype not in FLOATS:
-        raise ValueError(f"hidden states are {tensor.dtype} {list(shape)}, expected floating point of three axes")
-
-    def fits(layer_axis: int) -> bool:
-        return shape[layer_axis] == layers and (tokens is None or shape[1 - layer_axis] <= tokens)
-
-    fitting: list[Axes] = [name for name, axis in _LAYER_AXIS.items() if fits(axis) and axes in (None, name)]
-    if not fitting:
-        wanted = "" if axes is None else f" with {axes.replace('_', ' ')}"
-        limit = "" if tokens is None else f" and at most {tokens} tokens"
-        raise ValueError(f"hidden states are {list(shape)}, expected {layers} layers{limit}{wanted}")
-    if len(fitting) > 1:
-        raise ValueError(
-            f"hidden states are {list(shape)}: {layers} layers fit either of the first two axes;"
-            " say axes='tokens_first' or axes='layers_first'"
-        )
-    values = tensor.values[:, index] if fitting[0] == "tokens_first" else tensor.values[index]
-    return tensor.with_values(values)
-
-
-_LAYER_AXIS: dict[Axes, int] = {"tokens_first": 1, "layers_first": 0}
 
 
 def send_lens(
@@ -158,6 +103,59 @@ def send_lens(
         rows = rows_of_layer(residual_stream, len(layers), list(layers).index(layer), tokens=None, axes="layers_first")
         complete &= producer.send(site, request, rows, token_ids=token_ids, headers=headers)
     return complete
+
+
+def send_interp(
+    producer: Sink,
+    hooks: Mapping[str, str],
+    request: str,
+    activations: Mapping[Any, Any],
+    *,
+    token_ids: Any = None,
+    headers: Mapping[str, str] | None = None,
+) -> bool:
+    """Sends what interp-engine captured for a request: `capture` of its Python side, or its server's answer.
+
+    Args:
+        producer: where rows go.
+        hooks: for each site its place on the residual stream.
+        request: the request's name.
+        activations: by address, such as `resid_post.5`: [tokens, width], or an object with `dtype`, `shape` and `data`
+            in base64, as the server sends it. What a block leaves and what enters the next one are the same rows.
+        token_ids: [tokens], where they are known; of `capture_generation` there is one more than rows.
+        headers: further headers.
+
+    Returns:
+        False when rows were dropped.
+
+    Raises:
+        ValueError: when a site's place was not captured.
+    """
+    found = {str(address): rows for address, rows in activations.items()}
+    complete = True
+    for site, hook in hooks.items():
+        names = [f"resid_pre.{entering_layer(hook)}", f"resid_post.{entering_layer(hook) - 1}"]
+        captured = next((found[name] for name in names if name in found), None)
+        if captured is None:
+            wanted = " or ".join(name for name in names if not name.endswith(".-1"))
+            raise ValueError(f"site {site}: {wanted} is not among what was captured, {sorted(found)}")
+        rows = _of_payload(captured) if isinstance(captured, Mapping) else tensor_of(captured)
+        ids = None if token_ids is None else tensor_of(token_ids).values[: rows.shape[0]]
+        complete &= producer.send(
+            site, request, rows, token_ids=ids, headers={"engine": "interp-engine", **(headers or {})}
+        )
+    return complete
+
+
+def _of_payload(payload: Mapping[str, Any]) -> Tensor:
+    """Returns the rows that interp-engine's server wrote as text."""
+    types = {"float32": ("F32", "<f4"), "float16": ("F16", "<f2"), "bfloat16": ("BF16", "<u2")}
+    try:
+        dtype, numpy = types[payload["dtype"]]
+        values = np.frombuffer(base64.b64decode(payload["data"], validate=True), dtype=numpy)
+        return Tensor(dtype, values.reshape(payload["shape"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"no rows of interp-engine ({error}): expected dtype, shape and data in base64") from None
 
 
 def sglang_rows(hidden_states: Sequence[Any]) -> np.ndarray[Any, Any]:
@@ -226,16 +224,8 @@ class VllmFiles:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self._path = Path(path)
-        self._layers = list(layer_ids) if layer_ids is not None else _layer_ids(hooks)
-        self._places = {}
-        for site, hook in hooks.items():
-            if entering_layer(hook) not in self._layers:
-                raise ValueError(f"site {site}: {hook} is layer {entering_layer(hook)}, not among {self._layers}")
-            self._places[site] = self._layers.index(entering_layer(hook))
-        self._producer = producer
+        self._sender = LayersOfFile(hooks, producer, layer_ids, shorter, {"engine": "vllm", **(headers or {})})
         self._delete = delete
-        self._shorter = shorter
-        self._headers = {"engine": "vllm", **(headers or {})}
         self._done: set[str] = set()
         self._stats = FileStats()
 
@@ -264,8 +254,7 @@ class VllmFiles:
         if blob is None:
             return False
         try:
-            tensors = decode(blob)
-            self._send(file.stem, tensors)
+            self._sender.send(file.stem, decode(blob))
             self._stats = replace(self._stats, sent=self._stats.sent + 1)
         except ValueError as error:
             if not lock.exists() and time.time() - _changed(file) < _UNFINISHED_SECONDS:
@@ -279,34 +268,6 @@ class VllmFiles:
         else:
             self._done.add(file.name)
         return True
-
-    def _send(self, request: str, tensors: Mapping[str, Tensor]) -> None:
-        if "hidden_states" not in tensors:
-            raise ValueError(f"holds {sorted(tensors)}, expected hidden_states")
-        ids = tensors["token_ids"].values if "token_ids" in tensors else None
-        for site, index in self._places.items():
-            rows = rows_of_layer(
-                tensors["hidden_states"],
-                len(self._layers),
-                index,
-                tokens=None if ids is None else len(ids),
-                axes="tokens_first",
-            )
-            behind = len(ids) - rows.shape[0] if ids is not None and self._shorter == "tail" else 0
-            self._producer.send(
-                site,
-                request,
-                rows,
-                token_ids=_of_rows(ids, rows.shape[0], self._shorter),
-                headers=self._headers,
-                cached=behind,
-            )
-
-
-def _of_rows(ids: Any, rows: int, shorter: str) -> Any:
-    if ids is None or len(ids) == rows:
-        return ids
-    return ids[len(ids) - rows :] if shorter == "tail" else ids[:rows]
 
 
 def _whole(file: Path, lock: Path) -> bytes | None:

@@ -19,8 +19,15 @@ from safetensors import SafetensorError
 
 Array = npt.NDArray[Any]
 
-_NUMPY_OF = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
-_DTYPE_OF = {np.dtype(name): dtype for dtype, name in _NUMPY_OF.items() if dtype != "BF16"}
+_NUMPY_OF = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "F8_E4M3": "|u1"} | {
+    "I64": "<i8",
+    "I32": "<i4",
+    "U8": "|u1",
+}
+_PATTERNS = ("BF16", "F8_E4M3")
+"""Types that numpy has not: held as their bit patterns."""
+
+_DTYPE_OF = {np.dtype(name): dtype for dtype, name in _NUMPY_OF.items() if dtype not in _PATTERNS}
 FLOATS = ("F64", "F32", "F16", "BF16")
 _ALIGNMENT = 8
 _deserialize: Any = safetensors.deserialize
@@ -32,7 +39,7 @@ class Tensor:
 
     Attributes:
         dtype: safetensors' name of the type, such as `BF16`.
-        values: the values; of `BF16` their bit patterns, as `numpy.uint16`.
+        values: the values; of `BF16` and `F8_E4M3` their bit patterns, as `numpy.uint16` and `numpy.uint8`.
     """
 
     dtype: str

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The long form: a million inputs, of another seed each day unless {@code -Dplumbline.fuzz.seed} names one. */
+/**
+ * The long form: a million inputs, of another seed each day unless {@code -Dplumbline.fuzz.seed} names one. {@code
+ * -Dplumbline.fuzz.targets=torch} gives all of them to the targets with this word in their names.
+ */
 class FuzzSoak {
 
     private static final int INPUTS = Integer.getInteger("plumbline.fuzz.inputs", 1_000_000);
@@ -26,7 +29,10 @@ class FuzzSoak {
     List<DynamicTest> everyInputIsTakenOrRefusedWithASentence() throws IOException {
         long seed = Long.getLong(
                 "plumbline.fuzz.seed", LocalDate.now(ZoneOffset.UTC).toEpochDay());
-        List<FuzzTarget> all = FuzzTargets.all(folder);
+        String word = System.getProperty("plumbline.fuzz.targets", "");
+        List<FuzzTarget> all = FuzzTargets.all(folder).stream()
+                .filter(target -> target.name().contains(word))
+                .toList();
         List<DynamicTest> tests = new ArrayList<>();
         for (FuzzTarget target : all) {
             tests.add(dynamicTest(target.name(), () -> {
