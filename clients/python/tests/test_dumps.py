@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plumbline_sae.dumps import Request, baseline, read_dump, write_dump
+from plumbline_sae.dumps import Recording, Request, baseline, read_dump, write_dump
 from plumbline_sae.tensors import Tensor, decode, encode, tensor_of
 
 
@@ -93,3 +93,23 @@ def test_a_baseline_is_the_products_own_command(tmp_path: Path) -> None:
     assert said.strip() == expected
     with pytest.raises(RuntimeError, match="exit code 2: no such file"):
         baseline(["a"], "sae", "o", rank=8, launcher=launcher(tmp_path, "echo no such file >&2; exit 2"))
+
+
+def test_a_recording_takes_the_place_of_a_producer(tmp_path: Path) -> None:
+    rows = np.arange(24, dtype="float32").reshape(6, 4)
+    buffer = rows.copy()
+    with Recording(tmp_path / "m.safetensors", shard_rows=8) as recording:
+        assert recording.send("a", "r", buffer, special=[1, 0, 0, 0, 0, 0], token_ids=range(6))
+        buffer[:] = -1
+        assert recording.send("a", "s", rows, token_ids=range(6))
+        with pytest.raises(ValueError, match="site b: the recording is of a; make one for each site"):
+            recording.send("b", "r", rows)
+        with pytest.raises(ValueError, match="request 2 has activations F32"):
+            recording.send("a", "r", rows)
+    assert [file.name for file in recording.files] == ["m-00000.safetensors", "m-00001.safetensors"]
+    first, second = read_dump(*recording.files)
+    np.testing.assert_array_equal(first.activations, rows[1:])
+    np.testing.assert_array_equal(first.token_ids, range(1, 6))
+    np.testing.assert_array_equal(second.activations, rows)
+    with pytest.raises(ValueError, match="no request has a row"), Recording(tmp_path / "none.safetensors"):
+        pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,13 @@ class Records(Producer):
         config = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0, "message.max.bytes": 100_000_000}
         super().__init__({**config, **options})
         self.records: list[tuple[str, dict[str, Tensor], int, dict[str, str]]] = []
+        self.words: list[tuple[str, int, int, dict[str, str]]] = []
+        self.hears = True
         self.came = threading.Event()
+
+    def send_word(self, site: str, tokens: int, *, key: str, timestamp_ms: int, record_id: str) -> bool:
+        self.words.append((site, tokens, timestamp_ms, {"key": key, "record_id": record_id}))
+        return self.hears
 
     def send_value(self, site: str, value: bytes, *, rows: int, key: str, timestamp_ms: int, headers: Any) -> bool:
         self.records.append((site, decode(value), timestamp_ms, {"key": key, **headers}))
@@ -204,6 +211,33 @@ def test_a_pane_leaves_when_rows_of_a_later_one_come() -> None:
         ("b", T0),
     ]
     assert len({headers["record_id"] for *_, headers in producer.records}) == 3
+
+
+def test_what_is_open_is_told_so_that_a_window_knows_what_a_killed_process_had() -> None:
+    producer = Records()
+    now = int(time.time() * 1000)
+    with MomentAccumulator(producer, {"a": Accumulation(10**9, mask=Mask(token_ids=(7,)))}, linger_ms=1) as moments:
+        moments._closed.set()  # no timer: it is called here
+        moments._timer.join()
+        moments.send("a", "r", np.ones((3, 2), dtype="float32"), token_ids=[7, 8, 9], timestamp_ms=now)
+        moments._tell(now)
+        moments._tell(now)
+        moments.send("a", "r", np.ones((2, 2), dtype="float32"), token_ids=[1, 1], timestamp_ms=now)
+        producer.hears = False
+        moments._tell(now)
+        producer.hears = True
+        moments.send("a", "r", np.ones((1, 2), dtype="float32"), token_ids=[1], timestamp_ms=now + 1)
+        moments._tell(now)
+        moments.send("a", "r", np.ones((1, 2), dtype="float32"), token_ids=[1], timestamp_ms=now)
+    assert [(site, tokens, at - now) for site, tokens, at, _ in producer.words] == [
+        ("a", 3, 0),
+        ("a", 2, 0),
+        ("a", 3, 1),
+    ]
+    (record,) = producer.records
+    assert record[3]["tokens_announced"] == "6", "what was not heard was told again"
+    assert record[3]["key"] == producer.words[0][3]["key"], "the same partition, in this order"
+    assert len({told["record_id"] for *_, told in [*producer.words, record]}) == 4
 
 
 def test_a_pane_leaves_when_its_time_is_over() -> None:

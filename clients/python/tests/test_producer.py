@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import confluent_kafka
 import numpy as np
 import pytest
 
 from plumbline_sae import Dropped, Producer
 from plumbline_sae.coverage import Missing
-from plumbline_sae.producer import _parts, _request
+from plumbline_sae.producer import _parts, request_tensors
 from plumbline_sae.tensors import Tensor, decode, encode, tensor_of
 
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
 ROWS = np.zeros((4, 8), dtype="float32")
+OTHERS = ("site", "request", "record_id")
 
 
 def test_what_finds_no_room_is_dropped_counted_and_told() -> None:
@@ -70,12 +72,12 @@ def test_what_is_no_activations_is_refused_and_not_raised(arguments: dict[str, A
     assert not producer.send("a", "r", rows, **arguments)
     assert producer.stats.refused == 1
     with pytest.raises((ValueError, TypeError), match=message):
-        _request(rows, *(arguments.get(name) for name in ("targets", "token_ids", "special")))
+        request_tensors(rows, *(arguments.get(name) for name in ("targets", "token_ids", "special")))
 
 
 def test_special_rows_are_left_out_of_every_tensor() -> None:
     rows = np.arange(8, dtype="float16").reshape(4, 2)
-    tensors = _request(rows, 10 * rows, [5, 6, 7, 8], [1, 0, 0, 1])
+    tensors = request_tensors(rows, 10 * rows, [5, 6, 7, 8], [1, 0, 0, 1])
     np.testing.assert_array_equal(tensors["activations"].values, rows[1:3])
     np.testing.assert_array_equal(tensors["targets"].values, 10 * rows[1:3])
     np.testing.assert_array_equal(tensors["token_ids"].values, [6, 7])
@@ -83,11 +85,11 @@ def test_special_rows_are_left_out_of_every_tensor() -> None:
 
 def test_a_long_request_is_cut_into_parts_that_hold_all_rows_in_order() -> None:
     rows = np.arange(70, dtype="float32").reshape(10, 7)
-    tensors = _request(rows, None, list(range(10)), None)
+    tensors = request_tensors(rows, None, list(range(10)), None)
     parts = list(_parts(tensors, 3 * (7 * 4 + 8)))
     assert [len(part["token_ids"].values) for part in parts] == [3, 3, 3, 1]
     np.testing.assert_array_equal(np.concatenate([part["activations"].values for part in parts]), rows)
-    assert list(_parts(_request(rows[:0], None, None, None), 100)) == []
+    assert list(_parts(request_tensors(rows[:0], None, None, None), 100)) == []
     assert len(list(_parts(tensors, 1))) == 10
 
 
@@ -149,6 +151,54 @@ def test_the_next_record_says_how_many_tokens_were_served_and_why_rows_are_missi
         {"tokens_served": "56", "cached": "7", "not_sampled": "5", "dropped": "40"},
         {"tokens_served": "10", "not_sampled": "6"},
     ]
+
+
+def test_tokens_that_were_told_are_not_counted_again_where_their_rows_are_given_up() -> None:
+    sent: list[dict[str, Any]] = []
+    producer = Producer(NOWHERE, max_buffered_bytes=1_000)
+
+    class Client:
+        def produce(self, topic: str, **record: Any) -> None:
+            sent.append(record)
+
+        def poll(self, timeout: float) -> int:
+            return 0
+
+    producer._producer = Client()
+    producer.count_missing("a", Missing(cached=2))
+    assert producer.send_word("a", 30, key="k", timestamp_ms=5, record_id="1")
+    moment: dict[str, Any] = {"rows": 40, "key": "k", "timestamp_ms": 6, "headers": {"tokens_announced": "30"}}
+    assert not producer.send_value("a", b"x" * 2_000, **moment)
+    assert producer.send_value("a", b"x", **moment)
+    failed = confluent_kafka.KafkaError(confluent_kafka.KafkaError._MSG_TIMED_OUT)
+    sent[1]["on_delivery"](failed, None)
+    sent[0]["on_delivery"](failed, None)
+    assert producer.send("a", "next", ROWS)
+    assert sent[0]["value"] is None
+    said = [{name: text for name, text in record["headers"].items() if name not in OTHERS} for record in sent]
+    assert said == [
+        {"tokens_served": "32", "cached": "2"},
+        {"tokens_served": "50", "tokens_announced": "30", "dropped": "10"},
+        {"tokens_served": "26", "cached": "2", "dropped": "20"},
+    ]
+    assert (producer.stats.dropped_rows, producer.stats.failed_rows) == (40, 40)
+
+
+def test_a_record_id_names_every_part_of_a_long_request() -> None:
+    sent: list[str] = []
+
+    class Client:
+        def produce(self, topic: str, **record: Any) -> None:
+            sent.append(record["headers"]["record_id"])
+
+        def poll(self, timeout: float) -> int:
+            return 0
+
+    producer = Producer(NOWHERE, max_record_bytes=4_096 + 2 * ROWS[0].nbytes)
+    producer._producer = Client()
+    assert producer.send("a", "long", ROWS, headers={"record_id": "r"})
+    assert producer.send("a", "short", ROWS[:1], headers={"record_id": "s"})
+    assert sent == ["r.0", "r.1", "s"]
 
 
 @pytest.mark.parametrize("numbers", [{"tokens_served": 3}, {"tokens_served": 5, "cached": 2}, {"cached": -1}])

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from .coverage import Missing
+from .producer import request_tensors
 from .tensors import FLOATS, Tensor, decode, encode, tensor_of
 
 _NAMES = ("activations", "targets", "token_ids")
@@ -54,28 +58,119 @@ def write_dump(path: str | Path, requests: Iterable[Request], *, shard_rows: int
     Raises:
         ValueError: when requests do not agree on tensors, types or widths, or there is none.
     """
-    target = Path(path)
-    written: list[Path] = []
-    shard, kind = _Shard(), None
+    files = _Files(Path(path), shard_rows)
     for number, request in enumerate(requests):
-        tensors = _tensors(number, request)
-        if len(tensors["activations"].values) == 0:
-            continue
+        files.add(_tensors(number, request))
+    return files.close()
+
+
+class Recording:
+    """Writes one site's rows to files as they come. Takes the place of a `Producer`, to record what is normal.
+
+        with Recording("monday.safetensors") as recording:
+            with capture(model, recording, {"residual.5": "blocks.5.hook_resid_post"}) as captured: ...
+        print(recording.files)
+
+    At most `shard_rows` rows are in memory. Thread-safe.
+
+    Args:
+        path: the file, or the beginning of the names of several, as `write_dump` has them.
+        shard_rows: rows after which the next file begins.
+    """
+
+    def __init__(self, path: str | Path, *, shard_rows: int = 100_000) -> None:
+        self._files = _Files(Path(path), shard_rows)
+        self._lock = threading.Lock()
+        self._site: str | None = None
+        self.files: list[Path] = []
+
+    def send(
+        self,
+        site: str,
+        request: str,
+        activations: Any,
+        *,
+        targets: Any = None,
+        token_ids: Any = None,
+        special: Any = None,
+        timestamp_ms: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        tokens_served: int | None = None,
+        cached: int = 0,
+    ) -> bool:
+        """Adds one request's rows, as `Producer.send` takes them.
+
+        Raises:
+            ValueError: when they do not fit each other or the rows before, or are of another site.
+        """
+        with self._lock:
+            if self._site not in (None, site):
+                raise ValueError(f"site {site}: the recording is of {self._site}; make one for each site")
+            self._site = site
+            self._files.add(request_tensors(activations, targets, token_ids, special))
+        return True
+
+    def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
+        """Does nothing: a recording without some requests is one of the others."""
+
+    def count_missing(self, site: str, missing: Missing) -> None:
+        """Does nothing, as `count_dropped`."""
+
+    def flush(self, timeout: float = 10.0) -> int:
+        """Returns 0: what is in memory is written at the end."""
+        return 0
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Writes what is left; `files` then has all of them.
+
+        Raises:
+            ValueError: when no row came.
+        """
+        if kind is None:
+            self.files = self._files.close()
+
+
+class _Files:
+    """Requests on their way into one file, or several with numbers."""
+
+    def __init__(self, target: Path, shard_rows: int) -> None:
+        self._target = target
+        self._shard_rows = shard_rows
+        self._written: list[Path] = []
+        self._shard = _Shard()
+        self._kind: dict[str, tuple[str, tuple[int, ...]]] | None = None
+        self._requests = 0
+
+    def add(self, tensors: dict[str, Tensor]) -> None:
+        number, rows = self._requests, len(tensors["activations"].values)
+        self._requests += 1
+        if rows == 0:
+            return
         this = {name: (tensor.dtype, tensor.shape[1:]) for name, tensor in tensors.items()}
-        kind = kind or this
-        if this != kind:
-            raise ValueError(f"request {number} has {_said(this)}, those before it {_said(kind)}")
-        if shard.rows and shard.rows + len(tensors["activations"].values) > shard_rows:
-            written.append(_numbered(target, len(written)))
-            _write(written[-1], shard)
-            shard = _Shard()
-        shard.requests.append(tensors)
-        shard.rows += len(tensors["activations"].values)
-    if not shard.requests:
-        raise ValueError("no request has a row: a file without rows is no recording")
-    written.append(_numbered(target, len(written)) if written else target)
-    _write(written[-1], shard)
-    return written
+        self._kind = self._kind or this
+        if this != self._kind:
+            raise ValueError(f"request {number} has {_said(this)}, those before it {_said(self._kind)}")
+        if self._shard.rows and self._shard.rows + rows > self._shard_rows:
+            self._written.append(_numbered(self._target, len(self._written)))
+            _write(self._written[-1], self._shard)
+            self._shard = _Shard()
+        # The caller may overwrite its rows before the file is written.
+        self._shard.requests.append(
+            {name: tensor.with_values(tensor.values.copy()) for name, tensor in tensors.items()}
+        )
+        self._shard.rows += rows
+
+    def close(self) -> list[Path]:
+        if not self._shard.requests:
+            raise ValueError("no request has a row: a file without rows is no recording")
+        self._written.append(_numbered(self._target, len(self._written)) if self._written else self._target)
+        _write(self._written[-1], self._shard)
+        return self._written
 
 
 def read_dump(*paths: str | Path) -> Iterator[Request]:

@@ -43,7 +43,8 @@ class MomentAccumulator:
     Rows are numpy arrays, or torch tensors of any device: products are summed where the rows are, in float32 (float64
     rows: in float64), at most 128 at a time, and these sums are added in float64. A pane leaves when rows of a later
     one come, when its time is over, when the open panes together are too large, and at `close`. A process that is
-    killed loses what it had open. Ranks that hold all columns of their own rows each have an accumulator of their own.
+    killed loses what it had open; each second it tells how many tokens that is, so that the window's coverage says it.
+    Ranks that hold all columns of their own rows each have an accumulator of their own.
 
     Rows of another origin, such as another `tags` header, are added up apart, since a record has one set of headers.
 
@@ -176,20 +177,40 @@ class MomentAccumulator:
 
     def _leave(self, key: _Key) -> None:
         pane = self._panes.pop(key)
-        self._sent += 1
-        name = f"{self._number:016x}-{self._sent}"
+        told = {"tokens_announced": str(pane.announced)} if pane.announced else {}
         self._producer.send_value(
             key[0],
             encode(pane.tensors()),
             rows=pane.rows_read,
             key=f"{self._number:016x}",
             timestamp_ms=pane.newest,
-            headers={**self._headers, **dict(key[2]), "record_id": name},
+            headers={**self._headers, **dict(key[2]), **told, "record_id": self._next_id()},
         )
+
+    def _announce(self, site: str, pane: Pane) -> None:
+        """Tells of the rows that came since it was told last."""
+        rows = pane.rows_read
+        if rows > pane.announced and self._producer.send_word(
+            site,
+            rows - pane.announced,
+            key=f"{self._number:016x}",
+            timestamp_ms=pane.newest,
+            record_id=self._next_id(),
+        ):
+            pane.announced = rows
+
+    def _next_id(self) -> str:
+        self._sent += 1
+        return f"{self._number:016x}-{self._sent}"
 
     def _tick(self) -> None:
         while not self._closed.wait(min(1.0, self._linger_ms / 1000)):
-            now = int(time.time() * 1000)
-            with self._lock:
-                for key in [key for key, pane in self._panes.items() if pane.is_over(now, self._linger_ms)]:
-                    self._leave(key)
+            self._tell(int(time.time() * 1000))
+
+    def _tell(self, now: int) -> None:
+        """Sends panes whose time is over, and word of the others."""
+        with self._lock:
+            for key in [key for key, pane in self._panes.items() if pane.is_over(now, self._linger_ms)]:
+                self._leave(key)
+            for (site, _, _), pane in self._panes.items():
+                self._announce(site, pane)

@@ -29,6 +29,7 @@ class Pane:
         self._how = how
         self._width = width
         self.newest = start
+        self.announced = 0
         self.rows = 0
         self._requests = 0
         self._masked = [0, 0]

@@ -191,7 +191,7 @@ class Producer:
             False when rows were dropped or refused, which `stats` counts; True also where there was no row to send.
         """
         try:
-            tensors = _request(activations, targets, token_ids, special)
+            tensors = request_tensors(activations, targets, token_ids, special)
             given = len(tensor_of(activations).values)
             self.count_missing(site, Missing.of_request(tokens_served, given, cached))
         except Exception as error:
@@ -199,8 +199,12 @@ class Producer:
             return False
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         complete = True
-        for part in _parts(tensors, self._max_record_bytes - _HEADER_ALLOWANCE):
-            complete &= self._produce(site, request, part, event_time, headers or {})
+        parts = list(_parts(tensors, self._max_record_bytes - _HEADER_ALLOWANCE))
+        for number, part in enumerate(parts):
+            named = dict(headers or {})
+            if "record_id" in named and len(parts) > 1:  # each part is to count once, not one of them
+                named["record_id"] += f".{number}"
+            complete &= self._produce(site, request, part, event_time, named)
         self._producer.poll(0)  # lets delivery reports run; never waits
         return complete
 
@@ -216,6 +220,13 @@ class Producer:
     ) -> bool:
         """Sends a record that is encoded already, counted like any other; False when it was dropped."""
         accepted = self._hand_over(site, key, value, rows, timestamp_ms, {**self._headers, **headers, "site": site})
+        self._producer.poll(0)
+        return accepted
+
+    def send_word(self, site: str, tokens: int, *, key: str, timestamp_ms: int, record_id: str) -> bool:
+        """Tells of tokens that were served and whose rows come later; False when it could not be told."""
+        headers = {**self._headers, "site": site, "record_id": record_id}
+        accepted = self._hand_over(site, key, None, 0, timestamp_ms, headers, tokens)
         self._producer.poll(0)
         return accepted
 
@@ -290,24 +301,32 @@ class Producer:
         return self._hand_over(site, request, encode(tensors), len(tensors["activations"].values), event_time, named)
 
     def _hand_over(
-        self, site: str, key: str, value: bytes, rows: int, event_time: int, headers: Mapping[str, str]
+        self,
+        site: str,
+        key: str,
+        value: bytes | None,
+        rows: int,
+        event_time: int,
+        headers: Mapping[str, str],
+        word: int = 0,
     ) -> bool:
+        """Hands a record over: rows, or without a value the word of so many tokens."""
         request = headers.get("request", key)
-        size = len(value)
+        told = int(headers.get("tokens_announced", 0))
+        size = 0 if value is None else len(value)
         with self._lock:
             room = self._stats.buffered_bytes + size <= self._max_buffered_bytes
             carried = self._missing.pop(site, _NONE) if room else _NONE
             if room:
                 self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes + size)
         if not room:
-            reason = f"{self._max_buffered_bytes} bytes wait for the broker already"
-            self.count_dropped(site, request, rows, reason)
+            self._give_up(site, request, rows, told, f"{self._max_buffered_bytes} bytes wait for the broker already")
             return False
 
         def report(error: Any, message: Any) -> None:
-            self._delivered(error, site, request, rows, size, carried)
+            self._delivered(error, site, request, rows, size, carried + Missing(dropped=rows - told))
 
-        named = {**headers, **carried.headers(rows)}
+        named = {**headers, **carried.headers(rows + word)}
         try:
             self._producer.produce(
                 self._topic, value=value, key=key, headers=named, timestamp=event_time, on_delivery=report
@@ -316,13 +335,19 @@ class Producer:
             with self._lock:
                 self._miss(site, carried)
                 self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes - size)
-            self.count_dropped(site, request, rows, str(error))
+            self._give_up(site, request, rows, told, str(error))
             return False
         with self._lock:
             self._stats = replace(self._stats, sent=self._stats.sent + 1)
         return True
 
-    def _delivered(self, error: Any, site: str, request: str, rows: int, size: int, carried: Missing) -> None:
+    def _give_up(self, site: str, request: str, rows: int, told: int, reason: str) -> None:
+        """Counts rows of which the service was told that so many were served."""
+        if rows:
+            self.count_dropped(site, request, rows, reason)
+            self.count_missing(site, Missing(dropped=-told))
+
+    def _delivered(self, error: Any, site: str, request: str, rows: int, size: int, missing: Missing) -> None:
         with self._lock:
             stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes - size)
             if error is None:
@@ -330,10 +355,11 @@ class Producer:
                     stats, delivered=stats.delivered + 1, rows=stats.rows + rows, bytes=stats.bytes + size
                 )
                 return
-            self._miss(site, carried + Missing(dropped=rows))
+            self._miss(site, missing)
             reason = f"not stored on {self._topic}: {error}"
             self._stats = replace(stats, failed_rows=stats.failed_rows + rows, last_error=reason)
-        self._tell(Dropped(site, request, rows, reason))
+        if rows:
+            self._tell(Dropped(site, request, rows, reason))
 
     def _tell(self, dropped: Dropped) -> None:
         if self._on_drop is None:
@@ -344,7 +370,7 @@ class Producer:
             _LOG.exception("on_drop failed")
 
 
-def _request(activations: Any, targets: Any, token_ids: Any, special: Any) -> dict[str, Tensor]:
+def request_tensors(activations: Any, targets: Any, token_ids: Any, special: Any) -> dict[str, Tensor]:
     """Returns the tensors of a request's record, without its special rows.
 
     Raises:

@@ -35,7 +35,7 @@ record CoverageWatch(long baselineMs, int windows, double delivered, double cach
     CoverageWatch after(Coverage coverage, @Nullable Long newBaselineMs) {
         long baseline = newBaselineMs == null ? 0 : newBaselineMs;
         CoverageWatch before = baseline == baselineMs ? this : new CoverageWatch(baseline, 0, 0.0, 0.0);
-        if (wanted(coverage) == 0 || before.windows == LEARNT) {
+        if (wanted(coverage) <= 0 || before.windows == LEARNT) {
             return before;
         }
         return new CoverageWatch(
@@ -80,10 +80,10 @@ record CoverageWatch(long baselineMs, int windows, double delivered, double cach
     }
 
     private static double deliveredShare(Coverage coverage) {
-        return (double) coverage.delivered() / wanted(coverage);
+        return Math.min(1.0, (double) coverage.delivered() / wanted(coverage));
     }
 
     private static double cachedShare(Coverage coverage) {
-        return (double) coverage.cached() / wanted(coverage);
+        return Math.min(1.0, (double) coverage.cached() / wanted(coverage));
     }
 }

@@ -189,6 +189,9 @@ final class TopicRecording implements Closeable {
                 leftOut.merge(MOMENT_RECORD, 1L, Long::sum);
                 return;
             }
+            if (ingested.rows() == 0) {
+                return; // a producer's word of tokens: nothing is left out
+            }
             ActivationBlob kept = ingested.kept();
             if (kept == null || (mask.needsTokenIds() && kept.tokenIds() == null)) {
                 leftOut.merge(DeadLetter.Reason.MISSING_TOKEN_IDS.label(), 1L, Long::sum);

@@ -6,7 +6,12 @@ import org.apache.kafka.common.header.Headers;
 
 /**
  * How many tokens a model server processed for some records, and what became of them. All of them count records that
- * have the header {@value #SERVED} and no others, so {@code delivered + cached + notSampled + dropped <= served}.
+ * have the header {@value #SERVED} and no others, so {@code delivered + cached + notSampled + dropped <= served} for
+ * each producer that was heard of whole.
+ *
+ * <p>A producer that sends seldom, such as one of moments, tells of its tokens as it serves them, in records without a
+ * value, and says in {@value #ANNOUNCED} of its rows' record how many of them were told. So what it had open when it
+ * was killed is known to be missing. One record may then bring more rows than tokens.
  *
  * @param served tokens that the server processed
  * @param delivered rows that came, masked ones among them
@@ -22,6 +27,9 @@ public record Coverage(long served, long delivered, long cached, long notSampled
     /** Names the header without which the others are not counted. */
     public static final String SERVED = "tokens_served";
 
+    /** Names the header with the tokens of {@value #SERVED} that records before told of. */
+    static final String ANNOUNCED = "tokens_announced";
+
     static final String CACHED = "cached";
     static final String NOT_SAMPLED = "not_sampled";
     static final String DROPPED = "dropped";
@@ -30,16 +38,10 @@ public record Coverage(long served, long delivered, long cached, long notSampled
     private static final long MOST = 1L << 40;
 
     public Coverage {
-        long missing = served - delivered;
-        for (long part : new long[] {delivered, cached, notSampled, dropped}) {
+        for (long part : new long[] {served, delivered, cached, notSampled, dropped}) {
             if (part < 0) {
                 throw new IllegalArgumentException("a coverage of %d rows".formatted(part));
             }
-        }
-        if (cached + notSampled + dropped > missing) {
-            throw new IllegalArgumentException(
-                    "%s = %d, but the record brings %d rows and says that %d tokens were cached, %d not sampled and %d dropped; count every token of the record's rows, and of the rows that are missing, in %s"
-                            .formatted(SERVED, served, delivered, cached, notSampled, dropped, SERVED));
         }
     }
 
@@ -53,12 +55,17 @@ public record Coverage(long served, long delivered, long cached, long notSampled
         if (headers.lastHeader(SERVED) == null) {
             return UNKNOWN;
         }
-        return new Coverage(
-                count(headers, SERVED),
-                rows,
-                count(headers, CACHED),
-                count(headers, NOT_SAMPLED),
-                count(headers, DROPPED));
+        long served = count(headers, SERVED);
+        long announced = count(headers, ANNOUNCED);
+        long cached = count(headers, CACHED);
+        long notSampled = count(headers, NOT_SAMPLED);
+        long dropped = count(headers, DROPPED);
+        if (rows + cached + notSampled + dropped > served || announced > served) {
+            throw new IllegalArgumentException(
+                    "%s = %d, but the record brings %d rows and says that %d tokens were cached, %d not sampled, %d dropped and %d announced before; count every token of the record's rows, and of the rows that are missing, in %s"
+                            .formatted(SERVED, served, rows, cached, notSampled, dropped, announced, SERVED));
+        }
+        return new Coverage(served - announced, rows, cached, notSampled, dropped);
     }
 
     private static long count(Headers headers, String name) {
@@ -83,7 +90,7 @@ public record Coverage(long served, long delivered, long cached, long notSampled
 
     /** Returns whether a producer said how many tokens were served. */
     public boolean isKnown() {
-        return served > 0;
+        return served > 0 || delivered > 0;
     }
 
     /** Returns the sums of both. */
@@ -96,8 +103,11 @@ public record Coverage(long served, long delivered, long cached, long notSampled
                 dropped + other.dropped);
     }
 
-    /** Returns {@code part} as a share of the tokens served, in [0, 1]; 0 where nothing is known. */
+    /**
+     * Returns {@code part} as a share of the tokens served, in [0, 1]; 0 where nothing is known, and 1 where word of
+     * some tokens was lost on its way and their rows were not.
+     */
     public double share(long part) {
-        return served == 0 ? 0.0 : (double) part / served;
+        return served == 0 ? 0.0 : Math.min(1.0, (double) part / served);
     }
 }

@@ -6,13 +6,15 @@ import io.plumbline.wire.MomentRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A checked record of rows or of a moment: known site, right widths, every value finite.
+ * A checked record of rows or of a moment: known site, right widths, every value finite. One without either is a
+ * producer's word of tokens that it served.
  *
  * @param request hash of the request the rows belong to; rows of one request are not independent
  * @param requestName the text that names it, {@link io.plumbline.moments.RequestTotals#shortName}; null where the
  *     record is its own
  * @param kept the rows that are not masked, as they lie in the record; null where all are
- * @param masked how many rows of the record were taken out; with those of the batch at least one
+ * @param masked how many rows of the record were taken out; with those of the batch at least one,
+ *     but for a producer's word
  * @param record identity of the record by what was sent, see {@link io.plumbline.moments.RowSample#recordHash}
  * @param moment the second moment that came instead of rows; {@code kept} is null then
  * @param id what the record is remembered by, so that it counts once when it is sent again, {@link RecordId}; null

@@ -68,10 +68,10 @@ public final class RecordReader {
     public Ingested read(byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs)
             throws Refused {
         SiteShape shape = siteOf(key, headers);
-        if (value == null) {
-            throw new Refused(Reason.NULL_VALUE, "site %s: the record has no value".formatted(shape.site()));
-        }
         Long id = idOf(shape, headers);
+        if (value == null) {
+            return wordOf(shape, id, notesOf(shape, headers, 0));
+        }
         ActivationRecord parsed = parse(shape, value);
         if (parsed instanceof MomentRecord moment) {
             momentChecks.check(shape, moment, timestampMs);
@@ -102,6 +102,17 @@ public final class RecordReader {
         ActivationBlob summed = rows == null || !shape.given() ? rows : joined(shape, rows);
         ProducerNotes notes = notesOf(shape, headers, blob.rows());
         return new Ingested(shape.site(), group, shortName, summed, kept.masked(), record, null, id, notes);
+    }
+
+    /** A record without a value tells of tokens whose rows come later, or never. */
+    private static Ingested wordOf(SiteShape shape, @Nullable Long id, ProducerNotes notes) throws Refused {
+        if (!notes.coverage().isKnown()) {
+            throw new Refused(
+                    Reason.NULL_VALUE,
+                    "site %s: the record has no value, and no header %s that says what was served"
+                            .formatted(shape.site(), Coverage.SERVED));
+        }
+        return new Ingested(shape.site(), 0, null, null, MaskedRows.NONE, 0, null, id, notes);
     }
 
     private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {

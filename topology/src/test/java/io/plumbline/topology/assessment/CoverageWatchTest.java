@@ -36,6 +36,18 @@ class CoverageWatchTest {
         assertNull(report(watch, USUAL, CoverageRule.STANDARD).moved());
     }
 
+    /** Word of tokens was lost on its way, and their rows came. */
+    @Test
+    void moreRowsThanTokensAreAllOfThem() {
+        Coverage lost = new Coverage(1_000, 1_200, 0, 0, 0);
+        CoverageReport report = report(learnt(USUAL), lost, CoverageRule.STANDARD);
+        assertEquals(1.0, report.deliveredShare());
+        assertNull(report.moved());
+        assertEquals(1.0, learnt(lost).delivered() / CoverageWatch.LEARNT);
+        assertNull(report(learnt(USUAL), new Coverage(0, 5, 0, 0, 0), CoverageRule.STANDARD)
+                .moved());
+    }
+
     @Test
     void aNewBaselineBeginsAnew() {
         CoverageWatch watch = learnt(USUAL);

@@ -7,14 +7,17 @@ import io.plumbline.calibration.Verdict;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.assessment.CoverageReport;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,8 +47,48 @@ class PythonMomentsIT {
                 assert producer.stats.refused == producer.stats.dropped_rows == 0, producer.stats
             """;
 
+    /** A rank that has its pane open, has told of its tokens, and is killed. */
+    private static final String BE_KILLED = """
+            import os, signal, sys, time
+            import numpy as np
+            from plumbline_sae import Accumulation, MomentAccumulator, Producer
+            producer = Producer({"bootstrap.servers": sys.argv[1], "message.max.bytes": 4_000_000})
+            moments = MomentAccumulator(producer, {sys.argv[2]: Accumulation(pane_ms=5_000)}, linger_ms=10**9)
+            moments.send(sys.argv[2], "lost", np.ones((80, 8), dtype="float32"), timestamp_ms=int(sys.argv[3]))
+            while producer.stats.delivered == 0:
+                time.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGKILL)
+            """;
+
+    private static final int KILLED = 128 + 9;
+
     @TempDir
     private static Path folder;
+
+    /** Each rank sends its own: what one of them had open when it was killed is a share of the window's tokens. */
+    @Test
+    void aWindowSaysWhatAKilledRankHadOpen() throws Exception {
+        Python python = Python.ofMachine(folder);
+        Path own = Files.createDirectory(folder.resolve("killed"));
+        try (EmbeddedBroker broker = EmbeddedBroker.start(own.resolve("broker"))) {
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig config = WatchedFolder.create(own.resolve("site"), broker.bootstrapServers());
+            Python.Run killed = python.run("-c", BE_KILLED, broker.bootstrapServers(), WatchedFolder.SITE, T0 + 2_000);
+            assertEquals(KILLED, killed.exitCode(), killed.err());
+            Python.Run sent = python.run("-c", SEND, broker.bootstrapServers(), WatchedFolder.SITE, T0);
+            assertEquals(0, sent.exitCode(), sent.out() + sent.err());
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+                WindowReport report = firstReport(client, config);
+                assertEquals(160, report.geometry().rows());
+                CoverageReport coverage = Objects.requireNonNull(report.coverage());
+                assertEquals(160 + 80, coverage.tokensServed());
+                assertEquals(160.0 / 240.0, coverage.deliveredShare());
+                assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+            }
+            assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
+        }
+    }
 
     @Test
     void momentsAndRowsFromPythonAreOneWindow() throws Exception {
@@ -57,11 +100,7 @@ class PythonMomentsIT {
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 Python.Run sent = python.run("-c", SEND, broker.bootstrapServers(), WatchedFolder.SITE, T0);
                 assertEquals(0, sent.exitCode(), sent.out() + sent.err());
-                WindowReport report =
-                        client.await(config.topics().windowReports(), reports -> !reports.isEmpty()).stream()
-                                .map(record -> Json.read(record.value(), WindowReport.class))
-                                .findFirst()
-                                .orElseThrow();
+                WindowReport report = firstReport(client, config);
                 assertEquals(T0, report.windowStartMs());
                 assertEquals(160, report.geometry().rows());
                 assertEquals(Verdict.ALIGNED, report.verdict());
@@ -69,5 +108,12 @@ class PythonMomentsIT {
             }
             assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
         }
+    }
+
+    private static WindowReport firstReport(BrokerClient client, MonitorConfig config) throws Exception {
+        return client.await(config.topics().windowReports(), reports -> !reports.isEmpty()).stream()
+                .map(record -> Json.read(record.value(), WindowReport.class))
+                .findFirst()
+                .orElseThrow();
     }
 }

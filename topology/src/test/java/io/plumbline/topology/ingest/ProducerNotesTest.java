@@ -63,6 +63,24 @@ class ProducerNotesTest {
         assertTrue(message.contains("tokens_served = 6, but the record brings " + rows + " rows"), message);
     }
 
+    /** Together they count every token once, whether the rows of the second record came or not. */
+    @Test
+    void tokensThatWereAnnouncedAreCountedOnce() {
+        Coverage word = read(0, "tokens_served", "30", "cached", "10").coverage();
+        Coverage rows = read(25, "tokens_served", "26", "tokens_announced", "20", "dropped", "1")
+                .coverage();
+        assertEquals(new Coverage(30, 0, 10, 0, 0), word);
+        assertEquals(new Coverage(36, 25, 10, 0, 1), word.plus(rows));
+        Coverage allAnnounced =
+                read(20, "tokens_served", "20", "tokens_announced", "20").coverage();
+        assertTrue(allAnnounced.isKnown());
+        assertEquals(20.0 / 30.0, word.plus(allAnnounced).share(20));
+        String message = assertThrows(
+                        IllegalArgumentException.class, () -> read(2, "tokens_served", "6", "tokens_announced", "7"))
+                .getMessage();
+        assertTrue(message.contains("7 announced before"), message);
+    }
+
     @Test
     void anOriginIsTheHeadersAndTheTags() {
         Origin origin = read(

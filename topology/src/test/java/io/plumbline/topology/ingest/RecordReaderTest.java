@@ -197,6 +197,16 @@ class RecordReaderTest {
     }
 
     @Test
+    void aRecordWithoutAValueMayTellOfTokensThatWereServed() throws Refused {
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("tokens_served", bytes("12"));
+        Ingested word = reader.read(SAE, null, headers, TIME);
+        assertEquals(0, word.rows());
+        assertEquals(new Coverage(12, 0, 0, 0, 0), word.notes().coverage());
+        assertRefused(Reason.NULL_VALUE, "no header tokens_served", SAE, null);
+    }
+
+    @Test
     void moreRowsThanAllowedAreRefusedBeforeTheyAreConverted() {
         byte[] many = ActivationRecords.blob(Matrix.zeros(9, 3));
         assertRefused(Reason.TOO_MANY_ROWS, "9 rows, limits.rows_per_record allows 8", SAE, many);

@@ -14,6 +14,7 @@ import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
@@ -22,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -145,6 +147,30 @@ class MomentRecordsStageTest {
             sendOne(open, pane, T0 + 10_001);
         }
         assertEquals(List.of(DeadLetter.Reason.STRADDLES_PANES), List.copyOf(new TreeSet<>(open.refusals)));
+    }
+
+    /** One of two producers tells of its tokens, and dies before it sends their moment. */
+    @Test
+    void whatAKilledProducerHadOpenIsMissingInTheCoverageOfItsWindow() {
+        WindowPipeline open = start("one", settings(10, 10), 2, RowMask.NONE);
+        moments = open;
+        for (int producer = 0; producer < 2; producer++) {
+            open.readWith(Map.of("tokens_served", "20", "record_id", "word " + producer), producer, null, T0 + 1_000);
+            open.readWith(Map.of("tokens_served", "20", "record_id", "word " + producer), producer, null, T0 + 1_000);
+        }
+        open.readWith(Map.of("tokens_served", "10", "cached", "4"), 1, null, T0 + 2_000);
+        Matrix values = ActivationRecords.integerRows(1, 30, WindowPipeline.WIDTH);
+        open.readWith(
+                Map.of("tokens_served", "30", "tokens_announced", "20"), 0, ActivationRecords.blob(values), T0 + 9_000);
+        open.passSeconds(120);
+        assertEquals(List.of(), open.refusals);
+        assertEquals(2, open.repeated);
+        assertEquals(1, open.windows.size());
+        assertEquals(
+                new Coverage(20 + 20 + 10 + 10, 30, 4, 0, 0),
+                open.windows.get(0).notes().coverage());
+        assertEquals(30, open.windows.get(0).moment().rows());
+        assertEquals(0, open.account.unaccounted());
     }
 
     @Test

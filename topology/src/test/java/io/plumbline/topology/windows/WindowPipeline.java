@@ -182,13 +182,13 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     /** A record with further headers. */
-    void readWith(Map<String, String> said, int partition, byte[] value, long timestampMs) {
+    void readWith(Map<String, String> said, int partition, byte @Nullable [] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
         said.forEach((name, text) -> headers.add(name, text.getBytes(StandardCharsets.UTF_8)));
         read(SITE, headers, partition, value, timestampMs);
     }
 
-    private void read(String site, RecordHeaders headers, int partition, byte[] value, long timestampMs) {
+    private void read(String site, RecordHeaders headers, int partition, byte @Nullable [] value, long timestampMs) {
         headers.add("site", site.getBytes(StandardCharsets.UTF_8));
         readers.get(partition)
                 .createInputTopic("activations", new ByteArraySerializer(), new ByteArraySerializer())
