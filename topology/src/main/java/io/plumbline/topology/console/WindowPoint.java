@@ -7,13 +7,13 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.Breakdown;
 import io.plumbline.topology.assessment.CoverageReport;
-import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WindowReport;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,7 +123,7 @@ public record WindowPoint(
     private static @Nullable Double gapThreshold(WindowReport report) {
         return report.statistics().stream()
                 .filter(one -> one.statistic().equals(Statistic.FAITHFULNESS_GAP.label()))
-                .map(StatisticReport::threshold)
+                .flatMap(one -> Stream.ofNullable(one.threshold())) // none in a window with too few rows
                 .findFirst()
                 .orElse(null);
     }

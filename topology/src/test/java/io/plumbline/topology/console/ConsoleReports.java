@@ -76,4 +76,11 @@ final class ConsoleReports {
                         gap + 0.5);
         return Json.read(json.getBytes(StandardCharsets.UTF_8), WindowReport.class);
     }
+
+    /** A window with too few rows: nothing has a threshold. */
+    static WindowReport undecided(String site, int number) {
+        String judged = Json.text(window(site, number, 3));
+        String text = judged.replace("\"threshold\":4.0", "\"threshold\":null").replace("\"aligned\"", "\"undecided\"");
+        return Json.read(text.getBytes(StandardCharsets.UTF_8), WindowReport.class);
+    }
 }

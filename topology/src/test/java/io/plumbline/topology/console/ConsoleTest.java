@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import at.favre.lib.crypto.bcrypt.BCrypt;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import java.io.BufferedReader;
@@ -84,6 +85,15 @@ class ConsoleTest {
         assertEquals(3, shuffled.windows().size(), "the oldest goes");
         assertEquals(inOrder.newest(), shuffled.newest());
         assertSame(shuffled, shuffled.with(ConsoleReports.window("blocks.7", 2, 3), 3, 0));
+    }
+
+    @Test
+    void aWindowWithTooFewRowsToJudgeIsInTheHistory() {
+        SiteHistory history = SiteHistory.of("blocks.7").with(ConsoleReports.undecided("blocks.7", 0), 3, 0);
+        WindowPoint point = history.windows().get(0);
+        assertEquals(Verdict.UNDECIDED, point.verdict());
+        assertNull(point.gapThreshold());
+        assertNull(point.threshold());
     }
 
     @Test
