@@ -69,7 +69,8 @@ needs_laboratory() {
   esac
 }
 
-# start CLASS_PATH ARGUMENTS...: becomes Java.
+# start CLASS_PATH ARGUMENTS...: becomes Java. $downstream holds the class path of what runs the rest of a model, which a
+# service reads where a site names one.
 start() {
   class_path=$1
   shift
@@ -99,11 +100,13 @@ start() {
   # In regions of G1's own choice (2 MiB in a heap of 6 GiB) the buffer of each fetch and the moment of a pane are "humongous": every second pause
   # was on their behalf. Another collector takes no notice.
   region_flag=-XX:G1HeapRegionSize=8m
+  downstream_flag=
+  [ "$command" != run ] || downstream_flag=-Dplumbline.downstream=${downstream:-}
   # Progress bars are for people: only when what is printed goes to a terminal.
   terminal=
   if [ -t 1 ] && [ -t 2 ]; then terminal=-Dplumbline.terminal=true; fi
   # These hold several options or none, separated by blanks on purpose.
   # shellcheck disable=SC2086
-  exec "$java" $quiet_flags $vector_flag $brief_flags $memory_flag $region_flag $terminal ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
+  exec "$java" $quiet_flags $vector_flag $brief_flags $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
     io.plumbline.topology.cli.Plumbline "$@"
 }

@@ -137,7 +137,7 @@ public final class DriftJudge {
                 String reason = "no clean window of rank %d has %s: it is left out, the others decide"
                         .formatted(window.rank(), statistic);
                 readings.add(leftOut(statistic, window, reason));
-            } else if (lacksTotals(statistic, window)) {
+            } else if (lacksSource(statistic, window)) {
                 String reason = undefined(statistic, window) + "; it is left out of this window, the others decide";
                 readings.add(leftOut(statistic, window, reason));
             } else {
@@ -206,12 +206,14 @@ public final class DriftJudge {
     }
 
     /**
-     * Whether the window came without totals of its requests for this baseline: it was open when the baseline changed.
+     * Whether the window came without totals of its requests for this baseline, as where it was open when the baseline
+     * changed, or the rest of the model gave no answer: neither says anything about the window.
      */
-    private static boolean lacksTotals(String statistic, GapAssessment window) {
+    private static boolean lacksSource(String statistic, GapAssessment window) {
         return window.statistic(statistic).isEmpty()
                 && Statistic.find(statistic)
-                        .filter(one -> one.source() == Statistic.Source.REQUESTS)
+                        .filter(one ->
+                                one.source() == Statistic.Source.REQUESTS || one.source() == Statistic.Source.HEAD)
                         .isPresent();
     }
 

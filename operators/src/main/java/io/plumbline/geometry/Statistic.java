@@ -130,7 +130,26 @@ public enum Statistic {
                     .measuringDrift()
                     .from(Source.CODES)
                     .reaching(Evidence.LARGEST_COMBINED)
-                    .scoringRequests());
+                    .scoringRequests()),
+    /** {@code ce_patched - ce_original}. */
+    DELTA_CE(
+            pure("Cross-entropy of the next token with the trained decoder's account in place, less that of the model itself, in nats")
+                    .exportedAs("delta_ce", "decoder", "trained")
+                    .from(Source.HEAD)),
+    /** Mean of {@code KL(original || patched)} of the next token. */
+    KL(pure("Divergence of the model's next token from that with the trained decoder's account in place, in nats")
+            .exportedAs("kl", "decoder", "trained")
+            .from(Source.HEAD)),
+    /** Share of rows after which original and patched run have the same most likely token. */
+    TOP1_AGREEMENT(
+            share("Share of rows after which the trained decoder's account leaves the most likely next token as it was")
+                    .exportedAs("top1_agreement", "decoder", "trained")
+                    .from(Source.HEAD)),
+    /** {@code (ce_zero - ce_patched) / (ce_zero - ce_original)}. */
+    LOSS_RECOVERED(
+            pure("Part of the cross-entropy lost with zeros in place that the trained decoder's account wins back; may leave 0 to 1")
+                    .exportedAs("loss_recovered", "decoder", "trained")
+                    .from(Source.HEAD));
 
     /** What a number counts in. */
     private enum Unit {
@@ -156,7 +175,9 @@ public enum Statistic {
         CODES("no rows were encoded, or those that were do not vary"),
         /** The totals of its requests. */
         REQUESTS(
-                "there are no totals of the window's requests for this baseline, as in windows that were open when it changed");
+                "there are no totals of the window's requests for this baseline, as in windows that were open when it changed"),
+        /** The rest of the model, run on whole requests of the window. */
+        HEAD("the site names no rest of its model: downstream");
 
         private final String missing;
 

@@ -22,7 +22,7 @@ public final class ActivationFile implements Closeable {
     /** Rows of a request in a dump that does not say. */
     public static final int ROWS_WITHOUT_OFFSETS = 128;
 
-    private static final String REQUEST_OFFSETS = "request_offsets";
+    static final String REQUEST_OFFSETS = "request_offsets";
 
     private final Safetensors file;
     private final ActivationTensors tensors;
@@ -143,7 +143,7 @@ public final class ActivationFile implements Closeable {
         file.close();
     }
 
-    private static void addRows(SafetensorsWriter record, String name, Tensor tensor, int from, int to) {
+    static void addRows(SafetensorsWriter record, String name, Tensor tensor, int from, int to) {
         long[] shape = tensor.shape().stream().mapToLong(Long::longValue).toArray();
         shape[0] = (long) to - from;
         ByteBuffer bytes = tensor.rowBytes(from, to);
@@ -158,7 +158,11 @@ public final class ActivationFile implements Closeable {
             }
             return even;
         }
-        Tensor tensor = file.tensor(REQUEST_OFFSETS);
+        return offsets(file.tensor(REQUEST_OFFSETS), rows);
+    }
+
+    /** Returns what a tensor says of where requests begin, the end of the last one behind them. */
+    static int[] offsets(Tensor tensor, int rows) {
         List<Long> shape = tensor.shape();
         if (tensor.dtype() != DType.I64 || shape.size() != 1 || shape.get(0) < 2) {
             throw new ActivationBatchException(

@@ -74,7 +74,7 @@ class StatisticTest {
         assertEquals(all.size(), all.stream().map(Statistic::series).distinct().count());
         for (Statistic statistic : all) {
             assertEquals(statistic, Statistic.find(statistic.label()).orElseThrow());
-            assertTrue(statistic.label().matches("[a-z]+(_[a-z]+)*"), statistic.label());
+            assertTrue(statistic.label().matches("[a-z][a-z0-9]*(_[a-z]+)*"), statistic.label());
             assertTrue(!statistic.help().isBlank() && !statistic.help().endsWith("."), statistic.help());
             assertTrue(statistic.bound().map(bound -> bound.gap().isGap()).orElse(true), statistic.label());
         }

@@ -1,5 +1,7 @@
 package io.plumbline.topology;
 
+import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.DriftListener;
@@ -20,6 +22,7 @@ import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -72,6 +75,7 @@ public final class MonitorTopology {
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
                 WatchedSite.projections(sites),
+                Map.of(),
                 OutputGuard.silent(config.topics()));
     }
 
@@ -80,6 +84,7 @@ public final class MonitorTopology {
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
      * @param projections of sites whose requests are totalled, from their baselines
+     * @param probes run the rest of the model of the sites that name it
      * @param outputs goes on where a topic does not take what is written
      */
     public static Topology build(
@@ -92,6 +97,7 @@ public final class MonitorTopology {
             SourceWatch watch,
             Executor workers,
             Map<String, RequestProjection> projections,
+            Map<String, BehaviourProbe> probes,
             OutputGuard outputs) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
@@ -100,7 +106,7 @@ public final class MonitorTopology {
                 config.store(),
                 mapValues(sites, WatchedSite::summedWidth),
                 config.sampleRows(),
-                RequestTotalling.of(projections),
+                RequestTotalling.of(projections).keeping(requestsKept(sites, probes)),
                 prepared.sourcePartitions(),
                 changelog,
                 listeners.windows(),
@@ -114,7 +120,7 @@ public final class MonitorTopology {
         topology.addProcessor(
                 "ingest",
                 repeats.counting(IngestTask.supplier(
-                        mapValues(sites, MonitorTopology::shape),
+                        mapValues(sites, site -> shape(site).keepingRequests(probes.containsKey(site.site()))),
                         config.limits(),
                         windows.admission(config.limits().requestsPerWindow()),
                         listeners.ingest(),
@@ -128,7 +134,7 @@ public final class MonitorTopology {
         topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
-        WindowMeasurement measurement = new WindowMeasurement(sites, activeDecoders);
+        WindowMeasurement measurement = new WindowMeasurement(sites, probes, activeDecoders);
         topology.addProcessor("compose", repeats.counting(windows.composer(measurement, workers)), "moments");
         topology.addProcessor(
                 "assess",
@@ -146,6 +152,20 @@ public final class MonitorTopology {
     /** A record without a timestamp counts as of 1970, and so as late: the default would stop the application. */
     static TimestampExtractor eventTime() {
         return (record, partitionTime) -> Math.min(Math.max(0, record.timestamp()), LATEST_EVENT_MS);
+    }
+
+    private static Map<String, Integer> requestsKept(
+            Map<String, WatchedSite> sites, Map<String, BehaviourProbe> probes) {
+        Map<String, Integer> kept = new TreeMap<>();
+        probes.keySet().forEach(name -> {
+            WatchedSite site = sites.get(name);
+            DownstreamSettings downstream =
+                    site == null ? null : site.settings().downstream();
+            if (downstream != null) {
+                kept.put(name, downstream.requests());
+            }
+        });
+        return kept;
     }
 
     private static SiteShape shape(WatchedSite site) {

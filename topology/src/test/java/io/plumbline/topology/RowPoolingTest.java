@@ -143,7 +143,7 @@ class RowPoolingTest {
     void rowsThatLedToADecoderWhichIsRolledBackAreDropped() throws IOException {
         start("0s", "mode: auto, pause_after_rollback: 15s");
         window(1);
-        send(new AdaptationMessage.RollBack(end(2), 1, 3, 2, 0.5, 0.25));
+        send(new AdaptationMessage.RollBack(end(2), 1, 3, 2, 0.5, 0.25, Double.NaN, Double.NaN));
         assertEquals(Outcome.ROLLED_BACK, report().outcome());
         assertEquals(Outcome.PAUSED, window(3).outcome());
         assertEquals(Map.of(), stream.store(AdapterTask.PARTS_STORE), "nor is pooled what comes in the pause");

@@ -20,14 +20,14 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 
 /** A topology in the test driver, spoken to in bytes. */
-final class Streaming implements AutoCloseable {
+public final class Streaming implements AutoCloseable {
 
     /** Later than the event times of any test. */
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
 
     private final TopologyTestDriver driver;
 
-    Streaming(Topology topology, Properties settings, Path stateDirectory) {
+    public Streaming(Topology topology, Properties settings, Path stateDirectory) {
         Properties properties = new Properties();
         properties.putAll(settings);
         properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
@@ -40,7 +40,7 @@ final class Streaming implements AutoCloseable {
         input.pipeInput(new TestRecord<>(key, value, new RecordHeaders(), Instant.ofEpochMilli(timestampMs)));
     }
 
-    void send(String topic, String key, byte[] value, long timestampMs) {
+    public void send(String topic, String key, byte[] value, long timestampMs) {
         send(topic, key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
     }
 
@@ -59,7 +59,7 @@ final class Streaming implements AutoCloseable {
         driver.advanceWallClockTime(time);
     }
 
-    List<TestRecord<byte[], byte[]>> read(String topic) {
+    public List<TestRecord<byte[], byte[]>> read(String topic) {
         return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer())
                 .readRecordsToList();
     }

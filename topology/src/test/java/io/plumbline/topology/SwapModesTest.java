@@ -241,14 +241,16 @@ class SwapModesTest {
         start("mode: auto, pause_after_rollback: 1h");
         adapt(END);
         report();
-        send(new AdaptationMessage.RollBack(END + 20_000, 9, 3, 2, 0.5, 0.25));
+        send(new AdaptationMessage.RollBack(END + 20_000, 9, 3, 2, 0.5, 0.25, Double.NaN, Double.NaN));
         assertEquals(List.of(), reports(), "another version is in service");
-        send(new AdaptationMessage.RollBack(END + 20_000, 1, 3, 2, 0.5, 0.25));
+        send(new AdaptationMessage.RollBack(END + 20_000, 1, 3, 2, 0.5, 0.25, 0.75, 0.5));
         AdaptationReport report = report();
         assertEquals(Outcome.ROLLED_BACK, report.outcome());
         assertEquals(2, report.version());
         assertTrue(
-                report.reason().contains("in 2 of the 3 windows after its swap, FVU 0.5000 against 0.2500"),
+                report.reason()
+                        .contains(
+                                "in 2 of the 3 windows after its swap, FVU 0.5000 against 0.2500 in the last, KL 0.7500 against 0.5000"),
                 report.reason());
         assertEquals(trained().sha256(), decoders().get(1).decoder().sha256());
         long hour = Duration.ofHours(1).toMillis();

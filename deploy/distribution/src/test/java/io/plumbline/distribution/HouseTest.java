@@ -53,6 +53,7 @@ class HouseTest {
             "adaptation",
             "attribution",
             "calibration",
+            "behaviour",
             "downstream",
             "toy",
             "lapack",

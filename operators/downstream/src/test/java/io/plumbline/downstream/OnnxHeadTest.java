@@ -147,25 +147,7 @@ class OnnxHeadTest {
 
     @Test
     void aHeadThatHangsIsEndedInTimeAndAnswersNoMoreThanThat() throws IOException {
-        TinyOnnx body = TinyOnnx.graph()
-                .node(TinyOnnx.node("Identity", "go").text(2, "on"))
-                .node(TinyOnnx.node("Identity", "x").text(2, "y"))
-                .input("i", TinyOnnx.INT64)
-                .input("go", TinyOnnx.BOOL)
-                .input("x", TinyOnnx.FLOAT, -1, 3)
-                .output("on", TinyOnnx.BOOL)
-                .output("y", TinyOnnx.FLOAT, -1, 3);
-        TinyOnnx graph = TinyOnnx.graph()
-                .node(TinyOnnx.node("Loop", "times", "yes", "activations")
-                        .text(2, "logits")
-                        .message(
-                                5,
-                                new TinyOnnx().text(1, "body").message(6, body).number(20, 5)))
-                .message(5, TinyOnnx.scalar("times", TinyOnnx.INT64, Long.MAX_VALUE))
-                .message(5, TinyOnnx.scalar("yes", TinyOnnx.BOOL, 1))
-                .input("activations", TinyOnnx.FLOAT, -1, 3)
-                .output("logits", TinyOnnx.FLOAT, -1, 3);
-        TinyOnnx.write(file(), graph);
+        TinyOnnx.write(file(), TinyOnnx.endless(3));
         HeadLimits limits = HeadLimits.DEFAULTS.withThreads(1).withTime(Duration.ofMillis(200));
         try (OnnxHead head = OnnxHead.open(file(), limits)) {
             for (int again = 0; again < 2; again++) {

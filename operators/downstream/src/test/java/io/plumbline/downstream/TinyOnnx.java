@@ -37,6 +37,26 @@ public final class TinyOnnx {
                 .output("logits", FLOAT, -1, vocabulary);
     }
 
+    /** Runs for ever. */
+    static TinyOnnx endless(int width) {
+        TinyOnnx body = graph().node(node("Identity", "go").text(2, "on"))
+                .node(node("Identity", "x").text(2, "y"))
+                .input("i", INT64)
+                .input("go", BOOL)
+                .input("x", FLOAT, -1, width)
+                .output("on", BOOL)
+                .output("y", FLOAT, -1, width);
+        return graph().node(node("Loop", "times", "yes", "activations")
+                        .text(2, "logits")
+                        .message(
+                                5,
+                                new TinyOnnx().text(1, "body").message(6, body).number(20, 5)))
+                .message(5, scalar("times", INT64, Long.MAX_VALUE))
+                .message(5, scalar("yes", BOOL, 1))
+                .input("activations", FLOAT, -1, width)
+                .output("logits", FLOAT, -1, width);
+    }
+
     static TinyOnnx graph() {
         return new TinyOnnx().text(2, "tiny");
     }

@@ -143,6 +143,23 @@ final class SwapDesk {
         return trainedReturns(report, state, standing);
     }
 
+    private static String figures(AdaptationMessage.RollBack request) {
+        boolean withKl = Double.isFinite(request.klActive()) && Double.isFinite(request.klTrained());
+        String figures = String.format(
+                Locale.ROOT,
+                "version %d %s significantly worse than the trained decoder in %d of the %d windows after its swap, FVU %.4f against %.4f in the last",
+                request.version(),
+                withKl ? "reconstructed, or let the model predict," : "reconstructed",
+                request.worse(),
+                request.windows(),
+                request.fvuActive(),
+                request.fvuTrained());
+        return withKl
+                ? figures
+                        + String.format(Locale.ROOT, ", KL %.4f against %.4f", request.klActive(), request.klTrained())
+                : figures;
+    }
+
     /**
      * Brings the trained decoder back since the adapted one did worse on the windows after its swap. Returns null where
      * that one is no longer in service.
@@ -152,14 +169,7 @@ final class SwapDesk {
         if (!standing.adapted() || standing.version() != request.version()) {
             return null; // it is no longer in service
         }
-        String figures = String.format(
-                Locale.ROOT,
-                "version %d reconstructed significantly worse than the trained decoder in %d of the %d windows after its swap, FVU %.4f against %.4f in the last",
-                request.version(),
-                request.worse(),
-                request.windows(),
-                request.fvuActive(),
-                request.fvuTrained());
+        String figures = figures(request);
         long at = request.windowEndMs();
         if (state.pinned()) {
             return state.holding()

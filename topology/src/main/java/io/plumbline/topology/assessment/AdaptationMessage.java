@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
  *
  * <pre>
  * offset  size  field
- *      0     1  version, 1
+ *      0     1  version, 2
  *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command
  *      2     8  window end, ms: names the request; of a command when it was typed
  *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
@@ -18,6 +18,8 @@ import java.nio.charset.StandardCharsets;
  *  revert       (nothing more)
  *  roll back    10  8  version of the decoder   18  4  windows it served   22  4  those in which it did worse
  *               26  8  its FVU in the last of them   34  8  that of the trained decoder
+ *               42  8  KL of the model's output with it in place, NaN: not measured
+ *               50  8  that of the trained decoder
  *  command      10  1  verb: 1 approve, 2 pin, 3 unpin, 4 roll back   11  8  version, -1: the one in service
  *               19  1  length of the id   20  …  id, UTF-8   …  …  who asks, UTF-8
  * </pre>
@@ -26,7 +28,7 @@ import java.nio.charset.StandardCharsets;
  */
 public sealed interface AdaptationMessage {
 
-    byte VERSION = 1;
+    byte VERSION = 2;
 
     /** End of the window that asks; of a command, when it was typed. */
     long windowEndMs();
@@ -77,17 +79,29 @@ public sealed interface AdaptationMessage {
      * @param worse those in which it did significantly worse
      * @param fvuActive its FVU in the newest of them
      * @param fvuTrained that of the trained decoder on the same rows
+     * @param klActive KL of the model's output with it in place, in the newest of them; NaN where it was not measured
+     * @param klTrained that of the trained decoder on the same requests
      */
-    record RollBack(long windowEndMs, long version, int windows, int worse, double fvuActive, double fvuTrained)
+    record RollBack(
+            long windowEndMs,
+            long version,
+            int windows,
+            int worse,
+            double fvuActive,
+            double fvuTrained,
+            double klActive,
+            double klTrained)
             implements AdaptationMessage {
         @Override
         public byte[] encode() {
-            return header((byte) 4, windowEndMs, 32)
+            return header((byte) 4, windowEndMs, 48)
                     .putLong(version)
                     .putInt(windows)
                     .putInt(worse)
                     .putDouble(fvuActive)
                     .putDouble(fvuTrained)
+                    .putDouble(klActive)
+                    .putDouble(klTrained)
                     .array();
         }
     }
@@ -200,6 +214,8 @@ public sealed interface AdaptationMessage {
                             buffer.getLong(),
                             buffer.getInt(),
                             buffer.getInt(),
+                            buffer.getDouble(),
+                            buffer.getDouble(),
                             buffer.getDouble(),
                             buffer.getDouble());
                 case 5 -> Command.decode(buffer, windowEndMs);

@@ -6,6 +6,9 @@ public interface DriftListener {
     /** A window was judged; it took {@code nanoseconds}. */
     default void onReport(WindowReport report, long nanoseconds) {}
 
+    /** The rest of the model was run for a window of {@code site}, or failed; it took {@code nanoseconds}. */
+    default void onDownstream(String site, long nanoseconds) {}
+
     /** This instance no longer judges {@code site}: its values must not be shown here any more. */
     default void onSiteReleased(String site) {}
 }

@@ -3,6 +3,7 @@ package io.plumbline.topology.assessment;
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.attribution.FailingFeature;
+import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param spectrum eigenvalues of window and baseline
  * @param comparisons the rows by the values of headers and tags: of {@code breakdown_by}, and where the window looks
  *     drifted of those it has several values of
+ * @param behaviour what the rest of the model did with its requests; null where the site names none
  * @param nanoseconds what it took
  */
 record Measurement(
@@ -42,4 +44,5 @@ record Measurement(
         ActivityChanges activity,
         Spectrum spectrum,
         Map<String, Breakdown> comparisons,
+        @Nullable WindowBehaviour behaviour,
         long nanoseconds) {}

@@ -6,6 +6,8 @@ import io.plumbline.activity.ActivityComparison;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.attribution.FailingFeatures;
+import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftPolicy.Outcome;
@@ -29,6 +31,7 @@ import io.plumbline.moments.JointMoment;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.moments.WholeRequests;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -59,6 +62,7 @@ final class SiteJudge {
     private static final int MOST_COMPARED = 3;
 
     private final WatchedSite site;
+    private final @Nullable BehaviourProbe probe;
     private final DriftJudge judge;
     private final @Nullable DriftJudge warner;
     private final @Nullable SequentialWatch sequential;
@@ -78,8 +82,14 @@ final class SiteJudge {
 
     private record Known(long version, boolean adapted) {}
 
+    /** Judges a site of which no rest of its model is run. */
     SiteJudge(WatchedSite site) {
+        this(site, null);
+    }
+
+    SiteJudge(WatchedSite site, @Nullable BehaviourProbe probe) {
         this.site = site;
+        this.probe = probe;
         this.trainedSha256 = site.explainer().decoder().sha256();
         SiteSettings settings = site.settings();
         this.encodedRows = new EncodedRowsRule(site.baseline(), settings);
@@ -154,9 +164,11 @@ final class SiteJudge {
                         requests.addTo(assessed.with(Statistic.RECONSTRUCTION_FVU_TRAINED, errors.fvu())
                                 .with(Statistic.RECONSTRUCTION_ERROR, errors.energy()))));
         Double trained = joint == null ? errors.fvu() : finite(joint.fvu());
+        WindowBehaviour behaviour = behaviour(window, active);
+        GapAssessment observed = behaviour == null ? sampled : behaviour.addTo(sampled);
         GapAssessment geometry = joint == null
-                ? sampled
-                : sampled.with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained)
+                ? observed
+                : observed.with(Statistic.RECONSTRUCTION_FVU_TRAINED, trained)
                         .with(Statistic.RECONSTRUCTION_ERROR, joint.errorEnergy());
         boolean watched = site.settings().rollback() != null && isAdapted(active);
         boolean suspect = drifted || judge.readings(geometry).stream().anyMatch(SiteJudge::isAbove);
@@ -179,7 +191,22 @@ final class SiteJudge {
                         site.geometry().baselineSubspace(),
                         geometry.value(Statistic.BASELINE_GAP).isPresent()),
                 comparisons(window, suspect, requests, head, ofTrained),
+                behaviour,
                 System.nanoTime() - begin);
+    }
+
+    /** Null where the site names no rest of its model. */
+    private @Nullable WindowBehaviour behaviour(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
+        WholeRequests whole = window.whole();
+        return probe == null || whole == null
+                ? null
+                : probe.measure(whole.requests(), active != null && isAdapted(active) ? active.decoder() : null);
+    }
+
+    private static @Nullable DownstreamReport downstream(ClosedWindow window, Measurement measured) {
+        WindowBehaviour behaviour = measured.behaviour();
+        WholeRequests whole = window.whole();
+        return behaviour == null ? null : DownstreamReport.of(behaviour, whole == null ? 0 : whole.split());
     }
 
     /** What a drift may be blamed on is measured here, since nobody knows yet what is new in this window. */
@@ -266,6 +293,7 @@ final class SiteJudge {
                         active,
                         hasDrifted ? failing : null,
                         measured.activity(),
+                        downstream(window, measured),
                         measured.spectrum(),
                         memory.coverage()
                                 .report(
@@ -311,7 +339,13 @@ final class SiteJudge {
         ActiveDecoders.Active active = measured.active();
         return rule == null || errors == null || active == null
                 ? SwapWatch.NONE
-                : before.after(active.version(), errors, rule);
+                : before.after(
+                        active.version(),
+                        errors,
+                        measured.behaviour() == null
+                                ? null
+                                : measured.behaviour().change(),
+                        rule);
     }
 
     private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {
@@ -383,6 +417,7 @@ final class SiteJudge {
             ActiveDecoders.@Nullable Active active,
             @Nullable List<FailingFeature> failing,
             ActivityChanges changes,
+            @Nullable DownstreamReport downstream,
             Spectrum spectrum,
             @Nullable CoverageReport coverage,
             @Nullable DriftCause cause,
@@ -433,6 +468,7 @@ final class SiteJudge {
                 site.names().of(listed(failing, changes)),
                 baselineMs(),
                 baseline == null ? null : baseline.revision(),
+                downstream,
                 spectrum,
                 geometry);
     }

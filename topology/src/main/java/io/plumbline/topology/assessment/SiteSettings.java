@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see
  *     {@link EncodedRowsRule}
  * @param features what is said of its features
+ * @param downstream the rest of its model; null: none is named
  * @param adapts whether a drift asks for an adapted decoder; if not, the site is only watched
  * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained
  *     one before its return is asked for; null: never
@@ -61,6 +63,7 @@ public record SiteSettings(
         @Nullable String breakdownBy,
         int encodedRows,
         FeatureSettings features,
+        @Nullable DownstreamSettings downstream,
         boolean adapts,
         @Nullable DriftPolicy rollback) {
 

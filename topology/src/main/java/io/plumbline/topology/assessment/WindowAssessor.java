@@ -1,5 +1,7 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.behaviour.Figure;
+import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
@@ -102,12 +104,27 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     judgement.report().violatedBounds());
         }
         log(before, judgement);
+        logFailure(measured.behaviour(), window);
         judged.add(window.site());
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
         context.forward(report, reports);
         ask(window, before, judgement, record.timestamp());
+        WindowBehaviour behaviour = measured.behaviour();
+        if (behaviour != null) {
+            listener.onDownstream(window.site(), behaviour.nanoseconds());
+        }
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
+    }
+
+    private static void logFailure(@Nullable WindowBehaviour behaviour, ClosedWindow window) {
+        if (behaviour != null && behaviour.failure() != null) {
+            LOG.warn(
+                    "site {}, window from {}: reported without what the rest of the model does: {}",
+                    window.site(),
+                    Instant.ofEpochMilli(window.startMs()),
+                    behaviour.reason());
+        }
     }
 
     /** Says when a site becomes drifted and when it is aligned again; what lies between stands in the reports. */
@@ -142,7 +159,9 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                             .report()
                             .geometry()
                             .value(Statistic.RECONSTRUCTION_FVU_TRAINED)
-                            .orElse(Double.NaN));
+                            .orElse(Double.NaN),
+                    klActive(judgement.report().downstream()),
+                    judgement.report().geometry().value(Statistic.KL).orElse(Double.NaN));
             forward(window.site(), request.encode(), timestampMs, requests);
         }
         if (ask == Ask.ADAPT) {
@@ -167,6 +186,12 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                 .filter(row -> !before.isNew(row))
                 .mapToLong(SampledRow::hash)
                 .toArray();
+    }
+
+    private static double klActive(@Nullable DownstreamReport downstream) {
+        Map<String, Figure> active = downstream == null ? null : downstream.active();
+        Figure kl = active == null ? null : active.get(Statistic.KL.label());
+        return kl == null ? Double.NaN : kl.value();
     }
 
     private static double orNaN(@Nullable Double value) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.WindowWork;
 import java.util.Map;
@@ -16,9 +17,12 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
     private final Map<String, SiteJudge> judges;
     private final ActiveDecoders activeDecoders;
 
-    public WindowMeasurement(Map<String, WatchedSite> sites, ActiveDecoders activeDecoders) {
+    /** @param probes run the rest of the model of the sites that name it */
+    public WindowMeasurement(
+            Map<String, WatchedSite> sites, Map<String, BehaviourProbe> probes, ActiveDecoders activeDecoders) {
         this.judges = sites.entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, entry -> new SiteJudge(entry.getValue())));
+                .collect(Collectors.toUnmodifiableMap(
+                        Map.Entry::getKey, entry -> new SiteJudge(entry.getValue(), probes.get(entry.getKey()))));
         this.activeDecoders = activeDecoders;
     }
 

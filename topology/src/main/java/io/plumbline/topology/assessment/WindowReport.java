@@ -61,6 +61,7 @@ import org.jspecify.annotations.Nullable;
  * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not
  *     say
  * @param baselineRevision which one it is, 1 for a first baseline; null where its file does not say
+ * @param downstream what the rest of the model did with whole requests of the window; null where the site names none
  * @param spectrum eigenvalues of window and baseline and the angles between them; null in reports of versions before it
  * @param geometry the numbers of the window, undefined ones as null
  */
@@ -101,5 +102,6 @@ public record WindowReport(
         @Nullable Map<Integer, FeatureName> featureNames,
         @Nullable Long baselineCreatedMs,
         @Nullable Long baselineRevision,
+        @Nullable DownstreamReport downstream,
         @Nullable Spectrum spectrum,
         @JsonUnwrapped GapAssessment geometry) {}

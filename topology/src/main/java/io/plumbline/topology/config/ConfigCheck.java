@@ -1,6 +1,7 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
@@ -200,6 +201,7 @@ public final class ConfigCheck {
         if (explainer != null && adaptation != null) {
             checkSize(adaptation, explainer.decoder(), problems);
         }
+        checkHead(settings.downstream(), problems);
         if (baseline != null) {
             checkCalibration(settings, baseline, problems);
         }
@@ -287,6 +289,24 @@ public final class ConfigCheck {
                 problems.add("adaptation.dtype = %s: %s"
                         .formatted(adaptation.travelling().dtype(), refusal));
             }
+        }
+    }
+
+    private static void checkHead(@Nullable DownstreamSettings downstream, List<String> problems) {
+        if (downstream == null) {
+            return;
+        }
+        try {
+            if (!Files.isRegularFile(downstream.head())) {
+                problems.add("downstream.head: no file %s; `export_head` of the Python package writes one"
+                        .formatted(downstream.head()));
+            } else if (Files.size(downstream.head()) > downstream.largestBytes()) {
+                problems.add("downstream.head: %s has %d bytes, downstream.max_megabytes allows %d"
+                        .formatted(downstream.head(), Files.size(downstream.head()), downstream.largestBytes() >> 20));
+            }
+        } catch (IOException unreadable) {
+            problems.add(
+                    "downstream.head: %s cannot be read: %s".formatted(downstream.head(), unreadable.getMessage()));
         }
     }
 

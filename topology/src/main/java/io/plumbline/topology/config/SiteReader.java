@@ -3,6 +3,8 @@ package io.plumbline.topology.config;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.Travelling;
+import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
@@ -12,6 +14,7 @@ import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.FeatureLink;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Regularisation;
@@ -137,6 +140,7 @@ final class SiteReader {
         FeatureSettings features = features(node.child("features"));
         CoverageRule coverage = coverage(node.child("coverage"));
         String breakdownBy = breakdownBy(node);
+        DownstreamSettings downstream = downstream(node, given, triggers, warn);
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -162,8 +166,31 @@ final class SiteReader {
                 breakdownBy,
                 encodedRows,
                 features,
+                downstream,
                 swaps.adapts(),
                 swaps.rollback());
+    }
+
+    private @Nullable DownstreamSettings downstream(
+            ConfigNode node, boolean given, List<String> triggers, List<String> warn) {
+        if (node.has("downstream")) {
+            DownstreamSettings downstream = DownstreamReader.read(node.child("downstream"), reader);
+            if (given) {
+                node.problem(
+                        "downstream",
+                        "expected an explainer beside it: what a site's own reconstructions do to the model is not measured");
+            }
+            return downstream;
+        }
+        for (Statistic statistic : WindowBehaviour.STATISTICS) {
+            if (triggers.contains(statistic.label()) || warn.contains(statistic.label())) {
+                node.problem(
+                        triggers.contains(statistic.label()) ? "trigger" : "warn",
+                        statistic.label(),
+                        "expected only beside downstream: {head: FILE}, the rest of the model that it is measured with");
+            }
+        }
+        return null;
     }
 
     private ExplainerOptions explainerOptions(ConfigNode node) {

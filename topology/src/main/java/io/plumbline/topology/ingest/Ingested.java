@@ -3,6 +3,7 @@ package io.plumbline.topology.ingest;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.MomentRecord;
+import io.plumbline.wire.RequestRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param id what the record is remembered by, so that it counts once when it is sent again, {@link RecordId}; null
  *     where the producer did not ask for it
  * @param notes what the producer says of its rows
+ * @param whole its requests with all their rows, masked ones too, where the site names the rest of its model and they
+ *     can be run through it; otherwise null
  */
 public record Ingested(
         String site,
@@ -30,7 +33,22 @@ public record Ingested(
         long record,
         @Nullable MomentRecord moment,
         @Nullable Long id,
-        ProducerNotes notes) {
+        ProducerNotes notes,
+        @Nullable RequestRecord whole) {
+
+    /** A record of which no request is kept whole. */
+    public Ingested(
+            String site,
+            long request,
+            @Nullable String requestName,
+            @Nullable ActivationBlob kept,
+            MaskedRows masked,
+            long record,
+            @Nullable MomentRecord moment,
+            @Nullable Long id,
+            ProducerNotes notes) {
+        this(site, request, requestName, kept, masked, record, moment, id, notes, null);
+    }
 
     /** A record of rows that counts every time it comes, without notes. */
     public Ingested(

@@ -12,6 +12,7 @@ import io.plumbline.wire.EmptyBatchException;
 import io.plumbline.wire.EncodedRows;
 import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.MomentRecord;
+import io.plumbline.wire.RequestRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -101,7 +102,37 @@ public final class RecordReader {
         ActivationBlob rows = kept.rows();
         ActivationBlob summed = rows == null || !shape.given() ? rows : joined(shape, rows);
         ProducerNotes notes = notesOf(shape, headers, blob.rows());
-        return new Ingested(shape.site(), group, shortName, summed, kept.masked(), record, null, id, notes);
+        return new Ingested(
+                shape.site(),
+                group,
+                shortName,
+                summed,
+                kept.masked(),
+                record,
+                null,
+                id,
+                notes,
+                whole(shape, value, notes));
+    }
+
+    /** Null where the site names no rest of its model, or the record has not every row that it reads. */
+    private @Nullable RequestRecord whole(SiteShape shape, byte[] value, ProducerNotes notes) throws Refused {
+        if (!shape.whole()) {
+            return null;
+        }
+        RequestRecord requests;
+        try {
+            requests = RequestRecord.parse(value, knownHeaders, shape.layers());
+        } catch (IllegalArgumentException e) {
+            throw new Refused(Reason.MALFORMED, "site %s: %s".formatted(shape.site(), e.getMessage()));
+        }
+        EncodedRows residual = requests.residual();
+        if (residual != null) {
+            checkFinite(shape, RequestRecord.RESIDUAL, residual);
+        }
+        Coverage coverage = notes.coverage();
+        boolean rowsMissing = requests.lacksRows() || coverage.cached() > 0 || coverage.notSampled() > 0;
+        return rowsMissing || (shape.transcoder() && residual == null) ? null : requests;
     }
 
     /** A record without a value tells of tokens whose rows come later, or never. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param given whether records bring reconstructions, which are summed beside the targets
  * @param features of the codes that records bring beside reconstructions; 0: none
  * @param mask takes out the rows that enter no sum
+ * @param whole whether requests are kept whole, to be run through the rest of the model
  * @param layers which layers {@code hidden_states} of three dimensions hold; null: they are refused
  */
 public record SiteShape(
@@ -27,6 +28,7 @@ public record SiteShape(
         boolean given,
         int features,
         RowMask mask,
+        boolean whole,
         @Nullable HiddenLayers layers) {
 
     /** The shape of an explainer's site. */
@@ -40,16 +42,22 @@ public record SiteShape(
                 explainer.isGiven(),
                 explainer.isGiven() && explainer.hasCodes() ? explainer.features() : 0,
                 mask,
+                false,
                 null);
+    }
+
+    /** Returns this shape of a site whose requests are kept whole, or not. */
+    public SiteShape keepingRequests(boolean kept) {
+        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, kept, layers);
     }
 
     /** Returns this shape for records with the hidden states of several layers. */
     public SiteShape with(@Nullable HiddenLayers stacked) {
-        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, stacked);
+        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, stacked);
     }
 
     /** Makes the shape of a site whose targets are summed as they come, and whose records are of its layer alone. */
     public SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {
-        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask, null);
+        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask, false, null);
     }
 }

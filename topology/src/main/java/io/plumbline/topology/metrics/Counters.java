@@ -18,6 +18,7 @@ final class Counters {
             Counter reverts,
             Counter decoderRefusals,
             Counter swaps,
+            Counter downstreamFailures,
             String label) {
 
         /** Returns whether the site is a label of its own, and not one of those beyond the cap. */
@@ -62,6 +63,11 @@ final class Counters {
                 counter(
                         "plumbline.decoder.swaps",
                         "Published decoders this process took into service since it started",
+                        "site",
+                        site),
+                counter(
+                        "plumbline.downstream.failures",
+                        "Windows reported without what the rest of the model does, because that failed",
                         "site",
                         site),
                 site);

@@ -1,6 +1,7 @@
 package io.plumbline.topology.metrics;
 
 import io.plumbline.calibration.Verdict;
+import io.plumbline.topology.assessment.DownstreamReport;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.assessment.WorstRequest;
@@ -149,6 +150,10 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
         Counters.OfSite ofSite = sites.of(report.site());
         times.took(Stage.ASSESS, nanoseconds);
         ofSite.boundViolations().increment(report.violatedBounds().size());
+        DownstreamReport downstream = report.downstream();
+        if (downstream != null && downstream.failure() != null) {
+            ofSite.downstreamFailures().increment();
+        }
         if (report.verdict() == Verdict.DRIFTED) {
             WorstRequest worst = report.worstRequests() == null
                     ? null
@@ -157,6 +162,11 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
                     ofSite.label(), worst == null ? null : worst.printable(), worst == null ? 0.0 : worst.share());
         }
         show(WindowValues.of(report));
+    }
+
+    @Override
+    public void onDownstream(String site, long nanoseconds) {
+        times.took(Stage.DOWNSTREAM, nanoseconds);
     }
 
     /** Replaces the values of a site's last window by these, all at once. */

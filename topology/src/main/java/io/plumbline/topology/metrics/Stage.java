@@ -14,6 +14,8 @@ public enum Stage {
     COMPOSE,
     /** One closed window: spectra, gap, bounds, verdict. */
     ASSESS,
+    /** One closed window, inside that: the rest of the model on whole requests. */
+    DOWNSTREAM,
     /** One adaptation request: candidates, fit, gate. */
     ADAPT,
     /** One decoder: cut into records. */

@@ -92,6 +92,25 @@ public record WindowMetric(
             "plumbline_fraction_of_variance_unexplained",
             "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; may exceed 1",
             "decoder");
+    public static final WindowMetric DELTA_CE = family(
+            "plumbline_delta_ce",
+            "Cross-entropy of the model's next token with the trained or the active decoder's account in place, less that of the model itself, in nats",
+            "decoder");
+    public static final WindowMetric KL = family(
+            "plumbline_kl",
+            "Divergence of the model's next token from that with the trained or the active decoder's account in place, in nats",
+            "decoder");
+    public static final WindowMetric TOP1_AGREEMENT = family(
+            "plumbline_top1_agreement_ratio",
+            "Share of rows after which the trained or the active decoder's account leaves the most likely next token as it was",
+            "decoder");
+    public static final WindowMetric LOSS_RECOVERED = family(
+            "plumbline_loss_recovered",
+            "Part of the cross-entropy lost with zeros in place that the trained or the active decoder's account wins back; may leave 0 to 1",
+            "decoder");
+    public static final WindowMetric DOWNSTREAM_REQUESTS = family(
+            "plumbline_downstream_requests",
+            "Whole requests of the newest closed window that the rest of the model was run on");
     public static final WindowMetric COMPARED_FEATURES = family(
             "plumbline_compared_features",
             "Features that are active often enough for the window to be compared with the baseline");

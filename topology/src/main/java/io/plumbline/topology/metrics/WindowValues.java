@@ -2,11 +2,14 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.activity.ActivityChange;
 import io.plumbline.activity.ActivityChanges;
+import io.plumbline.behaviour.Figure;
+import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.Breakdown;
 import io.plumbline.topology.assessment.CoverageReport;
+import io.plumbline.topology.assessment.DownstreamReport;
 import io.plumbline.topology.assessment.DriftCause;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
@@ -55,6 +58,7 @@ final class WindowValues {
                     .set(WindowMetric.CHANGED_FEATURES, ActivityChange.LESS_ACTIVE, activity.lessActive())
                     .set(WindowMetric.CHANGED_FEATURES, ActivityChange.MORE_ACTIVE, activity.moreActive());
         }
+        addDownstream(snapshot, report.downstream());
         farthestRequests(report)
                 .forEach((request, share) -> snapshot.set(WindowMetric.WORST_REQUEST_SHARE, request, share));
         addCoverage(snapshot, report.coverage());
@@ -100,6 +104,21 @@ final class WindowValues {
                 snapshot.set(WindowMetric.BREAKDOWN_GAP, one.value(), one.faithfulnessGap())
                         .set(WindowMetric.BREAKDOWN_SHIFT, one.value(), one.whitenedMeanShift())
                         .set(WindowMetric.BREAKDOWN_FVU, one.value(), one.fvu());
+            }
+        }
+    }
+
+    /** Figures of the trained decoder are statistics. */
+    private static void addDownstream(SiteSnapshot.Builder snapshot, @Nullable DownstreamReport downstream) {
+        if (downstream == null) {
+            return;
+        }
+        snapshot.set(WindowMetric.DOWNSTREAM_REQUESTS, downstream.requests());
+        Map<String, Figure> active = downstream.active();
+        if (active != null) {
+            for (Statistic statistic : WindowBehaviour.STATISTICS) {
+                Figure figure = active.get(statistic.label());
+                snapshot.set(WindowMetric.of(statistic), "active", figure == null ? null : figure.value());
             }
         }
     }

@@ -196,6 +196,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     source,
                     WindowWorkers.of(threads(properties)),
                     WatchedSite.projections(sites),
+                    own(BehaviourProbes.open(sites)).bySite(),
                     outputs);
             DecidedCommits clients = new DecidedCommits(source.topic()::requireSame);
             KafkaStreams streams =

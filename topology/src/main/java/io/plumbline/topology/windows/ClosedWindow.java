@@ -4,6 +4,7 @@ import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.moments.WholeRequests;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param momentRecords records that brought moments instead of rows
  * @param requestTotals what came of its requests; null where the site has no projection, or where not every record was
  *     added under it, as while instances with two baselines run beside each other
+ * @param whole its requests that were kept whole; null where the site names no rest of its model
  * @param notes what producers said of its rows
  * @param closedBy what let it close
  * @param account what became of every row of the site so far
@@ -32,10 +34,43 @@ public record ClosedWindow(
         long requests,
         long momentRecords,
         @Nullable RequestTotals requestTotals,
+        @Nullable WholeRequests whole,
         WindowNotes notes,
         ClosedBy closedBy,
         RowAccount account,
         boolean complete) {
+
+    /** A window of a site that names no rest of its model. */
+    public ClosedWindow(
+            String site,
+            long startMs,
+            long endMs,
+            SecondMoment moment,
+            RowSample sample,
+            MaskedRows masked,
+            long requests,
+            long momentRecords,
+            @Nullable RequestTotals requestTotals,
+            WindowNotes notes,
+            ClosedBy closedBy,
+            RowAccount account,
+            boolean complete) {
+        this(
+                site,
+                startMs,
+                endMs,
+                moment,
+                sample,
+                masked,
+                requests,
+                momentRecords,
+                requestTotals,
+                null,
+                notes,
+                closedBy,
+                account,
+                complete);
+    }
 
     /** Returns this window with a newer account. */
     ClosedWindow with(RowAccount newer) {
@@ -49,6 +84,7 @@ public record ClosedWindow(
                 requests,
                 momentRecords,
                 requestTotals,
+                whole,
                 notes,
                 closedBy,
                 newer,

@@ -31,6 +31,7 @@ final class Pane {
     private final SecondMomentAccumulator moment;
     private final RowSample sample;
     private final PaneRequests requestTotals;
+    private final PaneWhole whole;
     private final long[] tileRows;
     private final BitSet changedTiles = new BitSet();
     private final RecordIds ids = new RecordIds();
@@ -47,11 +48,12 @@ final class Pane {
 
     /** Makes a pane of a site without request totals. */
     Pane(int dimension, int sampleCapacity) {
-        this(dimension, sampleCapacity, new PaneRequests(null, 1));
+        this(dimension, sampleCapacity, new PaneRequests(null, 1), new PaneWhole(0));
     }
 
-    Pane(int dimension, int sampleCapacity, PaneRequests requestTotals) {
+    Pane(int dimension, int sampleCapacity, PaneRequests requestTotals, PaneWhole whole) {
         this.requestTotals = requestTotals;
+        this.whole = whole;
         moment = SecondMomentAccumulator.ofDimension(dimension);
         sample = RowSample.ofCapacity(sampleCapacity);
         tileRows = new long[MomentTile.tilesOf(dimension)];
@@ -65,6 +67,7 @@ final class Pane {
         notes.add(record);
         records++;
         masked = masked.plus(record.masked());
+        whole.add(record);
         MomentRecord sent = record.moment();
         if (sent != null) {
             add(sent);
@@ -162,12 +165,13 @@ final class Pane {
         masked = masked.plus(more);
     }
 
-    /** Returns what moment, sample, request totals, record ids and notes hold. */
+    /** Returns what moment, sample, request totals, whole requests, record ids and notes hold. */
     long bytes() {
         long d = moment.dimension();
         return 4 * d * (d + 3)
                 + sample.bytes()
                 + requestTotals.bytes()
+                + whole.bytes()
                 + ids.bytes()
                 + notes.all().bytes();
     }
@@ -242,6 +246,10 @@ final class Pane {
 
     PaneRequests requestTotals() {
         return requestTotals;
+    }
+
+    PaneWhole whole() {
+        return whole;
     }
 
     /** Rows in the moment. */

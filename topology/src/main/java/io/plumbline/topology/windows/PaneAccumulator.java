@@ -174,6 +174,9 @@ final class PaneAccumulator implements Task<String, Ingested> {
         for (byte[] part : pane.requestTotals().parts()) {
             forward(site, new PaneMessage.TotalsPart(partition, startMs, settings.paneMs(), part), startMs);
         }
+        for (byte[] part : pane.whole().parts()) {
+            forward(site, new PaneMessage.WholePart(partition, startMs, settings.paneMs(), part), startMs);
+        }
     }
 
     private void forwardProgress(String site, SiteClock clock, long timestampMs) {

@@ -15,7 +15,7 @@ import org.apache.kafka.common.utils.Bytes;
  *      6     s  site, UTF-8
  *  6 + s     8  pane start, ms       (panes only, as the rest)
  * 14 + s     1  part: 1 counts, 2 moment tile, 3 sample part, 4 part of request totals, 5 record ids,
- *                      6 part of the notes of producers
+ *                      6 part of the notes of producers, 7 part of whole requests
  * 15 + s     4  index of the part
  * </pre>
  *
@@ -31,6 +31,7 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
     static final byte TOTALS = 4;
     static final byte IDS = 5;
     static final byte NOTES = 6;
+    static final byte WHOLE = 7;
     private static final byte VERSION = 1;
     private static final int NAME_OFFSET = 6;
     private static final int PANE_BYTES = 13;

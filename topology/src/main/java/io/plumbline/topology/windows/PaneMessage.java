@@ -14,7 +14,7 @@ import java.util.UUID;
  * offset  size  field
  *      0     1  version, 1
  *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked, 5 part of request totals, 6 moments,
- *                7 part of notes
+ *                7 part of notes, 8 part of whole requests
  *      2     8  application that writes, {@link #application}
  *     10     4  source partition
  *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane
@@ -22,6 +22,7 @@ import java.util.UUID;
  *  sample part 14  8  pane start, ms     22  8  pane length, ms      30  …  part of a {@code RowSample}
  *  totals part 14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code RequestTotals}
  *  notes part  14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code WindowNotes}
+ *  whole part  14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code WholeRequests}
  *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  silent: 0 or 1
  *              27  8  event time, ms     35 40  {@link RowsRead}, its components
  *  masked      14  8  pane start, ms     22  8  pane length, ms      30  8  rows by token   38  8  rows by norm
@@ -41,6 +42,7 @@ sealed interface PaneMessage {
     byte TOTALS = 5;
     byte MOMENTS = 6;
     byte NOTES = 7;
+    byte WHOLE = 8;
 
     /** The source partition that speaks. */
     int partition();
@@ -118,6 +120,14 @@ sealed interface PaneMessage {
         @Override
         public byte[] encode(long application) {
             return encodePart(NOTES, application, partition, paneStartMs, paneMs, part);
+        }
+    }
+
+    /** A part of the whole requests of a closed pane; sent after its tiles, where the site has a head. */
+    record WholePart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
+        @Override
+        public byte[] encode(long application) {
+            return encodePart(WHOLE, application, partition, paneStartMs, paneMs, part);
         }
     }
 
@@ -220,6 +230,7 @@ sealed interface PaneMessage {
                 case SAMPLE -> new SamplePart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
                 case TOTALS -> new TotalsPart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
                 case NOTES -> new NotesPart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
+                case WHOLE -> new WholePart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
                 case PROGRESS -> {
                     int partitions = buffer.getInt();
                     if (partition >= partitions || partitions > LARGEST_PARTITIONS) {

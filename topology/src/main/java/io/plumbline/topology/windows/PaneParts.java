@@ -5,8 +5,8 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * The parts of one pane's row sample, of its request totals, of its record ids and of its notes in the inner store: how
- * many there are, so that more are appended and all are deleted.
+ * The parts of one pane's row sample, of its request totals, of its whole requests, of its record ids and of its notes
+ * in the inner store: how many there are, so that more are appended and all are deleted.
  */
 final class PaneParts {
 
@@ -17,6 +17,7 @@ final class PaneParts {
     private int totals;
     private int ids;
     private int notes;
+    private int whole;
 
     PaneParts(KeyValueStore<Bytes, byte[]> inner, String site, long startMs) {
         this.inner = inner;
@@ -32,6 +33,8 @@ final class PaneParts {
             totals = Math.max(totals, index + 1);
         } else if (kind == PaneKeys.IDS) {
             ids = Math.max(ids, index + 1);
+        } else if (kind == PaneKeys.WHOLE) {
+            whole = Math.max(whole, index + 1);
         } else {
             notes = Math.max(notes, index + 1);
         }
@@ -48,6 +51,8 @@ final class PaneParts {
         totals = write(PaneKeys.TOTALS, totals, requests.anew(), requests.parts());
         PaneNotes.Stored said = pane.notes().store();
         notes = write(PaneKeys.NOTES, notes, said.anew(), said.parts());
+        PaneWhole.Stored kept = pane.whole().store();
+        whole = write(PaneKeys.WHOLE, whole, kept.anew(), kept.parts());
         int part = pane.ids().firstChangedPart();
         for (byte[] some : pane.ids().store()) {
             inner.put(PaneKeys.pane(site, startMs, PaneKeys.IDS, part++), some);
@@ -70,6 +75,7 @@ final class PaneParts {
         delete(PaneKeys.TOTALS, 0, totals);
         delete(PaneKeys.IDS, 0, ids);
         delete(PaneKeys.NOTES, 0, notes);
+        delete(PaneKeys.WHOLE, 0, whole);
     }
 
     private void delete(byte kind, int from, int to) {

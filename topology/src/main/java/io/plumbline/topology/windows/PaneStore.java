@@ -263,8 +263,8 @@ final class PaneStore<S> implements StateStore {
     }
 
     /**
-     * Takes in a tile, or a part of the sample, of request totals, of record ids or of notes; returns how many sampled
-     * rows it holds.
+     * Takes in a tile, or a part of the sample, of request totals, of whole requests, of record ids or of notes.
+     * Returns how many sampled rows it holds.
      */
     private int load(PaneId id, PaneKeys key, byte[] value) {
         PaneParts parts = partsOf(id);
@@ -283,12 +283,12 @@ final class PaneStore<S> implements StateStore {
                 pane.addTile(tile);
                 return 0;
             }
-            case PaneKeys.SAMPLE, PaneKeys.TOTALS, PaneKeys.IDS, PaneKeys.NOTES -> {
+            case PaneKeys.SAMPLE, PaneKeys.TOTALS, PaneKeys.IDS, PaneKeys.NOTES, PaneKeys.WHOLE -> {
                 // Both kinds of store hand out entries in the order of their keys: the tiles came before.
                 Pane pane = dirtyPanes.get(id);
                 if (pane == null) {
                     throw new IllegalStateException(
-                            "the state store holds a row sample, request totals, record ids or notes of site %s without its moment; reset the application's state"
+                            "the state store holds a row sample, request totals, whole requests, record ids or notes of site %s without its moment; reset the application's state"
                                     .formatted(key.site()));
                 }
                 parts.found(key.part(), key.index());
@@ -299,6 +299,8 @@ final class PaneStore<S> implements StateStore {
                     pane.requestTotals().load(value);
                 } else if (key.part() == PaneKeys.IDS) {
                     pane.ids().load(value);
+                } else if (key.part() == PaneKeys.WHOLE) {
+                    pane.whole().load(value);
                 } else {
                     pane.notes().load(value);
                 }
@@ -317,7 +319,8 @@ final class PaneStore<S> implements StateStore {
                         start -> new Pane(
                                 dimension,
                                 sampleCapacity,
-                                new PaneRequests(totalling.projections().get(id.site()), totalling.capacity())));
+                                new PaneRequests(totalling.projections().get(id.site()), totalling.capacity()),
+                                new PaneWhole(totalling.whole().getOrDefault(id.site(), 0))));
         dirtyPanes.put(id, pane);
         return pane;
     }

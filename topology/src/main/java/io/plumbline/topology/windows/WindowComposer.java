@@ -146,6 +146,11 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             if (!isLate(progress, part.paneStartMs())) {
                 paneWithTiles(site, part.paneStartMs()).requestTotals().addPart(part.part());
             }
+        } else if (message instanceof PaneMessage.WholePart part) {
+            requirePane(part.paneStartMs(), part.paneMs());
+            if (!isLate(progress, part.paneStartMs())) {
+                paneWithTiles(site, part.paneStartMs()).whole().addPart(part.part());
+            }
         } else if (message instanceof PaneMessage.NotesPart part) {
             requirePane(part.paneStartMs(), part.paneMs());
             if (!isLate(progress, part.paneStartMs())) {

@@ -5,6 +5,7 @@ import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.moments.WholeRequests;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -71,10 +72,27 @@ record WindowPanes(
                 requests,
                 momentRecords,
                 requestTotals(requests),
+                whole(),
                 notes,
                 closedBy,
                 account,
                 complete);
+    }
+
+    /** Returns the whole requests of all panes, or null where none are kept. */
+    private @Nullable WholeRequests whole() {
+        Integer most = totalling.whole().get(site);
+        if (most == null) {
+            return null;
+        }
+        WholeRequests sum = WholeRequests.ofCapacity(most);
+        for (Pane pane : panes) {
+            WholeRequests kept = pane.whole().requests();
+            if (kept != null) {
+                sum.merge(kept);
+            }
+        }
+        return sum;
     }
 
     /**

@@ -263,6 +263,7 @@ function figures(w, s) {
     ["whitened mean shift", number(w.whitened_mean_shift, 2)],
     ["FVU trained", number(w.reconstruction_fvu_trained)],
     ["FVU in service", number(w.reconstruction_fvu)],
+    ...(w.kl == null ? [] : [["KL", number(w.kl, 3), " nats, explainer in place"], ["top-1 agreement", percent(w.top1_agreement)]]),
     ["rows", count(w.rows), w.masked_share > 0 ? ` ${percent(w.masked_share)} masked` : null],
     ...(w.coverage ? [["coverage", percent(w.coverage.delivered_share), missing(w.coverage)]] : []),
     ["decoder in service", decoder(s.version_in_service), ` ${s.mode}${s.pinned ? ", pinned" : ""}`],

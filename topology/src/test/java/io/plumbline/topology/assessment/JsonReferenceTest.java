@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class JsonReferenceTest {
 
     private static final Path PAGE = Repository.path("docs", "reference", "json.md");
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| (.*) \\|$");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9_]+)` \\| (.*) \\|$");
 
     @Test
     void theKeysOfAWindowReportAreThose() throws IOException {
@@ -36,7 +36,7 @@ class JsonReferenceTest {
     @Test
     void everyStatisticIsThereInItsOwnWords() throws IOException {
         String begin = "| statistic |";
-        String end = "## Coverage";
+        String end = "## Downstream";
         List<String> labels =
                 Arrays.stream(Statistic.values()).map(Statistic::label).toList();
         List<String> missing = new ArrayList<>(labels);
@@ -73,6 +73,11 @@ class JsonReferenceTest {
     @Test
     void theKeysOfAnAdaptationReportAreThose() throws IOException {
         assertEquals(keys(AdaptationReport.class), rows("## Adaptation report", "\\z", 1));
+    }
+
+    @Test
+    void theKeysOfWhatTheRestOfTheModelDidAreThose() throws IOException {
+        assertEquals(keys(DownstreamReport.class), rows("## Downstream", "## Coverage", 1));
     }
 
     private static List<String> keys(Class<?> type) {

@@ -33,8 +33,19 @@ class SwapWatchTest {
     }
 
     @Test
+    void aWindowIsWorseWhereTheModelPredictsWorseThoughRowsAreReconstructedBetter() {
+        SwapWatch watch = SwapWatch.NONE;
+        for (int window = 0; window < 2; window++) {
+            watch = watch.after(7, BETTER, WORSE, RULE);
+        }
+        assertTrue(watch.hasFailed(RULE));
+        assertEquals(new SwapWatch(7, 1, 0), SwapWatch.NONE.after(7, BETTER, BETTER, RULE));
+        assertEquals(new SwapWatch(7, 1, 0), SwapWatch.NONE.after(7, BETTER, UNKNOWN, RULE), "too few requests");
+    }
+
+    @Test
     void anotherDecoderBeginsAnew() {
-        SwapWatch next = watch(WORSE).after(8, WORSE, RULE);
+        SwapWatch next = watch(WORSE).after(8, WORSE, null, RULE);
         assertEquals(new SwapWatch(8, 1, 1), next);
         assertFalse(next.hasFailed(RULE));
     }
@@ -55,7 +66,7 @@ class SwapWatchTest {
                 }
                 PairedErrors errors = PairedErrors.of(differences);
                 worse += errors.firstIsWorse() ? 1 : 0;
-                watch = watch.after(1, errors, RULE);
+                watch = watch.after(1, errors, null, RULE);
             }
             undone += watch.hasFailed(RULE) ? 1 : 0;
         }
@@ -75,7 +86,7 @@ class SwapWatchTest {
                 for (int i = 0; i < differences.length; i++) {
                     differences[i] = 0.7 + random.nextGaussian();
                 }
-                watch = watch.after(1, PairedErrors.of(differences), RULE);
+                watch = watch.after(1, PairedErrors.of(differences), null, RULE);
             }
             undone += watch.hasFailed(RULE) ? 1 : 0;
         }
@@ -85,7 +96,7 @@ class SwapWatchTest {
     private static SwapWatch watch(PairedErrors... windows) {
         SwapWatch watch = SwapWatch.NONE;
         for (PairedErrors window : windows) {
-            watch = watch.after(7, window, RULE);
+            watch = watch.after(7, window, null, RULE);
         }
         return watch;
     }

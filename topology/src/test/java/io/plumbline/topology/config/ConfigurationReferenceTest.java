@@ -26,8 +26,8 @@ class ConfigurationReferenceTest {
     private static final Path PAGE = Repository.path("docs", "reference", "configuration.md");
     private static final Pattern SECTION = Pattern.compile("(?ms)^## (.+?)$(.*?)(?=^## |\\z)");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|");
-    private static final String MINIMAL =
-            "kafka: {bootstrap.servers: 'localhost:9092'}\nsites: {a: {explainer: e, baseline: b, rank: 2}}\n";
+    private static final String MINIMAL = "kafka: {bootstrap.servers: 'localhost:9092'}\n"
+            + "sites: {a: {explainer: e, baseline: b, rank: 2}, named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}}}\n";
 
     /** Where the keys of a section stand: a configuration with an unknown key there. */
     private static final Map<String, String> UNKNOWN_KEY = Map.ofEntries(
@@ -44,6 +44,7 @@ class ConfigurationReferenceTest {
             Map.entry("A site's sequential", "sites: {a: {sequential: {unknown: 1}}}"),
             Map.entry("A site's coverage", "sites: {a: {coverage: {unknown: 1}}}"),
             Map.entry("A site's hidden_states", "sites: {a: {hidden_states: {unknown: 1}}}"),
+            Map.entry("A site's downstream", "sites: {a: {downstream: {unknown: 1}}}"),
             Map.entry("A site's features", "sites: {a: {features: {unknown: 1}}}"),
             Map.entry("A site's adaptation", "sites: {a: {adaptation: {unknown: 1}}}"));
 
@@ -70,6 +71,8 @@ class ConfigurationReferenceTest {
                         case "The file" -> effective;
                         case "A site" -> site;
                         case "A site's features" -> site.get("features");
+                        case "A site's downstream" ->
+                            effective.get("sites").get("named").get("downstream");
                         case "A site's coverage" -> site.path("coverage");
                         case "A site's adaptation" -> site.get("adaptation");
                         default -> effective.path(section.getKey());

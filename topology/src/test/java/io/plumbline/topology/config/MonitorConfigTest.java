@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
@@ -72,6 +73,31 @@ class MonitorConfigTest {
         assertEquals(plain.warn(), site.warn());
         assertEquals(plain.warnThreshold().getClass(), site.warnThreshold().getClass());
         assertEquals(plain.minimumRows(), site.minimumRows());
+    }
+
+    @Test
+    void theRestOfAModelIsOfItsSiteAndMistakesInItAreSaid() {
+        String named = SMALLEST.replace(
+                "threshold: 4.0",
+                "downstream: {head: h.onnx, requests: 8, budget: 1s, threads: 2, max_megabytes: 3}, warn: [kl]");
+        assertEquals(
+                new DownstreamSettings(
+                        Path.of("/conf/h.onnx"), 8, Duration.ofSeconds(1), Duration.ofSeconds(5), 2, 3L << 20),
+                site(parse(named), "layer.2").downstream());
+        assertNull(site(parse(SMALLEST), "layer.2").downstream());
+        Map<String, String> mistakes = Map.of(
+                "downstream: {requests: 8}", "head",
+                "downstream: {head: h, requests: 2000}", "expected at most 1024",
+                "downstream: {head: h, budget: 0s}", "is 0: expected a time",
+                "downstream: {head: h, max_megabytes: 4096}", "what one ONNX file holds",
+                "downstream: {head: h, gpu: true}", "gpu is not a known key",
+                "warn: [kl], warn_threshold: 1.0", "expected only beside downstream: {head: FILE}");
+        mistakes.forEach((text, sentence) -> {
+            String said = String.valueOf(
+                    assertThrows(ConfigException.class, () -> parse(SMALLEST.replace("threshold: 4.0", text)), text)
+                            .getMessage());
+            assertTrue(said.contains(sentence), said);
+        });
     }
 
     @Test

@@ -78,6 +78,7 @@ final class FaultedMonitor {
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.of(2),
                 MonitorFolder.projections(sites),
+                Map.of(),
                 outputs);
         topology.addProcessor("print", Printer::new, "compose");
         topology.addSink("prints", arguments[1], new ByteArraySerializer(), new ByteArraySerializer(), "print");

@@ -15,6 +15,7 @@ import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.RequestRecord;
 import io.plumbline.wire.SafetensorsWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.junit.jupiter.api.Test;
 
@@ -82,6 +84,47 @@ class RecordReaderTest {
         long other = reader.read(SAE, value, new RecordHeaders(), TIME + 1).request();
         assertNotEquals(alone, other);
         assertNotEquals(here, alone);
+    }
+
+    @Test
+    void aSiteWithTheRestOfItsModelKeepsRequestsWholeMaskedRowsToo() throws Refused {
+        SiteShape shape = new SiteShape("sae", 3, 3, false, RowMask.of(new MaskRules(List.of(101L), null), 2.0));
+        RecordReader keeping = new RecordReader(Map.of("sae", shape.keepingRequests(true)), Limits.DEFAULT);
+        byte[] value = ActivationRecords.blob(Matrix.zeros(3, 3), 101, 7, 7);
+        RequestRecord whole =
+                keeping.read(SAE, value, new RecordHeaders(), TIME).whole();
+        assertEquals(3, Objects.requireNonNull(whole).rows(0));
+        assertNull(masking.read(SAE, value, new RecordHeaders(), TIME).whole());
+        RecordHeaders cached = new RecordHeaders();
+        cached.add("tokens_served", "8".getBytes(StandardCharsets.UTF_8));
+        cached.add("cached", "5".getBytes(StandardCharsets.UTF_8));
+        assertNull(keeping.read(SAE, value, cached, TIME).whole(), "its first rows are missing");
+        DeadLetter letter = refused(
+                keeping,
+                SafetensorsWriter.create()
+                        .add("activations", DType.F32, Matrix.zeros(2, 3))
+                        .addLongs("token_ids", 1, 2)
+                        .addLongs("request_offsets", 0, 3)
+                        .toBytes());
+        assertEquals(DeadLetter.Reason.MALFORMED, letter.reason());
+        assertTrue(letter.message().contains("request_offsets"), letter.message());
+    }
+
+    @Test
+    void aTranscodersRequestIsKeptWithItsResidualStreamAlone() throws Refused {
+        SiteShape shape = new SiteShape("transcoder", 3, 2, true, RowMask.NONE).keepingRequests(true);
+        RecordReader keeping = new RecordReader(Map.of("transcoder", shape), Limits.DEFAULT);
+        byte[] key = "transcoder".getBytes(StandardCharsets.UTF_8);
+        SafetensorsWriter bare = SafetensorsWriter.create()
+                .add("activations", DType.F32, Matrix.zeros(2, 3))
+                .add("targets", DType.F32, Matrix.zeros(2, 2));
+        assertNull(keeping.read(key, bare.toBytes(), new RecordHeaders(), TIME).whole());
+        byte[] value = bare.add("residual", DType.F32, Matrix.zeros(2, 2)).toBytes();
+        assertEquals(
+                1,
+                Objects.requireNonNull(keeping.read(key, value, new RecordHeaders(), TIME)
+                                .whole())
+                        .count());
     }
 
     @Test

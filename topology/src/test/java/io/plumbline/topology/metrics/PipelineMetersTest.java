@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.activity.ActivityChange;
 import io.plumbline.activity.ActivityChanges;
+import io.plumbline.behaviour.Figure;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
 import io.plumbline.topology.assessment.Breakdown;
 import io.plumbline.topology.assessment.CoverageReport;
+import io.plumbline.topology.assessment.DownstreamReport;
 import io.plumbline.topology.assessment.DriftCause;
 import io.plumbline.topology.assessment.FeatureName;
 import io.plumbline.topology.assessment.SequentialReport;
@@ -50,6 +52,8 @@ class PipelineMetersTest {
         }
         assertEquals(0.1026, value(snapshot, WindowMetric.FVU, "trained"));
         assertEquals(0.125, value(snapshot, WindowMetric.FVU, "active"));
+        assertEquals(0.375, value(snapshot, WindowMetric.KL, "active"));
+        assertEquals(24.0, value(snapshot, WindowMetric.DOWNSTREAM_REQUESTS, ""));
         assertEquals(1_700_000_000.5, value(snapshot, WindowMetric.BASELINE_CREATED, ""));
         assertEquals(7.0, value(snapshot, WindowMetric.BASELINE_REVISION, ""));
         assertEquals(4.5, value(snapshot, WindowMetric.ACTIVE_FAITHFULNESS_GAP, ""));
@@ -212,6 +216,7 @@ class PipelineMetersTest {
                 Map.of(7, new FeatureName("dogs", null)),
                 1_700_000_000_500L,
                 7L,
+                new DownstreamReport(24, 3_000, 1, 2, null, null, Map.of(), Map.of("kl", new Figure(0.375, 0.25, 0.5))),
                 new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)),
                 geometry);
     }

@@ -73,6 +73,14 @@ class LauncherOptionsTest {
         assertEquals("head", said("needs_head --verbose causal && echo head || echo service"));
     }
 
+    /** Else a site that names the rest of its model finds nothing that runs it. */
+    @Test
+    void aServiceIsToldWhereWhatRunsAHeadLies() throws Exception {
+        String start = "java=echo; java_major=17; downstream='/a b/downstream'; start cp ";
+        assertTrue(said(start + "run --config x").contains("-Dplumbline.downstream=/a b/downstream"));
+        assertTrue(!said(start + "check --config x").contains("-Dplumbline.downstream"));
+    }
+
     /** A second Java took a sixth of a second of every start. */
     @ParameterizedTest
     @CsvSource({

@@ -53,6 +53,7 @@ final class MonitorInstance implements AutoCloseable {
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
                         WatchedSite.projections(sites),
+                        Map.of(),
                         OutputGuard.silent(config.topics())),
                 properties);
         streams.setUncaughtExceptionHandler(error -> {

@@ -69,7 +69,7 @@ class HotPathTest {
         for (int rows : new int[] {64, 512}) {
             byte[] value = blob(floats(new SplittableRandom(rows), rows, WIDTH), type);
             // The one sampled row has the smallest hash after a while, and no other one enters.
-            Pane pane = new Pane(WIDTH, 1, new PaneRequests(projection, 4));
+            Pane pane = new Pane(WIDTH, 1, new PaneRequests(projection, 4), new PaneWhole(0));
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             long least = Long.MAX_VALUE;
             long deadline = System.nanoTime() + 60_000_000_000L;

@@ -15,10 +15,14 @@ import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.moments.WholeRequests;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.wire.ActivationBlob;
+import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.MomentTile;
+import io.plumbline.wire.RequestRecord;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -291,6 +295,49 @@ class PaneStoreTest {
         theirs.encode(1_000).forEach(next.panes(SITE).get(0L).requestTotals()::addPart);
         assertEquals(before, totals(next));
         assertTrue(next.panes(SITE).get(0L).isComplete(), "it came, though it was not added");
+    }
+
+    /** 40 commits of new requests, some of which come twice: what is stored merges to what is live. */
+    @Test
+    void wholeRequestsAreAppendedToAndReadBack() {
+        RequestTotalling keeping = new RequestTotalling(Map.of(), 8, Map.of(SITE, 3));
+        PaneStore<SiteClock> store =
+                new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, CAPACITY, keeping);
+        for (int commit = 0; commit < 40; commit++) {
+            byte[] rows = ActivationRecords.blob(ActivationRecords.integerRows(commit, 6, WIDTH));
+            store.paneToChange(SITE, 0)
+                    .add(
+                            new Ingested(
+                                    SITE,
+                                    RowSample.requestHash("request " + commit % 35),
+                                    null,
+                                    ActivationBlob.parse(rows, new KnownHeaders()),
+                                    MaskedRows.NONE,
+                                    commit,
+                                    null,
+                                    null,
+                                    ProducerNotes.NONE,
+                                    RequestRecord.parse(rows, new KnownHeaders(), null)),
+                            commit);
+            store.writeDirty();
+            PaneStore<SiteClock> restored =
+                    new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, CAPACITY, keeping);
+            restored.reset();
+            WholeRequests live = whole(store);
+            WholeRequests read = whole(restored);
+            assertEquals(live.split(), read.split());
+            assertEquals(live.requests().size(), read.requests().size());
+            for (int i = 0; i < live.requests().size(); i++) {
+                assertArrayEquals(live.requests().get(i), read.requests().get(i));
+            }
+        }
+        assertEquals(3, whole(store).requests().size() + whole(store).split());
+        store.remove(SITE, 0);
+        assertEquals(0, inner.approximateNumEntries(), "nothing is left of a removed pane");
+    }
+
+    private static WholeRequests whole(PaneStore<SiteClock> store) {
+        return Objects.requireNonNull(store.panes(SITE).get(0L).whole().requests());
     }
 
     private static void add(PaneStore<SiteClock> store, String request, int record) {

@@ -170,7 +170,8 @@ class RequestTotalsStageTest {
     @Test
     void whatWaitsToBeProjectedIsInWhatIsSentAndStored() {
         for (boolean stored : new boolean[] {false, true}) {
-            Pane pane = new Pane(WindowPipeline.WIDTH, 8, new PaneRequests(WindowPipeline.PROJECTION, 8));
+            Pane pane =
+                    new Pane(WindowPipeline.WIDTH, 8, new PaneRequests(WindowPipeline.PROJECTION, 8), new PaneWhole(0));
             Matrix rows = ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH);
             pane.add(new Ingested(SITE, 7, "seven", ActivationRecords.undecoded(rows), MaskedRows.NONE, 1), T0);
             List<byte[]> parts = stored

@@ -1,0 +1,249 @@
+package io.plumbline.downstream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.adaptation.PairedErrors;
+import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.Figure;
+import io.plumbline.behaviour.ProbeProvider;
+import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.ActivationFile;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HeadProbeTest {
+
+    private static final LivePart PART = LivePart.autoencoder();
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    @TempDir
+    Path folder;
+
+    private static DownstreamSettings settings(Path head) {
+        return new DownstreamSettings(head, 32, LONG, LONG, 1, 1 << 28);
+    }
+
+    private static BehaviourProbe open(Path head, Explainer explainer) {
+        return ServiceLoader.load(ProbeProvider.class).findFirst().orElseThrow().open(settings(head), explainer);
+    }
+
+    private static List<byte[]> requests() throws IOException {
+        List<byte[]> requests = new ArrayList<>();
+        try (ActivationFile file = ActivationFile.open(PART.requests())) {
+            for (int i = 0; i < file.requests(); i++) {
+                requests.add(file.requestAsRecord(i));
+            }
+        }
+        return requests;
+    }
+
+    private static double oracle(JsonNode oracle, String method, String name) {
+        JsonNode values = oracle.path("methods").path(method).path(name);
+        return (values.path(0).asDouble() + values.path(1).asDouble()) / 2;
+    }
+
+    private static Figure figure(@Nullable Map<Statistic, Figure> figures, Statistic statistic) {
+        return Objects.requireNonNull(Objects.requireNonNull(figures).get(statistic), statistic.label());
+    }
+
+    @Test
+    void figuresOfTrainedAndServedDecoderAreTheOracles() throws IOException {
+        Explainer explainer = PART.explainer();
+        Decoder auto = Objects.requireNonNull(PART.decoders().get("auto"));
+        try (BehaviourProbe probe = open(LivePart.head(), explainer)) {
+            WindowBehaviour found = probe.measure(requests(), auto);
+            assertNull(found.reason());
+            assertEquals(2, found.requests());
+            assertEquals(126, found.rows());
+            JsonNode oracle = PART.json("oracle.json");
+            for (Statistic statistic : List.of(Statistic.KL, Statistic.DELTA_CE)) {
+                Figure trained = figure(found.trained(), statistic);
+                assertEquals(oracle(oracle, "fixed", statistic.label()), trained.value(), 1e-4);
+                assertTrue(trained.low() <= trained.value() && trained.value() <= trained.high(), trained.toString());
+                assertEquals(
+                        oracle(oracle, "auto", statistic.label()),
+                        figure(found.active(), statistic).value(),
+                        1e-4);
+            }
+            PairedErrors change = Objects.requireNonNull(found.change());
+            assertEquals(2, change.requests());
+            double klChange = figure(found.active(), Statistic.KL).value()
+                    - figure(found.trained(), Statistic.KL).value();
+            assertEquals(63 * klChange, change.meanDifference(), 1e-9, "requests of 63 rows that count");
+            assertTrue(klChange < 0.0, "a refit to such requests");
+            assertEquals(WindowBehaviour.STATISTICS, List.copyOf(found.trained().keySet()));
+            assertNull(probe.measure(requests(), null).active());
+        }
+    }
+
+    @Test
+    void withoutTokensThereIsNoCrossEntropyAndKlAllTheSame() throws IOException {
+        Explainer explainer = PART.explainer();
+        List<byte[]> bare = new ArrayList<>();
+        try (ActivationFile file = ActivationFile.open(PART.requests())) {
+            bare.add(SafetensorsWriter.create()
+                    .add("activations", DType.F32, file.request(0).activations())
+                    .toBytes());
+        }
+        try (BehaviourProbe probe = open(LivePart.head(), explainer)) {
+            WindowBehaviour found = probe.measure(bare, null);
+            assertEquals(
+                    List.of(Statistic.KL, Statistic.TOP1_AGREEMENT),
+                    List.copyOf(found.trained().keySet()));
+        }
+    }
+
+    @Test
+    void afterTheBudgetNoFurtherRequestIsBegun() throws IOException {
+        AtomicLong clock = new AtomicLong();
+        Explainer explainer = PART.explainer();
+        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS)) {
+            Head slow =
+                    counting(head, () -> clock.addAndGet(Duration.ofMillis(700).toNanos()));
+            HeadProbe probe = new HeadProbe(explainer, slow, () -> {}, 8, Duration.ofSeconds(2), clock::get);
+            assertEquals(1, probe.measure(requests(), null).requests());
+            HeadProbe patient = new HeadProbe(explainer, slow, () -> {}, 8, LONG, clock::get);
+            WindowBehaviour both = patient.measure(requests(), null);
+            assertEquals(2, both.requests());
+            assertEquals(Duration.ofMillis(6 * 700).toNanos(), both.nanoseconds());
+            HeadProbe first = new HeadProbe(explainer, slow, () -> {}, 1, LONG, clock::get);
+            assertEquals(1, first.measure(requests(), null).requests());
+        }
+    }
+
+    private static Head counting(Head head, Supplier<Long> tick) {
+        return new Head() {
+            @Override
+            public boolean readsResidual() {
+                return false;
+            }
+
+            @Override
+            public Logits logits(Matrix rows, @Nullable Matrix residual) {
+                var unused = tick.get();
+                return head.logits(rows, residual);
+            }
+        };
+    }
+
+    @Test
+    void aRequestThatCannotBeMeasuredIsLeftOutAndTheOthersAreMeasured() throws IOException {
+        Explainer explainer = PART.explainer();
+        List<byte[]> requests = new ArrayList<>(requests());
+        Matrix rows = Matrix.zeros(2, explainer.inputWidth());
+        requests.add(SafetensorsWriter.create()
+                .add("activations", DType.F32, rows)
+                .addLongs("token_ids", 0, 1 << 20)
+                .toBytes());
+        requests.add(SafetensorsWriter.create()
+                .add("activations", DType.F32, rows.rowRange(0, 1))
+                .toBytes());
+        try (BehaviourProbe probe = open(LivePart.head(), explainer)) {
+            WindowBehaviour found = probe.measure(requests, null);
+            assertEquals(2, found.requests());
+            assertEquals(2, found.leftOut());
+            WindowBehaviour none = probe.measure(requests.subList(2, 4), null);
+            assertEquals(
+                    "no request could be measured: a request of 1 row: expected 2 or more, the first is never"
+                            + " replaced and never counted",
+                    none.reason());
+            assertNull(none.failure());
+            assertTrue(String.valueOf(probe.measure(List.of(), null).reason()).startsWith("no whole request came"));
+        }
+    }
+
+    @Test
+    void aHeadThatGivesNoUsableAnswerIsAFailureWithItsKindAndReason() throws IOException {
+        FailingHeads.write(folder);
+        assertFails("not_finite", "is NaN");
+        assertFails("wrong_shape", "logits [192, 64] for 64 rows");
+        assertFails("timed_out", "no answer in time");
+    }
+
+    private void assertFails(String failure, String part) throws IOException {
+        DownstreamSettings settings =
+                new DownstreamSettings(folder.resolve(failure + ".onnx"), 32, LONG, Duration.ofMillis(300), 1, 1 << 20);
+        try (BehaviourProbe probe = new HeadProbes().open(settings, PART.explainer())) {
+            WindowBehaviour found = probe.measure(requests(), null);
+            assertEquals(failure, found.failure());
+            assertNotNull(found.reason());
+            assertTrue(found.reason().contains(part), found.reason());
+            assertEquals(Map.of(), found.trained());
+        }
+    }
+
+    @Test
+    void aHeadOfAnotherSiteIsRefusedWhenItIsOpened() throws IOException {
+        Path file = folder.resolve("head.onnx");
+        TinyOnnx.write(file, TinyOnnx.linear(3, 2, 1f));
+        assertRefused("reads rows of 3 values, the explainer writes 192", file, PART.explainer());
+        assertRefused(
+                "the explainer is a transcoder: its head reads targets and residual",
+                LivePart.head(),
+                LivePart.transcoder().explainer());
+        Files.writeString(file, "no model at all");
+        assertRefused("no ONNX model", file, PART.explainer());
+    }
+
+    private static void assertRefused(String part, Path head, Explainer explainer) {
+        String said = String.valueOf(assertThrows(IllegalArgumentException.class, () -> open(head, explainer))
+                .getMessage());
+        assertTrue(said.contains(part), said);
+    }
+
+    @Test
+    void aTranscodersRequestsBringTheirResidualStream() throws IOException {
+        LivePart part = LivePart.transcoder();
+        Explainer explainer = part.explainer();
+        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS);
+                RequestFile file = RequestFile.open(part.requests(), explainer)) {
+            HeadProbe probe = new HeadProbe(explainer, LivePart.summing(head), () -> {}, 8, LONG, System::nanoTime);
+            List<byte[]> with = new ArrayList<>();
+            List<byte[]> without = new ArrayList<>();
+            for (int i = 0; i < file.count(); i++) {
+                RequestRows rows = file.request(i);
+                with.add(record(rows)
+                        .add("residual", DType.F32, Objects.requireNonNull(rows.residual()))
+                        .toBytes());
+                without.add(record(rows).toBytes());
+            }
+            JsonNode oracle = part.json("oracle.json");
+            assertEquals(
+                    oracle(oracle, "fixed", "kl"),
+                    figure(probe.measure(with, null).trained(), Statistic.KL).value(),
+                    1e-4);
+            assertEquals(2, probe.measure(without, null).leftOut());
+        }
+    }
+
+    private static SafetensorsWriter record(RequestRows rows) {
+        return SafetensorsWriter.create()
+                .add("activations", DType.F32, rows.batch().activations())
+                .add("targets", DType.F32, rows.targets())
+                .addLongs("token_ids", Objects.requireNonNull(rows.batch().tokenIds()));
+    }
+}

@@ -1,0 +1,44 @@
+package io.plumbline.behaviour;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * The rest of a site's model, and what measuring with it may cost a window.
+ *
+ * @param head ONNX file, from what the explainer models to logits
+ * @param requests at most so many requests of a window are kept whole and run
+ * @param budget after so long no further request is begun
+ * @param timeout longest time of one run of the head
+ * @param threads of one run
+ * @param largestBytes a larger file is refused
+ */
+public record DownstreamSettings(
+        Path head, int requests, Duration budget, Duration timeout, int threads, long largestBytes) {
+
+    public static final int DEFAULT_REQUESTS = 32;
+    public static final int MOST_REQUESTS = 1_024;
+    public static final Duration DEFAULT_BUDGET = Duration.ofSeconds(2);
+    public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
+    public static final int DEFAULT_THREADS = 1;
+    public static final int MOST_THREADS = 1_024;
+
+    /** What one ONNX file holds at most. */
+    public static final int MOST_MEGABYTES = 2_048;
+
+    public DownstreamSettings {
+        if (requests < 1
+                || requests > MOST_REQUESTS
+                || budget.isZero()
+                || budget.isNegative()
+                || timeout.isZero()
+                || timeout.isNegative()
+                || threads < 1
+                || threads > MOST_THREADS
+                || largestBytes < 1) {
+            throw new IllegalArgumentException(
+                    "downstream of %d requests in %s, %s a run, %d threads, at most %d bytes: expected positive numbers"
+                            .formatted(requests, budget, timeout, threads, largestBytes));
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * What a model does with an explainer's account in place of its activations, as the service asks for it in each window.
+ *
+ * <p>Whole requests of a window enter, a {@link io.plumbline.behaviour.WindowBehaviour} leaves. Who runs the rest of
+ * the model stands behind {@link io.plumbline.behaviour.BehaviourProbe}, so that nothing here knows how that is done:
+ * ONNX Runtime's native code is on the class path of no service that does not ask for it.
+ */
+@NullMarked
+package io.plumbline.behaviour;
+
+import org.jspecify.annotations.NullMarked;
