@@ -11,9 +11,12 @@ import java.util.Arrays;
  * @param full its logit with the last row's reconstruction, {@code l_0}
  * @param none its logit with all features at zero, so {@code b_dec}
  * @param ranked the active features in the order of removal
+ * @param effects what each of these was ranked by, in the same order: at ties within the accuracy of the head, some
+ *     1e-5, the order is anybody's
  * @param without the logit without the first m features, for each of {@link #BUDGETS}
  */
-public record Ablation(int target, double original, double full, double none, int[] ranked, double[] without) {
+public record Ablation(
+        int target, double original, double full, double none, int[] ranked, double[] effects, double[] without) {
 
     private static final int[] BUDGETS = {1, 2, 4, 8, 16, 32, 64, 128};
 
@@ -63,6 +66,7 @@ public record Ablation(int target, double original, double full, double none, in
                 && full == ablation.full
                 && none == ablation.none
                 && Arrays.equals(ranked, ablation.ranked)
+                && Arrays.equals(effects, ablation.effects)
                 && Arrays.equals(without, ablation.without);
     }
 

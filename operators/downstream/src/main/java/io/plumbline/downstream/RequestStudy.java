@@ -107,8 +107,7 @@ public final class RequestStudy {
     /** Returns the sums of the sequence metrics with a decoder's reconstruction in place of all rows but the first. */
     public Sums sequence(Decoder decoder) {
         Matrix rows = request.targets();
-        Matrix patched = explainer.space().toTargets(request.batch().activations(), decoder.reconstruct(codes));
-        System.arraycopy(rows.values(), 0, patched.values(), 0, rows.columns());
+        Matrix patched = patched(explainer, request, codes, decoder);
         Logits logits = head.logits(patched, request.residual());
         Sums.Builder sums = new Sums.Builder();
         sums.add(fixed);
@@ -126,6 +125,14 @@ public final class RequestStudy {
             }
         }
         return sums.build();
+    }
+
+    /** Returns the rows with a decoder's reconstruction in the place of all but the first. */
+    static Matrix patched(Explainer explainer, RequestRows request, SparseCodes codes, Decoder decoder) {
+        Matrix rows = request.targets();
+        Matrix patched = explainer.space().toTargets(request.batch().activations(), decoder.reconstruct(codes));
+        System.arraycopy(rows.values(), 0, patched.values(), 0, rows.columns());
+        return patched;
     }
 
     /**
@@ -169,7 +176,8 @@ public final class RequestStudy {
             without[b] = removed == active ? none : logit(decoder, kept, target);
         }
         int[] ranked = IntStream.of(order).map(i -> codes.feature()[from + i]).toArray();
-        return new Ablation(target, original.get(last, target), full, none, ranked, without);
+        double[] ordered = IntStream.of(order).mapToDouble(i -> effects[i]).toArray();
+        return new Ablation(target, original.get(last, target), full, none, ranked, ordered, without);
     }
 
     /** Returns the target's logit with the last row decoded from some of its features, the other rows as they were. */

@@ -14,13 +14,21 @@ import java.util.TreeMap;
  * What was found against the values per request of an independent float64 implementation. Its tolerances: 1e-4 for
  * logits, cross-entropies and KL, 1e-4 of a squared error, 1e-3 for drops, which are quotients with a denominator as
  * small as 0.1.
+ *
+ * <p><b>Ties.</b> Where two features have the same effect within {@value #TIE} of a logit, float32 and float64 may remove
+ * them in another order. What depends on that order is then not compared but counted: removed one by one they are
+ * alike, together with others they need not be.
  */
 final class OracleComparison {
+
+    /** The head's logits differ by at most 1e-5 from float64, and an effect is a difference of two. */
+    private static final double TIE = 2e-5;
 
     /** The largest difference by name, so that a soak can say it. */
     private final Map<String, Double> largest = new TreeMap<>();
 
     private long values;
+    private long ties;
 
     /** @param ids of the features in the oracle, by the feature here */
     void compare(
@@ -64,17 +72,52 @@ final class OracleComparison {
         assertEquals(!drops.path(0).isNull(), ablation.counts(), where + ": counts");
         if (ablation.counts()) {
             double[] ours = ablation.drops();
+            boolean tied = false;
             for (int m = 0; m < ours.length; m++) {
-                near(where + ", budget " + m, ranking + "_drops", drops.path(m).asDouble(), ours[m], 1e-3);
+                if (isTied(ablation, Ablation.budgets()[m])) {
+                    tied = true;
+                    ties++;
+                } else {
+                    near(
+                            where + ", budget " + m,
+                            ranking + "_drops",
+                            drops.path(m).asDouble(),
+                            ours[m],
+                            1e-3);
+                }
             }
-            within(where, "naopc_" + ranking, Metric.NAOPC.of(sums), method, i, 1e-3);
-            within(where, "ncomp_" + ranking, Metric.NCOMP.of(sums), method, i, 1e-3);
+            if (!tied) {
+                within(where, "naopc_" + ranking, Metric.NAOPC.of(sums), method, i, 1e-3);
+                within(where, "ncomp_" + ranking, Metric.NCOMP.of(sums), method, i, 1e-3);
+            }
         }
         JsonNode top = method.path(ranking + "_top").path(i);
         for (int rank = 0; rank < top.size(); rank++) {
-            assertEquals(top.path(rank).asLong(), ids[ablation.ranked()[rank]], where + ": rank " + rank);
-            values++;
+            if (top.path(rank).asLong() == ids[ablation.ranked()[rank]]) {
+                values++;
+            } else {
+                assertEquals(
+                        ablation.effects()[rank],
+                        effect(ablation, top.path(rank).asLong(), ids),
+                        TIE,
+                        where + ": effect of rank " + rank + " and of the feature that the oracle has there");
+                ties++;
+            }
         }
+    }
+
+    /** Returns whether the last feature removed and the first one left have the same effect. */
+    private static boolean isTied(Ablation ablation, int budget) {
+        return budget < ablation.effects().length && ablation.effects()[budget - 1] - ablation.effects()[budget] < TIE;
+    }
+
+    private static double effect(Ablation ablation, long feature, long[] ids) {
+        for (int rank = 0; rank < ablation.ranked().length; rank++) {
+            if (ids[ablation.ranked()[rank]] == feature) {
+                return ablation.effects()[rank];
+            }
+        }
+        throw new AssertionError("feature " + feature + " is not active");
     }
 
     private void within(String where, String name, double ours, JsonNode method, int i, double tolerance) {
@@ -95,7 +138,7 @@ final class OracleComparison {
 
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder(values + " values; largest differences:");
+        StringBuilder text = new StringBuilder(values + " values, " + ties + " ties; largest differences:");
         largest.forEach((name, difference) -> text.append(" %s %.1e".formatted(name, difference)));
         return text.toString();
     }
