@@ -53,10 +53,24 @@ command_of() {
   done
 }
 
+# has_option OPTION ARGUMENTS...: whether the option is among the arguments, with its value or before it.
+has_option() {
+  option=$1
+  shift
+  for word in "$@"; do
+    case $word in
+      "$option" | "$option"=*) return 0 ;;
+    esac
+  done
+  return 1
+}
+
 # Whether a command runs the rest of a model, or speaks of all commands: ONNX Runtime stands on no other class path.
 needs_head() {
   case "$(command_of "$@")" in
     causal | evaluate | completion | help | '') return 0 ;;
+    adapt) has_option --head "$@" ;;
+    demo) has_option --live "$@" ;;
     *) return 1 ;;
   esac
 }

@@ -52,4 +52,18 @@ for folder, (site, setting, chosen, methods) in PARTS.items():
     (target / "oracle.json").write_text(json.dumps(out) + "\n")
     print(folder, len(features), "features")
 (here / "sae" / "dla.json").write_text(json.dumps(json.loads((source / "dla" / "sae_java.json").read_text())) + "\n")
-(here / "head.onnx").write_bytes((source / "model" / "head_sae.onnx").read_bytes())
+
+# The model and the whole autoencoder lie where the demonstration has them.
+live = here.parents[5] / "topology/demo/src/main/resources/io/plumbline/demo/live"
+COPIES = {
+    "model/body.onnx": live / "model/body.onnx",
+    "model/head_sae.onnx": live / "model/head.onnx",
+    "model/tokenizer.json": live / "model/tokenizer.json",
+    "explainers/sae/cfg.json": live / "explainer/cfg.json",
+    "explainers/sae/sae_weights.safetensors": live / "explainer/sae_weights.safetensors",
+    "explainers/transcoder/cfg.json": here / "explainers/transcoder/cfg.json",
+    "explainers/transcoder/sae_weights.safetensors": here / "explainers/transcoder/sae_weights.safetensors",
+} | {f"requests/{name}.safetensors": here / f"requests/{name}.safetensors" for name in ("baseline", "id_eval", "spanish_adapt", "spanish_eval")}
+for path, target in COPIES.items():
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes((source / path).read_bytes())

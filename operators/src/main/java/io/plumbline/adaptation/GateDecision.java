@@ -1,19 +1,33 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.refit.Reconstruction;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a refitted decoder may replace the one in service: only if every test lets it.
  *
+ * @param behaviour what the model does with the refit; null where the rest of the model is not at hand, or nothing is
+ *     proposed
  * @param tests all of them, also after one has failed
  */
-public record GateDecision(Figures figures, List<GateTest> tests) {
+public record GateDecision(Figures figures, @Nullable Behaviour behaviour, List<GateTest> tests) {
+
+    /** The tests that say what is gained. */
+    private static final Set<String> GAINS = Set.of(GateTest.IMPROVEMENT, GateTest.BEHAVIOUR);
 
     public GateDecision {
         tests = List.copyOf(tests);
+    }
+
+    /** Returns this decision with one more test. */
+    GateDecision with(Behaviour found) {
+        List<GateTest> all = new ArrayList<>(tests);
+        all.add(found.test());
+        return new GateDecision(figures, found, all);
     }
 
     public boolean publishes() {
@@ -23,7 +37,7 @@ public record GateDecision(Figures figures, List<GateTest> tests) {
     /** What the failed tests found, or where none failed what is gained. */
     public String reason() {
         return tests.stream()
-                .filter(test -> publishes() ? test.name().equals(GateTest.IMPROVEMENT) : !test.passed())
+                .filter(test -> publishes() ? GAINS.contains(test.name()) : !test.passed())
                 .map(GateTest::finding)
                 .collect(Collectors.joining("; "));
     }

@@ -3,7 +3,7 @@ package io.plumbline.adaptation;
 /**
  * One test of the gate.
  *
- * @param name {@code improvement}, {@code gap}, {@code features} or {@code id_cost}
+ * @param name {@code improvement}, {@code gap}, {@code features}, {@code id_cost} or {@code behaviour}
  * @param passed whether it lets the refit through; a test that could not be made for want of rows of the baseline does
  * @param finding the figures and what was expected of them, a sentence without a full stop
  */
@@ -13,4 +13,5 @@ public record GateTest(String name, boolean passed, String finding) {
     public static final String GAP = "gap";
     public static final String FEATURES = "features";
     public static final String ID_COST = "id_cost";
+    public static final String BEHAVIOUR = "behaviour";
 }

@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import org.apache.commons.math3.distribution.TDistribution;
 
@@ -53,8 +54,12 @@ public record PairedImprovement(double share, double lower, double upper, int re
     /** An error of 0 has no logarithm. */
     private static final double LEAST_RATIO = 1e-12;
 
-    /** @param requests error before, and how much of it is taken away, of each request */
-    static PairedImprovement of(double[][] requests) {
+    /**
+     * Compares the errors of requests.
+     *
+     * @param requests error before, and how much of it is taken away, of each request
+     */
+    public static PairedImprovement of(double[][] requests) {
         double before = 0.0;
         double taken = 0.0;
         double squares = 0.0;
@@ -100,6 +105,20 @@ public record PairedImprovement(double share, double lower, double upper, int re
         }
         Arrays.sort(found);
         return found;
+    }
+
+    /** Returns the share and its interval in words. */
+    String describe() {
+        return Double.isInfinite(lower)
+                ? String.format(
+                        Locale.ROOT, "%.1f %% lower, no interval (requests to judge on: %d)", 100.0 * share, requests)
+                : String.format(
+                        Locale.ROOT,
+                        "%.1f %% lower, 95 %% interval over %d requests %.1f to %.1f %%",
+                        100.0 * share,
+                        requests,
+                        100.0 * lower,
+                        100.0 * upper);
     }
 
     private static double logRatio(double before, double after) {

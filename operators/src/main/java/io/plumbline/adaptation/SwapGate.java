@@ -13,6 +13,7 @@ import io.plumbline.parallel.Cores;
 import io.plumbline.refit.GeometryAdapter;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -45,14 +46,24 @@ import org.jspecify.annotations.Nullable;
  * limit. This is a refusal and not only a figure, though the site returns to the trained decoder by itself: the return
  * takes the windows of the debounce, and a window can be drifted while much of its traffic is not. It is generous, as
  * the price is paid for a while only. Without such rows the test passes and says so.
+ *
+ * <p><b>Behaviour</b> ({@link Behaviour}), where the rest of the model is at hand: with the refit's reconstructions in
+ * place the model must be nearer to itself, beyond chance.
+ *
+ * @param behaviour judges by what the model does; null where the rest of the model is not at hand
  */
-public record SwapGate(GateLimits limits) {
+public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
 
     /** How much less the latest requests may gain than all, as a share of the error. */
     private static final double LARGEST_DECLINE = 0.1;
 
     /** Two gaps of one subspace computed from different bases differ by rounding. */
     private static final double GAP_ROUNDING = 1e-9;
+
+    /** Judges by rows alone. */
+    public SwapGate(GateLimits limits) {
+        this(limits, null);
+    }
 
     /**
      * The leading eigenspaces of two or three d x d matrices, and a few passes over the weights; {@code k d^2} flops
@@ -91,7 +102,7 @@ public record SwapGate(GateLimits limits) {
         Matrix byCurrent = current.reconstruct(heldOut.codes());
         Matrix byProposed = proposed.reconstruct(heldOut.codes());
         double[][] errors = RequestErrors.of(byCurrent, byProposed, heldOut);
-        return decide(new GateDecision.Figures(
+        GateDecision.Figures figures = new GateDecision.Figures(
                 rank,
                 Reconstruction.between(byCurrent, heldOut.targets()),
                 Reconstruction.between(byProposed, heldOut.targets()),
@@ -102,26 +113,35 @@ public record SwapGate(GateLimits limits) {
                 Math.sqrt(2.0 * Math.min(rank, trained.dimension() - rank)),
                 change(trained, proposed),
                 idRows == null ? null : Reconstruction.of(trained, idRows.codes(), idRows.targets()),
-                idRows == null ? null : Reconstruction.of(proposed, idRows.codes(), idRows.targets())));
+                idRows == null ? null : Reconstruction.of(proposed, idRows.codes(), idRows.targets()));
+        GateDecision byRows = decide(figures);
+        return behaviour == null || proposed.equals(current)
+                ? byRows
+                : byRows.with(behaviour.judge(trained, current, proposed));
     }
 
     private static double[][] latest(double[][] errors) {
         return Arrays.copyOfRange(errors, Math.max(0, errors.length - SampleSplit.LEAST_TO_JUDGE), errors.length);
     }
 
-    /** The tests that need no rows of the window, {@code features} and {@code id_cost}. */
+    /** The tests that need no rows of the window: {@code features}, {@code id_cost} and a part of {@code behaviour}. */
     List<GateTest> withoutTheWindow(Decoder trained, Decoder proposed, @Nullable SampleRows idRows) {
-        return List.of(
-                features(change(trained, proposed)),
-                idCost(
-                        idRows == null ? null : Reconstruction.of(trained, idRows.codes(), idRows.targets()),
-                        idRows == null ? null : Reconstruction.of(proposed, idRows.codes(), idRows.targets())));
+        List<GateTest> tests = new ArrayList<>();
+        tests.add(features(change(trained, proposed)));
+        tests.add(idCost(
+                idRows == null ? null : Reconstruction.of(trained, idRows.codes(), idRows.targets()),
+                idRows == null ? null : Reconstruction.of(proposed, idRows.codes(), idRows.targets())));
+        if (behaviour != null) {
+            tests.add(behaviour.inDistribution(trained, proposed));
+        }
+        return tests;
     }
 
     /** The rules alone, on numbers measured elsewhere. */
     GateDecision decide(GateDecision.Figures figures) {
         return new GateDecision(
                 figures,
+                null,
                 List.of(
                         improvement(figures),
                         gap(figures),
@@ -146,12 +166,8 @@ public record SwapGate(GateLimits limits) {
         double expected = Math.max(limits.minimumImprovement(), paired.share() - LARGEST_DECLINE);
         boolean lasts = figures.latest().upper() >= expected;
         String found = text(
-                "held-out FVU %.4f -> %.4f: %.1f %% lower, %s, expected at least %.1f %% and an interval above 0",
-                figures.before().fvu(),
-                figures.after().fvu(),
-                100.0 * paired.share(),
-                interval(paired),
-                100.0 * limits.minimumImprovement());
+                "held-out FVU %.4f -> %.4f: %s, expected at least %.1f %% and an interval above 0",
+                figures.before().fvu(), figures.after().fvu(), paired.describe(), 100.0 * limits.minimumImprovement());
         String latest = text(
                 "; over the latest %d requests %.1f %% (at most %.1f), expected %.1f %%: that drift is over, or another has come",
                 figures.latest().requests(),
@@ -159,14 +175,6 @@ public record SwapGate(GateLimits limits) {
                 100.0 * figures.latest().upper(),
                 100.0 * expected);
         return new GateTest(GateTest.IMPROVEMENT, gains && lasts, gains && !lasts ? found + latest : found);
-    }
-
-    private static String interval(PairedImprovement paired) {
-        return Double.isInfinite(paired.lower())
-                ? "no interval (requests to judge on: %d)".formatted(paired.requests())
-                : text(
-                        "95 %% interval over %d requests %.1f to %.1f %%",
-                        paired.requests(), 100.0 * paired.lower(), 100.0 * paired.upper());
     }
 
     private GateTest gap(GateDecision.Figures figures) {

@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -79,7 +80,80 @@ class GatedAdaptationTest {
                 refused.search().decoder());
     }
 
+    @Test
+    void aRefitWithWhichTheModelIsNoNearerToItselfIsRefused() {
+        GatedAdaptation refused = adapt(window, null, new SwapGate(FREE, new Model(0.9, 1.0, 1.0)));
+        assertFalse(refused.publishes());
+        assertEquals(
+                "held-out KL 1.0000 [1.0000, 1.0000] -> 1.1111 [1.1111, 1.1111] nats: -11.1 % lower, 95 % interval over 4"
+                        + " requests -11.1 to -11.1 %, expected an interval above 0; on 4 requests of normal traffic 1.0000"
+                        + " [1.0000, 1.0000] -> 1.0000 [1.0000, 1.0000] nats, may be 200 % of the trained decoder's",
+                refused.decision().reason());
+        assertTrue(adapt(window, null, new SwapGate(FREE, new Model(2.0, 1.0, 1.0)))
+                .publishes());
+    }
+
+    @Test
+    void aRefitWithWhichTheModelIsFurtherFromItselfOnNormalTrafficIsRefused() {
+        assertFalse(adapt(window, null, new SwapGate(FREE, new Model(2.0, 2.01, 1.0)))
+                .publishes());
+    }
+
+    @Test
+    void whereTheOneOnAllRowsMovesTheModelOnNormalTrafficTheJudgedOneIsPublished() {
+        GatedAdaptation held = adapt(window, null, new SwapGate(FREE, new Model(2.0, 1.0, 2.01)));
+        assertTrue(held.publishes());
+        assertEquals(200, held.publishedRows());
+        assertTrue(String.valueOf(held.judgedStays()).startsWith("on 4 requests of normal traffic"), held::judgedStays);
+    }
+
+    @Test
+    void aModelThatGivesNoAnswerIsARefusal() {
+        BehaviourJudge silent = new BehaviourJudge() {
+            @Override
+            public Behaviour judge(Decoder trained, Decoder current, Decoder proposed) {
+                return new Behaviour.Unknown("no answer within 30 s");
+            }
+
+            @Override
+            public GateTest inDistribution(Decoder trained, Decoder proposed) {
+                throw new AssertionError("nothing was published");
+            }
+        };
+        GatedAdaptation refused = adapt(window, null, new SwapGate(FREE, silent));
+        assertFalse(refused.publishes());
+        assertEquals(
+                "the model could not be run: no answer within 30 s",
+                refused.decision().reason());
+    }
+
+    /** A model whose KL falls by a factor, and grows on normal traffic by another, and by a last one at the end. */
+    private record Model(double gain, double growth, double lastGrowth) implements BehaviourJudge {
+
+        @Override
+        public Behaviour judge(Decoder trained, Decoder current, Decoder proposed) {
+            return new Behaviour.Measured(change(1.0 / gain), change(growth), 1.0);
+        }
+
+        @Override
+        public GateTest inDistribution(Decoder trained, Decoder proposed) {
+            return Behaviour.inDistribution(change(lastGrowth), 1.0);
+        }
+
+        private static Behaviour.Change change(double after) {
+            double[][] requests = {{1.0, 1.0 - after}, {1.0, 1.0 - after}, {1.0, 1.0 - after}, {1.0, 1.0 - after}};
+            return new Behaviour.Change(
+                    new Behaviour.Level(1.0, 1.0, 1.0),
+                    new Behaviour.Level(after, after, after),
+                    PairedImprovement.of(requests));
+        }
+    }
+
     private static GatedAdaptation adapt(Problem problem, SampleRows check, GateLimits limits) {
+        return adapt(problem, check, new SwapGate(limits));
+    }
+
+    private static GatedAdaptation adapt(Problem problem, SampleRows check, SwapGate gate) {
         AdaptationRows rows = new AdaptationRows(
                 problem.part(0, 150).rows(),
                 problem.part(150, 200).rows(),
@@ -90,7 +164,7 @@ class GatedAdaptationTest {
                 check);
         return GatedAdaptation.of(
                 new AdaptationProfile.Paper(SETTINGS),
-                new SwapGate(limits),
+                gate,
                 problem.trained(),
                 problem.subspace(),
                 ServingDecoder.of(problem.trained()),

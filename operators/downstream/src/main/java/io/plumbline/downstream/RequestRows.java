@@ -12,11 +12,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record RequestRows(ActivationBatch batch, @Nullable Matrix residual) {
 
-    public RequestRows {
+    /** In full: the compiler leaves the annotations of a compact constructor's parameters out. */
+    public RequestRows(ActivationBatch batch, @Nullable Matrix residual) {
         if (residual != null && residual.rows() != batch.rows()) {
             throw new IllegalArgumentException(
                     "%d rows and a residual stream of %d".formatted(batch.rows(), residual.rows()));
         }
+        this.batch = batch;
+        this.residual = residual;
     }
 
     public int rows() {

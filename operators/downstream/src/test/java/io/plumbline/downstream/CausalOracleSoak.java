@@ -35,17 +35,21 @@ class CausalOracleSoak {
 
     @BeforeAll
     static void open() throws IOException {
-        live = Path.of(System.getProperty("plumbline.live"));
+        live = folder();
         unembedding = new Unembedding(OnnxInitializer.read(live.resolve("model/head_sae.onnx"), "wte.weight"));
     }
 
-    private static Explainer explainer(String site) throws IOException {
-        return Explainer.read(live.resolve("explainers").resolve(site.equals("sae") ? "sae" : "transcoder"));
+    static Path folder() {
+        return Path.of(System.getProperty("plumbline.live"));
     }
 
-    private static OnnxHead head(String site) {
+    static Explainer explainer(String site) throws IOException {
+        return Explainer.read(folder().resolve("explainers").resolve(site.equals("sae") ? "sae" : "transcoder"));
+    }
+
+    static OnnxHead head(String site) {
         return OnnxHead.open(
-                live.resolve("model").resolve(site.equals("sae") ? "head_sae.onnx" : "head_transcoder.onnx"),
+                folder().resolve("model").resolve(site.equals("sae") ? "head_sae.onnx" : "head_transcoder.onnx"),
                 HeadLimits.DEFAULTS);
     }
 
@@ -97,7 +101,7 @@ class CausalOracleSoak {
                 live.resolve("oracle/%s_%s.json".formatted(site, setting)).toFile());
         Explainer explainer = explainer(site);
         try (OnnxHead head = head(site);
-                LiveModel model = new LiveModel(live)) {
+                LiveModel model = LiveModel.whole(live)) {
             SiteStudy.Requests requests = model.requests(setting + "_eval", REQUESTS, explainer);
             Map<String, List<Found>> found = new SiteStudy(explainer, head, null)
                     .run(requests, decoders(site, setting, oracle.path("per_request")), rows -> {});

@@ -16,37 +16,49 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** The whole live model of a folder: token ids become requests at a site. */
+/** The first half of a live model: token ids become requests at a site. */
 public final class LiveModel implements AutoCloseable {
 
-    private final Path folder;
+    private final Path requests;
     private final OrtEnvironment environment = OrtEnvironment.getEnvironment();
     private final OrtSession body;
 
-    public LiveModel(Path folder) throws OrtException {
-        this.folder = folder;
-        body = environment.createSession(folder.resolve("model/body.onnx").toString());
+    /** Opens the first half of a model, and a folder of requests as token ids. */
+    public LiveModel(Path body, Path requests) throws OrtException {
+        this.requests = requests;
+        this.body = environment.createSession(body.toString());
+    }
+
+    /** Opens the whole set in a folder. */
+    static LiveModel whole(Path folder) throws OrtException {
+        return new LiveModel(folder.resolve("model/body.onnx"), folder.resolve("requests"));
     }
 
     /** Returns the first requests of a set as the explainer's site sees them. */
     public SiteStudy.Requests requests(String set, int most, Explainer explainer) throws IOException, OrtException {
-        List<RequestRows> requests = new ArrayList<>();
-        try (Safetensors file = Safetensors.open(folder.resolve("requests/" + set + ".safetensors"))) {
+        return requests(set, 0, most, explainer);
+    }
+
+    /** Returns some requests of a set, those behind the last left out, as the explainer's site sees them. */
+    public SiteStudy.Requests requests(String set, int from, int to, Explainer explainer)
+            throws IOException, OrtException {
+        List<RequestRows> read = new ArrayList<>();
+        try (Safetensors file = Safetensors.open(requests.resolve(set + ".safetensors"))) {
             long[] tokens = file.tensor("token_ids").toLongs();
             long[] offsets = file.tensor("request_offsets").toLongs();
-            for (int i = 0; i < Math.min(most, offsets.length - 1); i++) {
-                requests.add(request(Arrays.copyOfRange(tokens, (int) offsets[i], (int) offsets[i + 1]), explainer));
+            for (int i = from; i < Math.min(to, offsets.length - 1); i++) {
+                read.add(request(Arrays.copyOfRange(tokens, (int) offsets[i], (int) offsets[i + 1]), explainer));
             }
         }
         return new SiteStudy.Requests() {
             @Override
             public int count() {
-                return requests.size();
+                return read.size();
             }
 
             @Override
             public RequestRows request(int index) {
-                return requests.get(index);
+                return read.get(index);
             }
         };
     }

@@ -1,5 +1,6 @@
 package io.plumbline.downstream;
 
+import ai.onnxruntime.OrtException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.explainer.Decoder;
@@ -19,6 +20,10 @@ import org.jspecify.annotations.Nullable;
 /** The committed part of a live model: a head, explainers, requests and what an independent implementation found. */
 public final class LivePart {
 
+    private static final Path TESTS = checkout().resolve("operators/downstream/src/test/resources/live");
+    private static final Path DEMONSTRATION =
+            checkout().resolve("topology/demo/src/main/resources/io/plumbline/demo/live");
+
     private final String site;
 
     private LivePart(String site) {
@@ -35,11 +40,25 @@ public final class LivePart {
 
     /** Returns the file of the head, which reads activations. */
     public static Path head() {
-        return resource("head.onnx");
+        return DEMONSTRATION.resolve("model/head.onnx");
+    }
+
+    /** Returns the first half of the model, which also makes what a transcoder reads and writes. */
+    public static LiveModel model() throws OrtException {
+        return new LiveModel(DEMONSTRATION.resolve("model/body.onnx"), TESTS.resolve("requests"));
+    }
+
+    /** Returns the explainer with all of its features. */
+    public Explainer wholeExplainer() throws IOException {
+        return Explainer.read(wholeFolder());
+    }
+
+    public Path wholeFolder() {
+        return site.equals("sae") ? DEMONSTRATION.resolve("explainer") : TESTS.resolve("explainers/transcoder");
     }
 
     public Path folder() {
-        return resource(site);
+        return TESTS.resolve(site);
     }
 
     public Path requests() {
@@ -106,11 +125,11 @@ public final class LivePart {
     }
 
     /** Tests of other modules have these classes in a jar, where a file has no path that others can open. */
-    private static Path resource(String name) {
-        Path checkout = Path.of("").toAbsolutePath();
-        while (!Files.exists(checkout.resolve("mvnw"))) {
-            checkout = Objects.requireNonNull(checkout.getParent(), "these tests run within a checkout");
+    private static Path checkout() {
+        Path folder = Path.of("").toAbsolutePath();
+        while (!Files.exists(folder.resolve("mvnw"))) {
+            folder = Objects.requireNonNull(folder.getParent(), "these tests run within a checkout");
         }
-        return checkout.resolve("operators/downstream/src/test/resources/live").resolve(name);
+        return folder;
     }
 }

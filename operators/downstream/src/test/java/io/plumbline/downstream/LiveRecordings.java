@@ -4,9 +4,9 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
@@ -18,7 +18,7 @@ public final class LiveRecordings {
     public static void main(String[] arguments) throws Exception {
         Path live = Path.of(arguments[0]);
         Path out = Path.of(arguments[1]);
-        try (LiveModel model = new LiveModel(live)) {
+        try (LiveModel model = LiveModel.whole(live)) {
             for (String site : List.of("sae", "transcoder")) {
                 Explainer explainer = Explainer.read(live.resolve("explainers").resolve(site));
                 for (String set : List.of(
@@ -32,13 +32,16 @@ public final class LiveRecordings {
                         "spanish_eval")) {
                     Path file = out.resolve(site).resolve(set + ".safetensors");
                     Files.createDirectories(file.getParent());
-                    write(model.requests(set, set.endsWith("_eval") ? 128 : 1_000, explainer), explainer, file);
+                    SiteStudy.Requests requests = model.requests(set, set.endsWith("_eval") ? 128 : 1_000, explainer);
+                    write(requests, explainer, file);
+                    System.out.println(file + ": requests: " + requests.count());
                 }
             }
         }
     }
 
-    private static void write(SiteStudy.Requests requests, Explainer explainer, Path file) throws Exception {
+    /** Writes requests as a dump of the explainer's site. */
+    public static void write(SiteStudy.Requests requests, Explainer explainer, Path file) throws IOException {
         long[] offsets = new long[requests.count() + 1];
         for (int i = 0; i < requests.count(); i++) {
             offsets[i + 1] = offsets[i] + requests.request(i).rows();
@@ -67,7 +70,6 @@ public final class LiveRecordings {
             writer.add("targets", DType.F32, targets).add("residual", DType.F32, residual);
         }
         writer.writeTo(file);
-        System.out.println(file + " " + Arrays.toString(new int[] {requests.count(), rows}));
     }
 
     private static void copy(Matrix from, Matrix to, int row) {

@@ -39,7 +39,16 @@ final class HeadOptions {
 
     /** Opens the head of an explainer's site. */
     OnnxHead open(Explainer explainer) {
-        OnnxHead opened = OnnxHead.open(head, limits());
+        return open(head, limits(), explainer);
+    }
+
+    /**
+     * Opens the head of an explainer's site.
+     *
+     * @throws UsageException when it is one for another kind or width
+     */
+    static OnnxHead open(Path head, HeadLimits limits, Explainer explainer) {
+        OnnxHead opened = OnnxHead.open(head, limits);
         if (opened.readsResidual() != explainer.isTranscoder()) {
             opened.close();
             throw new UsageException(

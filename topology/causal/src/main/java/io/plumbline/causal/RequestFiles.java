@@ -33,6 +33,16 @@ final class RequestFiles implements SiteStudy.Requests, Closeable {
         return open("--window", paths, Integer.MAX_VALUE, path -> RequestFile.openRows(path, explainer));
     }
 
+    /** Opens dumps to judge a refit on by a head. */
+    static RequestFiles openHeldOut(List<Path> paths, Explainer explainer) throws IOException {
+        return open("dump", paths, Integer.MAX_VALUE, path -> RequestFile.open(path, explainer));
+    }
+
+    /** Opens dumps of normal traffic to run a head on. */
+    static RequestFiles openInDistribution(List<Path> paths, Explainer explainer) throws IOException {
+        return open("--in-distribution", paths, Integer.MAX_VALUE, path -> RequestFile.open(path, explainer));
+    }
+
     private interface Opener {
         RequestFile open(Path path) throws IOException;
     }

@@ -33,6 +33,7 @@ final class ActivationStream implements Closeable {
     private boolean given;
     private int features;
     private MaskedRows masked = MaskedRows.NONE;
+    private long place;
 
     private ActivationStream() {}
 
@@ -109,6 +110,11 @@ final class ActivationStream implements Closeable {
         }
     }
 
+    /** Returns which request of all dumps is being read, counted from 0, those of which no row remains among them. */
+    long place() {
+        return place;
+    }
+
     /** Rows left out by the last complete reading. */
     MaskedRows masked() {
         return masked;
@@ -168,6 +174,7 @@ final class ActivationStream implements Closeable {
      */
     void forEach(String task, RequestReader reader) throws IOException {
         masked = MaskedRows.NONE;
+        place = 0;
         try (Progress progress = Progress.of(task, rows())) {
             for (Dump dump : dumps) {
                 for (int i = 0; i < dump.file().requests(); i++) {
@@ -183,6 +190,7 @@ final class ActivationStream implements Closeable {
                         throw new IllegalArgumentException(
                                 "%s, request %d: %s".formatted(dump.path(), i, refused.getMessage()), refused);
                     }
+                    place++;
                     progress.advance(request.rows());
                 }
             }

@@ -30,10 +30,12 @@ import io.plumbline.topology.config.ProgramVersion;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -189,6 +191,9 @@ final class AdaptCommand implements Callable<Integer> {
     @Nullable
     Path baseline;
 
+    @Mixin
+    BehaviourOptions behaviour = new BehaviourOptions();
+
     @Option(names = "--dtype", defaultValue = "f32", description = "f32 or f64, of the new decoder. Default: f32.")
     OutputType dtype;
 
@@ -216,6 +221,10 @@ final class AdaptCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Asked asked = asked();
+        if (behaviour.given() && asked != null && validate.isEmpty()) {
+            throw new UsageException(
+                    "--head needs --validate where lambdas are given: all of --activations is fitted on, none is left to judge on");
+        }
         Options.requireNew("--out", out, "folder");
         Explainer trained = Options.explainer(explainer, facts.options());
         trained.requireRefittable();
@@ -245,6 +254,7 @@ final class AdaptCommand implements Callable<Integer> {
         if (decision != null) {
             answer.put("gate", decision.publishes() ? "passed" : "refused");
             decision.tests().forEach(test -> answer.put("gate_" + test.name(), verdict(test)));
+            BehaviourOptions.put(answer, decision);
         }
         trained.writeAdapted(adapted, written(), lineage(trained, answer), out);
         answer.put("out", out.toString()).print(spec.commandLine().getOut(), json);
@@ -256,15 +266,20 @@ final class AdaptCommand implements Callable<Integer> {
             Explainer trained, ExplainerSubspace subspace, AdaptationDumps dumps, @Nullable SampleRows other)
             throws IOException {
         AdaptationRows rows = dumps.split(activations, other);
-        GatedAdaptation adaptation = GatedAdaptation.of(
-                new AdaptationProfile.Auto(),
-                new SwapGate(GateLimits.DEFAULTS),
-                trained.decoder(),
-                subspace,
-                ServingDecoder.of(trained.decoder()),
-                rows,
-                rank,
-                Travelling.dense(written()));
+        GatedAdaptation adaptation;
+        try (BehaviourProvider.Opened judge = other == null
+                ? behaviour.open(trained, activations, requests(rows.judge()))
+                : behaviour.open(trained, validate, null)) {
+            adaptation = GatedAdaptation.of(
+                    new AdaptationProfile.Auto(),
+                    new SwapGate(GateLimits.DEFAULTS, judge),
+                    trained.decoder(),
+                    subspace,
+                    ServingDecoder.of(trained.decoder()),
+                    rows,
+                    rank,
+                    Travelling.dense(written()));
+        }
         if (adaptation.search().keepsCurrent()) {
             throw new IllegalStateException(
                     "nothing was written: no candidate within the limits reconstructs better than the trained decoder");
@@ -294,18 +309,25 @@ final class AdaptCommand implements Callable<Integer> {
             throw new IllegalStateException("nothing was written: " + undecided.reason());
         }
         Decoder adapted = ((Adaptation.Adapted) adaptation).decoder();
-        GateDecision decision = other == null
-                ? null
-                : new SwapGate(GateLimits.DEFAULTS)
-                        .judge(
-                                trained.decoder(),
-                                subspace,
-                                ServingDecoder.of(trained.decoder()),
-                                new SwapGate.Proposal(adapted, null),
-                                other,
-                                dumps.clean(),
-                                rank);
-        return new Fitted(adapted, fit, decision);
+        if (other == null) {
+            return new Fitted(adapted, fit, null);
+        }
+        try (BehaviourProvider.Opened judge = behaviour.open(trained, validate, null)) {
+            GateDecision decision = new SwapGate(GateLimits.DEFAULTS, judge)
+                    .judge(
+                            trained.decoder(),
+                            subspace,
+                            ServingDecoder.of(trained.decoder()),
+                            new SwapGate.Proposal(adapted, null),
+                            other,
+                            dumps.clean(),
+                            rank);
+            return new Fitted(adapted, fit, decision);
+        }
+    }
+
+    private static Set<Long> requests(SampleRows rows) {
+        return Arrays.stream(rows.requests()).boxed().collect(Collectors.toSet());
     }
 
     private static String verdict(GateTest test) {

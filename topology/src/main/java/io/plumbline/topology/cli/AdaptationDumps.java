@@ -101,10 +101,9 @@ final class AdaptationDumps {
         }
         Set<Long> requests = Arrays.stream(rows.requests()).boxed().collect(Collectors.toSet());
         List<ActivationBatch> batches = new ArrayList<>();
-        long[] request = {0};
         try (ActivationStream stream = ActivationStream.open(files, explainer, mask)) {
             stream.forEach("targets", batch -> {
-                if (requests.contains(request[0]++)) {
+                if (requests.contains(stream.place())) {
                     batches.add(batch);
                 }
             });
@@ -125,19 +124,17 @@ final class AdaptationDumps {
 
     private List<SampledRow> rows(List<Path> files) throws IOException {
         List<SampledRow> rows = new ArrayList<>();
-        long[] request = {0};
         try (ActivationStream stream = ActivationStream.open(files, explainer, mask)) {
             stream.forEach("reading", batch -> {
                 Matrix targets = batch.targets();
                 for (int row = 0; row < batch.rows(); row++) {
                     rows.add(new SampledRow(
                             rows.size(),
-                            request[0],
-                            request[0],
+                            stream.place(),
+                            stream.place(),
                             floats(batch.activations(), row),
                             targets == null ? null : floats(targets, row)));
                 }
-                request[0]++;
             });
         }
         if (rows.isEmpty()) {

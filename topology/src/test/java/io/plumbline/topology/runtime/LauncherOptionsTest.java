@@ -71,6 +71,8 @@ class LauncherOptionsTest {
         assertEquals("laboratory", said("needs_laboratory --help && echo laboratory || echo service"));
         assertEquals("service", said("needs_head %s && echo head || echo service".formatted(arguments)));
         assertEquals("head", said("needs_head --verbose causal && echo head || echo service"));
+        assertEquals("head", said("needs_head adapt --rank 3 --head=h.onnx && echo head || echo service"));
+        assertEquals("head", said("needs_head demo --live && echo head || echo service"));
     }
 
     /** Else a site that names the rest of its model finds nothing that runs it. */

@@ -1,0 +1,88 @@
+package io.plumbline.causal;
+
+import io.plumbline.adaptation.Behaviour;
+import io.plumbline.adaptation.GateTest;
+import io.plumbline.downstream.HeadException;
+import io.plumbline.downstream.HeadLimits;
+import io.plumbline.downstream.KlJudge;
+import io.plumbline.downstream.OnnxHead;
+import io.plumbline.downstream.RequestRows;
+import io.plumbline.downstream.SiteStudy;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.topology.cli.BehaviourProvider;
+import java.io.IOException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Judges refits of {@code plumbline adapt} by KL, with a head in an ONNX file and requests in dumps. */
+public final class KlBehaviour implements BehaviourProvider {
+
+    @Override
+    public Opened open(Asked asked) throws IOException {
+        RequestFiles heldOut = RequestFiles.openHeldOut(asked.heldOut(), asked.explainer());
+        RequestFiles normal = null;
+        try {
+            if (!asked.inDistribution().isEmpty()) {
+                normal = RequestFiles.openInDistribution(asked.inDistribution(), asked.explainer());
+            }
+            OnnxHead head = HeadOptions.open(asked.head(), HeadLimits.DEFAULTS, asked.explainer());
+            KlJudge judge = new KlJudge(
+                    asked.explainer(), head, chosen(heldOut, asked.requests()), normal, asked.maximumGrowth());
+            return new OpenedFiles(judge, head, heldOut, normal);
+        } catch (HeadException failed) {
+            close(heldOut, normal);
+            throw HeadOptions.explained(failed);
+        } catch (IOException | RuntimeException failed) {
+            close(heldOut, normal);
+            throw failed;
+        }
+    }
+
+    private static void close(RequestFiles heldOut, @Nullable RequestFiles normal) throws IOException {
+        heldOut.close();
+        if (normal != null) {
+            normal.close();
+        }
+    }
+
+    private static SiteStudy.Requests chosen(RequestFiles files, @Nullable Set<Long> requests) {
+        if (requests == null) {
+            return files;
+        }
+        int[] places = requests.stream().mapToInt(Math::toIntExact).sorted().toArray();
+        return new SiteStudy.Requests() {
+            @Override
+            public int count() {
+                return places.length;
+            }
+
+            @Override
+            public RequestRows request(int index) {
+                return files.request(places[index]);
+            }
+        };
+    }
+
+    private record OpenedFiles(
+            KlJudge judge,
+            OnnxHead head,
+            RequestFiles heldOut,
+            @Nullable RequestFiles normal) implements Opened {
+
+        @Override
+        public Behaviour judge(Decoder trained, Decoder current, Decoder proposed) {
+            return judge.judge(trained, current, proposed);
+        }
+
+        @Override
+        public GateTest inDistribution(Decoder trained, Decoder proposed) {
+            return judge.inDistribution(trained, proposed);
+        }
+
+        @Override
+        public void close() throws IOException {
+            head.close();
+            KlBehaviour.close(heldOut, normal);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.adaptation.Behaviour;
+import io.plumbline.adaptation.GateDecision;
+import io.plumbline.explainer.Explainer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The rest of the model, to judge a refit by what it does. */
+final class BehaviourOptions {
+
+    @Option(
+            names = "--head",
+            paramLabel = "FILE",
+            description = {
+                "ONNX model of the rest of the network, as for `plumbline causal`: the gate then asks too that the model with the"
+                        + " refit in place is nearer to itself, by KL(original || patched) on the requests to judge on. A model is a"
+                        + " program: load only files you would run."
+            })
+    @Nullable
+    Path head;
+
+    @Option(
+            names = "--in-distribution",
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "With --head: dumps of whole requests of normal traffic, where the KL may not grow much.")
+    List<Path> inDistribution = List.of();
+
+    @Option(
+            names = "--max-kl-growth",
+            paramLabel = "X",
+            description = "By which share of the trained decoder's it may. Default: 1, twice as much.")
+    @Nullable
+    Double maximumGrowth;
+
+    /** Returns whether refits are judged by what the model does. */
+    boolean given() {
+        if (head == null && (!inDistribution.isEmpty() || maximumGrowth != null)) {
+            throw new UsageException("%s needs --head: it is the model that is run on these requests"
+                    .formatted(inDistribution.isEmpty() ? "--max-kl-growth" : "--in-distribution"));
+        }
+        if (maximumGrowth != null && !(maximumGrowth >= 0.0)) {
+            throw new UsageException(
+                    "--max-kl-growth = %s: expected a share of 0 or more, 1 lets it double".formatted(maximumGrowth));
+        }
+        return head != null;
+    }
+
+    /**
+     * Opens the judge; null where no head was given.
+     *
+     * @param requests places of the requests to judge on; null: all
+     */
+    BehaviourProvider.@Nullable Opened open(Explainer explainer, List<Path> heldOut, @Nullable Set<Long> requests)
+            throws IOException {
+        if (head == null) {
+            return null;
+        }
+        BehaviourProvider provider = ServiceLoader.load(BehaviourProvider.class)
+                .findFirst()
+                .orElseThrow(() -> new UsageException(
+                        "--head is not part of this installation, which holds the service alone: run it from a checkout, or"
+                                + " from the unpacked distribution, whose folder downstream/ has its jars"));
+        return provider.open(new BehaviourProvider.Asked(
+                head, explainer, heldOut, requests, inDistribution, maximumGrowth == null ? 1.0 : maximumGrowth));
+    }
+
+    /** Adds what was found to an answer. */
+    static void put(Answer answer, GateDecision decision) {
+        if (decision.behaviour() instanceof Behaviour.Measured measured) {
+            put(answer, "held_out_kl_", measured.heldOut());
+            if (measured.inDistribution() != null) {
+                put(answer, "in_distribution_kl_", measured.inDistribution());
+            }
+        }
+    }
+
+    private static void put(Answer answer, String prefix, Behaviour.Change change) {
+        put(answer, prefix + "before", change.before());
+        put(answer, prefix + "after", change.after());
+        answer.put(prefix + "improvement", change.improvement().share());
+        if (Double.isInfinite(change.improvement().lower())) {
+            answer.putUndefined(prefix + "improvement_interval", "one request has no interval");
+        } else {
+            answer.put(prefix + "improvement_interval", new double[] {
+                change.improvement().lower(), change.improvement().upper()
+            });
+        }
+        answer.put(prefix + "requests", change.improvement().requests());
+    }
+
+    private static void put(Answer answer, String key, Behaviour.Level level) {
+        answer.put(key, level.value()).put(key + "_interval", new double[] {level.low(), level.high()});
+    }
+}

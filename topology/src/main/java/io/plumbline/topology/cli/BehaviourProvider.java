@@ -1,0 +1,43 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.adaptation.BehaviourJudge;
+import io.plumbline.explainer.Explainer;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges refits by what the model does, where the jars that run a head stand on the class path: found by
+ * {@link java.util.ServiceLoader}.
+ */
+public interface BehaviourProvider {
+
+    /**
+     * Opens the head and the dumps.
+     *
+     * @throws UsageException when one of them cannot be used
+     */
+    Opened open(Asked asked) throws IOException;
+
+    /**
+     * What is to be judged, and on what.
+     *
+     * @param heldOut dumps of whole requests
+     * @param requests places of the requests to judge on, counted over all of these dumps from 0; null: all
+     * @param inDistribution dumps of whole requests of normal traffic, or none
+     * @param maximumGrowth share by which the KL on normal traffic may exceed the trained decoder's
+     */
+    record Asked(
+            Path head,
+            Explainer explainer,
+            List<Path> heldOut,
+            @Nullable Set<Long> requests,
+            List<Path> inDistribution,
+            double maximumGrowth) {}
+
+    /** A judge that holds files open. */
+    interface Opened extends BehaviourJudge, Closeable {}
+}
