@@ -36,6 +36,11 @@ public record Logits(int rows, int vocabulary, float[] values) {
         return largest + Math.log(sum);
     }
 
+    /** Returns the probability of a token after a row. */
+    public double probability(int row, int token) {
+        return Math.exp(-crossEntropy(row, token));
+    }
+
     /** Returns {@code -log p(token)} after a row, in nats. */
     double crossEntropy(int row, int token) {
         return logSumExp(row) - get(row, token);

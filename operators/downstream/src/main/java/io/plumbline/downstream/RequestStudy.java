@@ -205,6 +205,16 @@ public final class RequestStudy {
         return unembedding;
     }
 
+    /** Returns the logits of the original run. */
+    public Logits original() {
+        return original;
+    }
+
+    /** Returns the logits with a decoder's reconstruction in place of all rows but the first. */
+    public Logits patched(Decoder decoder) {
+        return head.logits(patched(explainer, request, codes, decoder), request.residual());
+    }
+
     /** Returns the most likely token after the last row of the original run. */
     public int target() {
         return original.mostLikely(request.rows() - 1);

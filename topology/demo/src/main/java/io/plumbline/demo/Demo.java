@@ -5,33 +5,17 @@ import io.plumbline.demo.Traffic.Stretch;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.emission.DecoderListener;
-import io.plumbline.topology.emission.DecoderSubscriber;
-import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Properties;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
-import org.jspecify.annotations.Nullable;
 
 /**
  * English traffic, then German, then English again, through a real broker and both applications, at the pace of the
@@ -40,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything is stopped and removed when it is closed, whatever happened.
  */
-public final class Demo implements AutoCloseable {
+public final class Demo extends Stage {
 
     static final String ENGLISH = "English";
     static final String GERMAN = "German";
@@ -50,48 +34,32 @@ public final class Demo implements AutoCloseable {
     private static final int ROWS_PER_WINDOW = 2048;
     private static final int ENGLISH_WINDOWS_FIRST = 2;
     private static final int REQUESTS_THAT_CLOSE = PARTITIONS;
-    private static final long STOP_SECONDS = 15;
 
-    private final PrintWriter out;
     private final Consumer<URI> onPage;
-    private final long deadlineNanos;
-    private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final Story story = new Story();
-    private final BlockingQueue<PublishedDecoder> swaps = new LinkedBlockingQueue<>();
-    private final CountDownLatch cleanedUp = new CountDownLatch(1);
-    private volatile boolean stopping;
-
-    /**
-     * The thread that plays, from when it may be interrupted: a broker whose start is interrupted complains at length.
-     */
-    private volatile @Nullable Thread player;
 
     /**
      * @param seconds after which it gives up
      * @param onPage told the address of the page as soon as it is there
      */
     public Demo(PrintWriter out, long seconds, Consumer<URI> onPage) {
-        this.out = out;
+        super(out, seconds);
         this.onPage = onPage;
-        this.deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     }
 
-    /** What {@link #run} came to. */
-    public record Result(List<String> missing, InetSocketAddress httpAddress, String bootstrapServers) {}
-
-    /** Runs the story and prints it; returns what was promised and not shown. */
+    @Override
     public Result run() throws IOException, InterruptedException {
         say("starting a Kafka broker, the monitor, the adapter and a subscriber (nothing leaves this machine)");
         DemoFolder folder = own(DemoFolder.unpack());
         EmbeddedBroker broker = own(EmbeddedBroker.start(folder.broker()));
-        player = Thread.currentThread();
+        mayBeInterrupted();
         String bootstrapServers = broker.bootstrapServers();
         MonitorConfig config = MonitorConfig.parse(
                 DemoFolder.configuration(folder.root(), bootstrapServers), "demo.yaml", folder.root());
         String activations = config.topics().activations();
-        createTopic(bootstrapServers, activations);
+        createTopic(bootstrapServers, activations, PARTITIONS);
         PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
-        subscribe(config, Explainer.read(folder.explainer()));
+        subscribe(config, SITE, Explainer.read(folder.explainer()));
         Reports windows = own(new Reports(bootstrapServers, config.topics().windowReports()));
         Reports adaptations = own(new Reports(bootstrapServers, config.topics().adaptationReports()));
         Traffic traffic = own(new Traffic(bootstrapServers, activations, PARTITIONS, SITE));
@@ -207,96 +175,7 @@ public final class Demo implements AutoCloseable {
     }
 
     private void awaitSwap() throws InterruptedException {
-        PublishedDecoder swapped = swaps.poll(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-        if (swapped == null) {
-            throw new IllegalStateException("the subscriber saw no decoder in time");
-        }
+        PublishedDecoder swapped = nextSwap();
         story.swap(swapped.manifest().kind().label());
-        say("  subscriber: version %d (%s) complete in %d chunks, sha256 %s..., parent matches: swapped in"
-                .formatted(
-                        swapped.version(),
-                        swapped.manifest().kind(),
-                        swapped.manifest().chunks(),
-                        swapped.manifest().sha256().substring(0, 12)));
-    }
-
-    private void subscribe(MonitorConfig config, Explainer explainer) {
-        Properties kafka = new Properties();
-        kafka.put("bootstrap.servers", config.bootstrapServers());
-        DecoderListener listener = swaps::add;
-        own(DecoderSubscriber.start(
-                kafka,
-                config.topics().decoders(),
-                DecoderSubscription.of(Map.of(SITE, explainer.decoder())),
-                listener));
-    }
-
-    private static void createTopic(String bootstrapServers, String name) throws InterruptedException {
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrapServers))) {
-            admin.createTopics(List.of(new NewTopic(name, PARTITIONS, (short) 1)))
-                    .all()
-                    .get();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("topic %s could not be created".formatted(name), e);
-        }
-    }
-
-    private void say(String line) {
-        out.println(line);
-        out.flush();
-    }
-
-    private synchronized <T extends AutoCloseable> T own(T closeable) {
-        started.push(closeable);
-        if (stopping) {
-            throw new IllegalStateException("the demonstration was stopped");
-        }
-        return closeable;
-    }
-
-    /** Whether {@link #stop} was called: what {@link #run} throws then means nothing. */
-    public boolean isStopping() {
-        return stopping;
-    }
-
-    /**
-     * For a shutdown hook: asks the thread in {@link #run} to stop and waits until it has cleaned up. The clients are
-     * used by that thread alone and closed by it; only if it does not come to that are they closed here.
-     */
-    public void stop() {
-        if (cleanedUp.getCount() == 0) {
-            return;
-        }
-        stopping = true;
-        say("stopping and cleaning up; a refit that runs is finished first");
-        Thread thread = player;
-        if (thread != null) {
-            thread.interrupt();
-        }
-        boolean clean = false;
-        try {
-            clean = cleanedUp.await(STOP_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        if (!clean) {
-            close();
-        }
-    }
-
-    /** Stops what was started, last first, and removes the folder. Safe to call twice. */
-    @Override
-    public synchronized void close() {
-        // An interrupt has done its work by now and would only cut the closing short.
-        player = null;
-        Thread.interrupted();
-        while (!started.isEmpty()) {
-            try {
-                started.pop().close();
-            } catch (Exception e) {
-                out.println("while stopping: " + e.getMessage());
-            }
-        }
-        cleanedUp.countDown();
     }
 }

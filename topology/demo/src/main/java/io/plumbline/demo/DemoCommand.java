@@ -2,10 +2,13 @@ package io.plumbline.demo;
 
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
-import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -29,6 +32,8 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  plumbline demo",
             "  plumbline demo --keep-running    then: open the address it prints",
+            "  plumbline demo --live",
+            "  plumbline demo --live --text my-notes.txt",
             "  plumbline demo --toy"
         })
 final class DemoCommand implements Callable<Integer> {
@@ -40,6 +45,38 @@ final class DemoCommand implements Callable<Integer> {
             names = "--toy",
             description = "Instead, run the paper's controlled severity sweep and print it beside a float64 reference.")
     boolean toy;
+
+    @Option(
+            names = "--live",
+            description = {
+                "Instead, run a small language model (ONNX Runtime): text goes in, its hidden states go through Kafka, and after"
+                        + " the swap the next tokens it predicts are shown, as it is, through the trained explainer and through the"
+                        + " adapted one."
+            })
+    boolean live;
+
+    @Option(
+            names = "--text",
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "With --live: texts of your own (UTF-8, 15 KB or more each) in the place of Spanish.")
+    List<Path> texts = List.of();
+
+    @Option(
+            names = "--sentence",
+            paramLabel = "TEXT",
+            description = "With --live: the words whose next tokens are shown. Default: some of the last text.")
+    @Nullable
+    String sentence;
+
+    @Option(
+            names = "--model",
+            paramLabel = "DIR",
+            description =
+                    "With --live: a folder with a model of your own (model/body.onnx, model/head.onnx, model/tokenizer.json,"
+                            + " explainer/, texts/normal.txt, texts/english.txt). A model is a program: load only files you would run.")
+    @Nullable
+    Path model;
 
     @Option(
             names = "--timeout",
@@ -60,7 +97,17 @@ final class DemoCommand implements Callable<Integer> {
         if (timeoutSeconds < 1) {
             throw new UsageException("--timeout = %d: expected 1 or more seconds".formatted(timeoutSeconds));
         }
-        try (Demo demo = new Demo(out, timeoutSeconds, Desktops::open)) {
+        if (!live && (!texts.isEmpty() || sentence != null || model != null)) {
+            throw new UsageException("--text, --sentence and --model go with --live");
+        }
+        for (Path text : texts) {
+            if (!Files.isRegularFile(text)) {
+                throw new UsageException("--text = %s: no such file".formatted(text));
+            }
+        }
+        try (Stage demo = live
+                ? new LiveDemo(out, timeoutSeconds, new LiveDemo.Asked(model, texts, sentence))
+                : new Demo(out, timeoutSeconds, Desktops::open)) {
             // Ctrl-C: what was started must not outlive the process.
             Runtime.getRuntime().addShutdownHook(new Thread(demo::stop, "stop-demo"));
             try {
@@ -75,8 +122,8 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private int play(Demo demo, PrintWriter out) throws IOException, InterruptedException {
-        Demo.Result result = demo.run();
+    private int play(Stage demo, PrintWriter out) throws Exception {
+        Stage.Result result = demo.run();
         result.missing().forEach(line -> out.println("NOT SHOWN: " + line));
         out.flush();
         if (keepRunning) {
