@@ -24,7 +24,7 @@ final class GroupProducts {
     private final CodesByFeature codes;
     private final Residuals residuals;
     private final RequestGroups groups;
-    /** E, G x d. */
+    /** Sums E, G x d. */
     private final Matrix sums;
 
     /** {@code E E^T}, G x G. */
@@ -57,13 +57,13 @@ final class GroupProducts {
 
     /** What one feature after another is written into. */
     static final class Room {
-        /** Of a group in which the feature is active the number of its vector, else -1. */
+        /** Number of a group's vector, -1 where the feature is not active in the group. */
         private final int[] place;
 
         /** Sums of the codes of each group. */
         private final double[] codes;
 
-        /** s_g of the groups in which it is active, a x d. */
+        /** Vectors s_g of the groups in which it is active, a x d. */
         private final double[] vectors;
 
         /** {@code <s_g, E_h>} of these, a x G. */

@@ -22,7 +22,8 @@ import java.util.function.Supplier;
  * offset  size  what
  *      0     1  version, 1
  *      1     4  capacity
- *      5        pieces: mixed hash (8), record (8), bytes of the request (4; 0: split), offset (4), length l (4), l bytes
+ *      5        pieces: mixed hash (8), record (8), bytes of the request (4; 0: split), offset (4),
+ *               length l (4), l bytes
  * </pre>
  *
  * <p>A request of more bytes than a part holds is cut; its pieces must come in order, which they do where the messages

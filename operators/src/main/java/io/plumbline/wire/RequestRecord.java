@@ -25,8 +25,7 @@ public final class RequestRecord {
     private final int[] offsets;
     private final boolean lacksRows;
 
-    private RequestRecord(
-            ActivationTensors tensors, @Nullable Tensor residual, int[] offsets, boolean lacksRows) {
+    private RequestRecord(ActivationTensors tensors, @Nullable Tensor residual, int[] offsets, boolean lacksRows) {
         this.tensors = tensors;
         this.residual = residual;
         this.offsets = offsets;

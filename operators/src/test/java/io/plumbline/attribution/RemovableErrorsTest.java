@@ -65,7 +65,7 @@ final class RemovableErrorsTest {
         assertArrayEquals(new double[EVERY.length], found.estimate());
     }
 
-    /** The formula as printed: every pair of groups, of vectors about both means. And a scale, and the active groups. */
+    /** Returns the value by the formula as printed, over every pair of groups; its scale; and the active groups. */
     private double[] direct(int feature, Residuals residuals, RequestGroups groups, RequestGroups.Sample sample) {
         double mean = 0.0;
         for (int i = 0; i < ROWS; i++) {

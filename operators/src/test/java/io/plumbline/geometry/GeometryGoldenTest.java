@@ -156,6 +156,10 @@ class GeometryGoldenTest {
                 1e-10);
         assertEquals(
                 Set.of(
+                        "delta_ce",
+                        "kl",
+                        "top1_agreement",
+                        "loss_recovered",
                         "reconstruction_gap",
                         "reconstruction_fvu_trained",
                         "request_shift",

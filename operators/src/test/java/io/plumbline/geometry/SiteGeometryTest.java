@@ -70,6 +70,10 @@ class SiteGeometryTest {
         assertTrue(report.value(Statistic.RECONSTRUCTION_FVU_TRAINED).isEmpty());
         assertEquals(
                 Set.of(
+                        "delta_ce",
+                        "kl",
+                        "top1_agreement",
+                        "loss_recovered",
                         "reconstruction_fvu_trained",
                         "request_shift",
                         "worst_request",

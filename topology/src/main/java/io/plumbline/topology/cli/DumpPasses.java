@@ -20,8 +20,9 @@ final class DumpPasses {
     }
 
     /**
-     * Returns squared errors over squared distances to the mean. A second pass, because the mean is known only after the first:
-     * the shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at these sites.
+     * Returns squared errors over squared distances to the mean. A second pass, because the mean is known only after
+     * the first: the shortcut {@code tr M - |mean|^2} loses digits where the mean is most of the energy, as it is at
+     * these sites.
      */
     static double reconstructionFvu(
             ActivationStream stream,

@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 
-/** Meters of the monitor's three stages. Thread-safe and never blocks; {@link Metrics#guarded} contains its failures. */
+/** Meters of the monitor's stages. Thread-safe and never blocks; {@link Metrics#guarded} contains its failures. */
 public final class PipelineMeters implements IngestListener, WindowListener, DriftListener {
 
     private final Counters counters;

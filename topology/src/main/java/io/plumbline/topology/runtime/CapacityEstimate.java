@@ -86,8 +86,8 @@ public record CapacityEstimate(
     }
 
     /**
-     * Returns the estimate of a configuration. Sites whose explainers cannot be read are left out: {@link ConfigCheck} names
-     * them.
+     * Returns the estimate of a configuration. Sites whose explainers cannot be read are left out: {@link ConfigCheck}
+     * names them.
      *
      * @param heapBytes the heap it is meant for
      * @param requestComponents directions along which requests of a site are totalled; 0: they are not

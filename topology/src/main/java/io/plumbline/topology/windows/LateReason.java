@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum LateReason {
     /** Event time had passed the end of their pane by the grace period where they were read. */
     AFTER_GRACE,
-    /** Their pane had been closed where they were read, because the site was silent for the idle timeout. */
+    /** The pane had been closed where they were read, because the site was silent for the idle timeout. */
     AFTER_IDLE,
     /**
      * The rows' pane came to the composer after a window that holds it had closed: their partition had counted as

@@ -26,8 +26,12 @@ class ConfigurationReferenceTest {
     private static final Path PAGE = Repository.path("docs", "reference", "configuration.md");
     private static final Pattern SECTION = Pattern.compile("(?ms)^## (.+?)$(.*?)(?=^## |\\z)");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|");
-    private static final String MINIMAL = "kafka: {bootstrap.servers: 'localhost:9092'}\n"
-            + "sites: {a: {explainer: e, baseline: b, rank: 2}, named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}}}\n";
+    private static final String MINIMAL = """
+            kafka: {bootstrap.servers: 'localhost:9092'}
+            sites:
+              a: {explainer: e, baseline: b, rank: 2}
+              named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}}
+            """;
 
     /** Where the keys of a section stand: a configuration with an unknown key there. */
     private static final Map<String, String> UNKNOWN_KEY = Map.ofEntries(

@@ -81,8 +81,10 @@ class EveryStatisticTest {
                 kafka: {bootstrap.servers: "broker:9092"}
                 window: {size: 60s}
                 sites:
-                  blocks.7: {explainer: sae, baseline: b, rank: 32, threshold: {quantile: 0.9}, trigger: %s}
-                """.formatted(statistic.label());
+                  blocks.7: {explainer: sae, baseline: b, rank: 32, threshold: {quantile: 0.9}, trigger: %s%s}
+                """.formatted(
+                        statistic.label(),
+                        statistic.source() == Statistic.Source.HEAD ? ", downstream: {head: head.onnx}" : "");
         assertEquals(
                 List.of(statistic.label()),
                 Objects.requireNonNull(MonitorConfig.parse(yaml, "x.yaml", folder)

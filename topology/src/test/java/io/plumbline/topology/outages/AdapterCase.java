@@ -89,8 +89,8 @@ final class AdapterCase implements AutoCloseable {
         List<String> lines = new ArrayList<>(List.of(
                 "adapter." + sends,
                 "monitor." + sends,
-                "adapter.producer.transaction.timeout.ms: 10000",
-                "monitor.producer.transaction.timeout.ms: 10000",
+                "adapter.producer.transaction.timeout.ms: 30000",
+                "monitor.producer.transaction.timeout.ms: 30000",
                 "monitor.commit.interval.ms: 1000",
                 "monitor.num.stream.threads: 1",
                 "main.consumer.session.timeout.ms: 6000",

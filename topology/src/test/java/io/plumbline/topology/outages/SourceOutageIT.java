@@ -36,7 +36,7 @@ class SourceOutageIT {
 
     private static final long T0 = 1_700_000_000_000L;
     private static final int PARTITIONS = 2;
-    private static final long IDLE_CLOSE_SECONDS = 4;
+    private static final long IDLE_CLOSE_SECONDS = 6;
 
     private static final String ROWS = "plumbline_rows_total{site=\"%s\"}".formatted(WatchedFolder.SITE);
 
