@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A pane is sent when event time has passed its end by the grace, when the open panes are larger than they may be
  * (the oldest first), by {@link #flushBefore}, and by {@link #close}. Rows for a pane that was sent go into another
- * record of it; the records add up.
+ * record of it; the records add up. {@link #announce} tells of the rows that open panes hold.
  *
  * <p><b>Arithmetic.</b> As in the service, {@link SecondMomentAccumulator#addFloats(Matrix)}. <b>Size.</b> {@code 4 d
  * (d + 3)} bytes an open pane, its sampled rows, and as much again while a pane is written.
@@ -36,9 +36,10 @@ public final class MomentAccumulator implements AutoCloseable {
          * Takes one record of the topic of activations.
          *
          * @param timestampMs event time to give it
-         * @param value its value
+         * @param value its value; null where it only tells of tokens, see {@link MomentAccumulator#announce}
+         * @param headers to give it besides the site's name; none where nothing was announced
          */
-        void take(long timestampMs, byte[] value);
+        void take(long timestampMs, byte @Nullable [] value, Map<String, String> headers);
     }
 
     /**
@@ -178,6 +179,24 @@ public final class MomentAccumulator implements AutoCloseable {
         send(finished);
     }
 
+    /**
+     * Tells how many rows came since this was called last, by a record without a value for each open pane; to be called
+     * each second or so. A process that is killed loses its open panes, and the coverage of their windows then says how
+     * many rows are missing. The header {@code tokens_served} is this class's own from then on.
+     */
+    public void announce() {
+        List<OpenMoment.Finished> told = new ArrayList<>();
+        synchronized (this) {
+            for (OpenMoment open : panes.values()) {
+                OpenMoment.Finished word = open.announce();
+                if (word != null) {
+                    told.add(word);
+                }
+            }
+        }
+        send(told);
+    }
+
     /** Sends all open panes and takes no more rows. */
     @Override
     public void close() {
@@ -205,7 +224,7 @@ public final class MomentAccumulator implements AutoCloseable {
 
     private void send(List<OpenMoment.Finished> finished) {
         for (OpenMoment.Finished one : finished) {
-            sink.take(one.timestampMs(), one.value());
+            sink.take(one.timestampMs(), one.value(), one.headers());
         }
     }
 

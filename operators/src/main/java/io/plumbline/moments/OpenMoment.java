@@ -5,12 +5,17 @@ import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.MomentRecord;
 import io.plumbline.wire.MomentRecordWriter;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One pane of a {@link MomentAccumulator} being filled. Not thread-safe. */
 final class OpenMoment {
 
     /** A record that is ready to be sent. */
-    record Finished(long timestampMs, byte[] value) {}
+    record Finished(long timestampMs, byte @Nullable [] value, Map<String, String> headers) {}
+
+    private static final String SERVED = "tokens_served";
+    private static final String ANNOUNCED = "tokens_announced";
 
     private final MomentAccumulator.Settings settings;
     private final long startMs;
@@ -19,6 +24,7 @@ final class OpenMoment {
     private MaskedRows masked = MaskedRows.NONE;
     private long newestMs;
     private int requests;
+    private long announced;
     private double largestNorm;
 
     OpenMoment(MomentAccumulator.Settings settings, long startMs) {
@@ -86,7 +92,20 @@ final class OpenMoment {
                             ? null
                             : rows.stream().map(SampledRow::targetRow).toList());
         }
-        return new Finished(newestMs, writer.toBytes());
+        Map<String, String> headers = announced == 0
+                ? Map.of()
+                : Map.of(SERVED, Long.toString(rows()), ANNOUNCED, Long.toString(announced));
+        return new Finished(newestMs, writer.toBytes(), headers);
+    }
+
+    /** Tells of the rows that came since this was called last; null where none did. */
+    @Nullable Finished announce() {
+        long more = rows() - announced;
+        if (more == 0) {
+            return null;
+        }
+        announced = rows();
+        return new Finished(newestMs, null, Map.of(SERVED, Long.toString(more)));
     }
 
     private static float[] floats(Matrix matrix, int row) {

@@ -14,10 +14,12 @@ import io.plumbline.wire.MomentClaim;
 import io.plumbline.wire.MomentRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class MomentAccumulatorTest {
@@ -28,6 +30,7 @@ class MomentAccumulatorTest {
     private record Sent(long timestampMs, MomentRecord record) {}
 
     private final List<Sent> sent = new ArrayList<>();
+    private final List<Map<String, String>> told = new ArrayList<>();
 
     private MomentAccumulator accumulator(RowMask mask, int sampleRows, long grace, long mostBytes) {
         return MomentAccumulator.of(
@@ -36,7 +39,11 @@ class MomentAccumulatorTest {
                 this::take);
     }
 
-    private synchronized void take(long timestampMs, byte[] value) {
+    private synchronized void take(long timestampMs, byte @Nullable [] value, Map<String, String> headers) {
+        told.add(headers);
+        if (value == null) {
+            return;
+        }
         MomentRecord record = (MomentRecord) ActivationRecord.parse(value, new KnownHeaders());
         assertNull(MomentClaim.fault(record));
         sent.add(new Sent(timestampMs, record));
@@ -146,6 +153,35 @@ class MomentAccumulatorTest {
         moments.close();
         assertEquals(2, sent.get(0).record().counts().rows());
         assertThrows(IllegalStateException.class, () -> moments.add(batch(1, 2), null, 0));
+    }
+
+    @Test
+    void rowsOfAnOpenPaneAreToldOnceAndCountedOutOfItsRecord() {
+        MomentAccumulator moments = accumulator(RowMask.NONE, 8, 0, Long.MAX_VALUE);
+        moments.announce();
+        assertEquals(List.of(), told);
+        moments.add(batch(1, 3), "request", 1_000);
+        moments.announce();
+        moments.announce();
+        moments.add(batch(2, 4), "request", 1_001);
+        moments.announce();
+        moments.add(batch(3, 5), "request", 1_002);
+        moments.close();
+        assertEquals(
+                List.of(
+                        Map.of("tokens_served", "3"),
+                        Map.of("tokens_served", "4"),
+                        Map.of("tokens_served", "12", "tokens_announced", "7")),
+                told);
+        assertEquals(1, sent.size());
+    }
+
+    @Test
+    void aPaneOfWhichNothingWasToldHasNoHeaders() {
+        MomentAccumulator moments = accumulator(RowMask.NONE, 8, 0, Long.MAX_VALUE);
+        moments.add(batch(1, 3), "request", 1_000);
+        moments.close();
+        assertEquals(List.of(Map.of()), told);
     }
 
     @Test

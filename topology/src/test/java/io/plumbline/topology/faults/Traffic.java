@@ -149,7 +149,7 @@ public final class Traffic implements AutoCloseable {
         try (MomentAccumulator accumulator = MomentAccumulator.of(
                 new MomentAccumulator.Settings(
                         shape.width(), null, RowMask.NONE, shape.windowMs(), 0, ROWS, DType.F64, Long.MAX_VALUE),
-                (time, record) -> records.add(record))) {
+                (time, record, headers) -> records.add(record))) {
             accumulator.add(new ActivationBatch(rows, null, null), request, timestampMs);
         }
         return records.get(0);

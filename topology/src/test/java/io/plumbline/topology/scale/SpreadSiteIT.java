@@ -247,7 +247,7 @@ class SpreadSiteIT {
                     name -> MomentAccumulator.of(
                             new MomentAccumulator.Settings(
                                     WIDTH, null, RowMask.NONE, 250, 0, SAMPLE, DType.F64, Long.MAX_VALUE),
-                            (timestamp, value) -> {
+                            (timestamp, value, headers) -> {
                                 byte[] key = ByteBuffer.allocate(8)
                                         .putLong(keys.nextLong())
                                         .array();

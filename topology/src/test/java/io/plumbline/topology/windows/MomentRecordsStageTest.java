@@ -70,7 +70,7 @@ class MomentRecordsStageTest {
         for (int producer = 0; producer < 3; producer++) {
             int partition = producer % partitions;
             producers.add(
-                    accumulator(MASK, 1_000, (time, value) -> mixed.read(WindowPipeline.SITE, partition, value, time)));
+                    accumulator(MASK, 1_000, (time, value, headers) -> mixed.read(WindowPipeline.SITE, partition, value, time)));
         }
         SplittableRandom random = new SplittableRandom(3);
         for (int record = 0; record < 160; record++) {
@@ -181,7 +181,7 @@ class MomentRecordsStageTest {
         Matrix values = ActivationRecords.integerRows(1, 4, WindowPipeline.WIDTH);
         open.read(WindowPipeline.SITE, 0, ActivationRecords.blob(values, 2, 2, 2, 2), T0 + 30_000);
         MomentAccumulator producer =
-                accumulator(mask, 10_000, (time, value) -> open.read(WindowPipeline.SITE, 0, value, time));
+                accumulator(mask, 10_000, (time, value, headers) -> open.read(WindowPipeline.SITE, 0, value, time));
         producer.add(new ActivationBatch(values, null, new long[] {1, 2, 3, 4}), null, T0 + 5_000);
         producer.close();
         assertEquals(4, open.late.get(LateReason.AFTER_GRACE));
@@ -198,7 +198,7 @@ class MomentRecordsStageTest {
         WindowPipeline open = start("one", settings(10, 10), 1, mask);
         moments = open;
         MomentAccumulator producer =
-                accumulator(mask, 10_000, (time, value) -> open.read(WindowPipeline.SITE, 0, value, time));
+                accumulator(mask, 10_000, (time, value, headers) -> open.read(WindowPipeline.SITE, 0, value, time));
         Matrix values = ActivationRecords.integerRows(1, 2, WindowPipeline.WIDTH);
         producer.add(new ActivationBatch(values, null, new long[] {1, 1}), null, T0 + 5_000);
         producer.close();
@@ -223,7 +223,7 @@ class MomentRecordsStageTest {
         moments = open;
         List<byte[]> value = new ArrayList<>();
         Matrix values = ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH);
-        MomentAccumulator producer = accumulator(RowMask.NONE, 10_000, (time, blob) -> value.add(blob));
+        MomentAccumulator producer = accumulator(RowMask.NONE, 10_000, (time, blob, headers) -> value.add(blob));
         producer.add(new ActivationBatch(values, null, null), null, T0);
         producer.close();
         byte[] blob = asMoment ? value.get(0) : ActivationRecords.blob(values);
@@ -270,7 +270,7 @@ class MomentRecordsStageTest {
 
     private void sendOne(WindowPipeline open, long paneMs, long timestampMs) {
         MomentAccumulator producer =
-                accumulator(RowMask.NONE, paneMs, (time, value) -> open.read(WindowPipeline.SITE, 0, value, time));
+                accumulator(RowMask.NONE, paneMs, (time, value, headers) -> open.read(WindowPipeline.SITE, 0, value, time));
         producer.add(
                 new ActivationBatch(ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH), null, null),
                 null,

@@ -181,7 +181,7 @@ class StoredMomentsTest {
         try (MomentAccumulator accumulator = MomentAccumulator.of(
                 new MomentAccumulator.Settings(
                         WIDTH, null, RowMask.NONE, PANE_MS, 0, sampleRows, DType.F64, Long.MAX_VALUE),
-                (time, blob) -> value.add(blob))) {
+                (time, blob, headers) -> value.add(blob))) {
             Matrix values = ActivationRecords.integerRows(seed, count, WIDTH);
             accumulator.add(new ActivationBatch(values, null, null), null, 0);
         }

@@ -68,14 +68,14 @@ public class MomentRecordBenchmark {
         momentOfDoubles = summed(values, DType.F64);
         momentOfFloats = summed(values, DType.F32);
         batch = new ActivationBatch(values, null, null);
-        producer = MomentAccumulator.of(settings(DType.F64), (time, blob) -> {});
+        producer = MomentAccumulator.of(settings(DType.F64), (time, blob, headers) -> {});
         moment = SecondMomentAccumulator.ofDimension(d);
         sample = RowSample.ofCapacity(4_096);
     }
 
     private byte[] summed(Matrix values, DType dtype) {
         byte[][] value = new byte[1][];
-        try (MomentAccumulator accumulator = MomentAccumulator.of(settings(dtype), (time, blob) -> value[0] = blob)) {
+        try (MomentAccumulator accumulator = MomentAccumulator.of(settings(dtype), (time, blob, headers) -> value[0] = blob)) {
             for (int batch = 0; batch < 2 * SAMPLE / ROWS; batch++) {
                 accumulator.add(new ActivationBatch(values, null, null), "request", 0);
             }
