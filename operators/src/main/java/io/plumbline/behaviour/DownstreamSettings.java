@@ -10,16 +10,19 @@ import java.time.Duration;
  * @param requests at most so many requests of a window are kept whole and run
  * @param budget after so long no further request is begun
  * @param timeout longest time of one run of the head
+ * @param share largest share of the time that measuring may take, in (0, 1]: after a window that took it t, those that
+ *     close within {@code t (1 / share - 1)} are not measured
  * @param threads of one run
  * @param largestBytes a larger file is refused
  */
 public record DownstreamSettings(
-        Path head, int requests, Duration budget, Duration timeout, int threads, long largestBytes) {
+        Path head, int requests, Duration budget, Duration timeout, double share, int threads, long largestBytes) {
 
     public static final int DEFAULT_REQUESTS = 32;
     public static final int MOST_REQUESTS = 1_024;
     public static final Duration DEFAULT_BUDGET = Duration.ofSeconds(2);
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
+    public static final double DEFAULT_SHARE = 0.25;
     public static final int DEFAULT_THREADS = 1;
     public static final int MOST_THREADS = 1_024;
 
@@ -33,12 +36,13 @@ public record DownstreamSettings(
                 || budget.isNegative()
                 || timeout.isZero()
                 || timeout.isNegative()
+                || !(share > 0.0 && share <= 1.0)
                 || threads < 1
                 || threads > MOST_THREADS
                 || largestBytes < 1) {
             throw new IllegalArgumentException(
-                    "downstream of %d requests in %s, %s a run, %d threads, at most %d bytes: expected positive numbers"
-                            .formatted(requests, budget, timeout, threads, largestBytes));
+                    "downstream of %d requests in %s, %s a run, a share of %s, %d threads, at most %d bytes: expected positive numbers, and a share of at most 1"
+                            .formatted(requests, budget, timeout, share, threads, largestBytes));
         }
     }
 }

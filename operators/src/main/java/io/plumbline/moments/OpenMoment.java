@@ -92,14 +92,14 @@ final class OpenMoment {
                             ? null
                             : rows.stream().map(SampledRow::targetRow).toList());
         }
-        Map<String, String> headers = announced == 0
-                ? Map.of()
-                : Map.of(SERVED, Long.toString(rows()), ANNOUNCED, Long.toString(announced));
+        Map<String, String> headers =
+                announced == 0 ? Map.of() : Map.of(SERVED, Long.toString(rows()), ANNOUNCED, Long.toString(announced));
         return new Finished(newestMs, writer.toBytes(), headers);
     }
 
     /** Tells of the rows that came since this was called last; null where none did. */
-    @Nullable Finished announce() {
+    @Nullable
+    Finished announce() {
         long more = rows() - announced;
         if (more == 0) {
             return null;

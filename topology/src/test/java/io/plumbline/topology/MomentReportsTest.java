@@ -154,7 +154,8 @@ class MomentReportsTest {
                 accumulators.add(MomentAccumulator.of(
                         new MomentAccumulator.Settings(
                                 WatchedFolder.WIDTH, null, RowMask.NONE, 2_500, 0, 512, dtype, Long.MAX_VALUE),
-                        (time, value, headers) -> stream.send(config.topics().activations(), WatchedFolder.SITE, value, time)));
+                        (time, value, headers) ->
+                                stream.send(config.topics().activations(), WatchedFolder.SITE, value, time)));
             }
             for (int window = 0; window < WINDOWS; window++) {
                 for (int record = 0; record < WatchedFolder.RECORDS; record++) {

@@ -2,6 +2,7 @@ package io.plumbline.downstream;
 
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.Figure;
 import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.explainer.Decoder;
@@ -10,7 +11,6 @@ import io.plumbline.geometry.Statistic;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.RequestRecord;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Sequence metrics of one site's windows, through its head.
  *
  * <p><b>Cost.</b> Three runs of the head for each request, one more while an adapted decoder is in service, and a
- * bootstrap of {@value RequestBootstrap#DRAWS} draws.
+ * bootstrap of {@value RequestBootstrap#DRAWS} draws. While a backlog is read, windows close faster than the head
+ * answers; after a window that was measured it rests, so that it takes at most its share of the time and the records
+ * behind it do not wait for it.
  */
 final class HeadProbe implements BehaviourProbe {
 
@@ -36,22 +38,43 @@ final class HeadProbe implements BehaviourProbe {
     private final Explainer explainer;
     private final Head head;
     private final Runnable closing;
-    private final int most;
-    private final Duration budget;
+    private final DownstreamSettings settings;
     private final LongSupplier nanoClock;
 
-    HeadProbe(Explainer explainer, Head head, Runnable closing, int most, Duration budget, LongSupplier nanoClock) {
+    /** When the next window may be measured, and what the last one took. */
+    private long rested;
+
+    private long lastNanoseconds;
+
+    HeadProbe(Explainer explainer, Head head, Runnable closing, DownstreamSettings settings, LongSupplier nanoClock) {
         this.explainer = explainer;
         this.head = head;
         this.closing = closing;
-        this.most = most;
-        this.budget = budget;
+        this.settings = settings;
         this.nanoClock = nanoClock;
+        rested = nanoClock.getAsLong();
     }
 
     @Override
     public synchronized WindowBehaviour measure(List<byte[]> requests, @Nullable Decoder active) {
         long begin = nanoClock.getAsLong();
+        if (begin - rested < 0) {
+            return WindowBehaviour.nothing(
+                    0,
+                    String.format(
+                            Locale.ROOT,
+                            "the head rests: the window before took it %.1f s, and downstream.share lets it take %s of the time",
+                            lastNanoseconds / 1e9,
+                            settings.share()),
+                    0);
+        }
+        WindowBehaviour found = measure(begin, requests, active);
+        lastNanoseconds = found.nanoseconds();
+        rested = begin + (long) (lastNanoseconds / settings.share());
+        return found;
+    }
+
+    private WindowBehaviour measure(long begin, List<byte[]> requests, @Nullable Decoder active) {
         List<Sums> trained = new ArrayList<>();
         List<Sums> served = new ArrayList<>();
         int leftOut = 0;
@@ -59,7 +82,7 @@ final class HeadProbe implements BehaviourProbe {
                 ? "no whole request came: each has its rows and their residual in one record"
                 : "no whole request came: each has its rows in one record";
         try {
-            for (byte[] record : requests.subList(0, Math.min(most, requests.size()))) {
+            for (byte[] record : requests.subList(0, Math.min(settings.requests(), requests.size()))) {
                 try {
                     RequestStudy study = study(record);
                     Sums ofTrained = study.sequence(explainer.decoder());
@@ -71,7 +94,7 @@ final class HeadProbe implements BehaviourProbe {
                     leftOut++;
                     refusal = "no request could be measured: " + unusable.getMessage();
                 }
-                if (nanoClock.getAsLong() - begin > budget.toNanos()) {
+                if (nanoClock.getAsLong() - begin > settings.budget().toNanos()) {
                     break;
                 }
             }

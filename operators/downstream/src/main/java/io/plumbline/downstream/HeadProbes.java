@@ -23,7 +23,7 @@ public final class HeadProbes implements ProbeProvider {
             head.close();
             throw new IllegalArgumentException(misfit);
         }
-        return new HeadProbe(explainer, head, head::close, settings.requests(), settings.budget(), System::nanoTime);
+        return new HeadProbe(explainer, head, head::close, settings, System::nanoTime);
     }
 
     private static @Nullable String misfit(OnnxHead head, DownstreamSettings settings, Explainer explainer) {

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -44,7 +45,7 @@ class HeadProbeTest {
     Path folder;
 
     private static DownstreamSettings settings(Path head) {
-        return new DownstreamSettings(head, 32, LONG, LONG, 1, 1 << 28);
+        return settings(head, 32, LONG, 1.0);
     }
 
     private static BehaviourProbe open(Path head, Explainer explainer) {
@@ -124,15 +125,49 @@ class HeadProbeTest {
         try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS)) {
             Head slow =
                     counting(head, () -> clock.addAndGet(Duration.ofMillis(700).toNanos()));
-            HeadProbe probe = new HeadProbe(explainer, slow, () -> {}, 8, Duration.ofSeconds(2), clock::get);
+            HeadProbe probe = probe(explainer, slow, 8, Duration.ofSeconds(2), 1.0, clock::get);
             assertEquals(1, probe.measure(requests(), null).requests());
-            HeadProbe patient = new HeadProbe(explainer, slow, () -> {}, 8, LONG, clock::get);
+            HeadProbe patient = probe(explainer, slow, 8, LONG, 1.0, clock::get);
             WindowBehaviour both = patient.measure(requests(), null);
             assertEquals(2, both.requests());
             assertEquals(Duration.ofMillis(6 * 700).toNanos(), both.nanoseconds());
-            HeadProbe first = new HeadProbe(explainer, slow, () -> {}, 1, LONG, clock::get);
+            HeadProbe first = probe(explainer, slow, 1, LONG, 1.0, clock::get);
             assertEquals(1, first.measure(requests(), null).requests());
         }
+    }
+
+    @Test
+    void windowsThatCloseFasterThanItsShareAllowsAreNotMeasured() throws IOException {
+        AtomicLong clock = new AtomicLong();
+        Explainer explainer = PART.explainer();
+        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS)) {
+            Head slow =
+                    counting(head, () -> clock.addAndGet(Duration.ofMillis(500).toNanos()));
+            HeadProbe probe = probe(explainer, slow, 1, LONG, 0.25, clock::get);
+            assertEquals(1, probe.measure(requests(), null).requests());
+            long measured = clock.get();
+            assertEquals(Duration.ofMillis(1_500).toNanos(), measured);
+            WindowBehaviour resting = probe.measure(requests(), null);
+            assertEquals(0, resting.requests());
+            assertNull(resting.failure());
+            assertEquals(
+                    "the head rests: the window before took it 1.5 s, and downstream.share lets it take 0.25 of the time",
+                    resting.reason());
+            assertEquals(measured, clock.get());
+            clock.set(4 * measured - 1);
+            assertEquals(0, probe.measure(requests(), null).requests());
+            clock.set(4 * measured);
+            assertEquals(1, probe.measure(requests(), null).requests());
+        }
+    }
+
+    private static HeadProbe probe(
+            Explainer explainer, Head head, int most, Duration budget, double share, LongSupplier clock) {
+        return new HeadProbe(explainer, head, () -> {}, settings(LivePart.head(), most, budget, share), clock);
+    }
+
+    private static DownstreamSettings settings(Path head, int most, Duration budget, double share) {
+        return new DownstreamSettings(head, most, budget, LONG, share, 1, 1 << 28);
     }
 
     private static Head counting(Head head, Supplier<Long> tick) {
@@ -185,8 +220,8 @@ class HeadProbeTest {
     }
 
     private void assertFails(String failure, String part) throws IOException {
-        DownstreamSettings settings =
-                new DownstreamSettings(folder.resolve(failure + ".onnx"), 32, LONG, Duration.ofMillis(300), 1, 1 << 20);
+        DownstreamSettings settings = new DownstreamSettings(
+                folder.resolve(failure + ".onnx"), 32, LONG, Duration.ofMillis(300), 1.0, 1, 1 << 20);
         try (BehaviourProbe probe = new HeadProbes().open(settings, PART.explainer())) {
             WindowBehaviour found = probe.measure(requests(), null);
             assertEquals(failure, found.failure());
@@ -221,7 +256,7 @@ class HeadProbeTest {
         Explainer explainer = part.explainer();
         try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS);
                 RequestFile file = RequestFile.open(part.requests(), explainer)) {
-            HeadProbe probe = new HeadProbe(explainer, LivePart.summing(head), () -> {}, 8, LONG, System::nanoTime);
+            HeadProbe probe = probe(explainer, LivePart.summing(head), 8, LONG, 1.0, System::nanoTime);
             List<byte[]> with = new ArrayList<>();
             List<byte[]> without = new ArrayList<>();
             for (int i = 0; i < file.count(); i++) {

@@ -41,7 +41,9 @@ class DownstreamIT {
             BrokerClient client = new BrokerClient(broker.bootstrapServers());
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
             MonitorConfig config = LiveFolder.create(
-                    folder, broker.bootstrapServers(), "head: '" + LivePart.head() + "', budget: 1m, timeout: 1m");
+                    folder,
+                    broker.bootstrapServers(),
+                    "head: '" + LivePart.head() + "', budget: 1m, timeout: 1m, share: 1");
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
             for (int window = 0; window < 2; window++) {
                 for (byte[] request : LiveFolder.records()) {

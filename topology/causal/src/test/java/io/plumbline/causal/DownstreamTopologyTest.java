@@ -94,7 +94,7 @@ class DownstreamTopologyTest {
     }
 
     private static String head() {
-        return "head: '" + LivePart.head() + "'";
+        return "share: 1, head: '" + LivePart.head() + "'";
     }
 
     @Test
@@ -144,7 +144,8 @@ class DownstreamTopologyTest {
         FailingHeads.write(folder);
         for (String failure : List.of("not_finite", "wrong_shape", "timed_out")) {
             Said said = run(
-                    "head: " + failure + ".onnx, timeout: 300ms", List.of(LiveFolder.records(), LiveFolder.records()));
+                    "share: 1, head: " + failure + ".onnx, timeout: 300ms",
+                    List.of(LiveFolder.records(), LiveFolder.records()));
             assertEquals(2, said.reports().size());
             JsonNode report = said.reports().get(0);
             assertEquals(failure, report.path("downstream").path("failure").asText(), report.toString());

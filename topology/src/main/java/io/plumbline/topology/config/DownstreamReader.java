@@ -25,6 +25,7 @@ final class DownstreamReader {
         }
         Duration budget = positive(node, "budget", DownstreamSettings.DEFAULT_BUDGET);
         Duration timeout = positive(node, "timeout", DownstreamSettings.DEFAULT_TIMEOUT);
+        double share = node.real("share", DownstreamSettings.DEFAULT_SHARE, 0.001, 1.0);
         int threads = node.integer("threads", DownstreamSettings.DEFAULT_THREADS, 1);
         if (threads > DownstreamSettings.MOST_THREADS) {
             node.problem("threads", threads, "expected at most %d".formatted(DownstreamSettings.MOST_THREADS));
@@ -41,7 +42,7 @@ final class DownstreamReader {
         }
         node.refuseUnknownKeys();
         Path file = reader.path(node, "head", head);
-        return new DownstreamSettings(file, requests, budget, timeout, threads, (long) megabytes << 20);
+        return new DownstreamSettings(file, requests, budget, timeout, share, threads, (long) megabytes << 20);
     }
 
     private static Duration positive(ConfigNode node, String key, Duration otherwise) {

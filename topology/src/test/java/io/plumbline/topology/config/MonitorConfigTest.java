@@ -79,10 +79,10 @@ class MonitorConfigTest {
     void theRestOfAModelIsOfItsSiteAndMistakesInItAreSaid() {
         String named = SMALLEST.replace(
                 "threshold: 4.0",
-                "downstream: {head: h.onnx, requests: 8, budget: 1s, threads: 2, max_megabytes: 3}, warn: [kl]");
+                "downstream: {head: h.onnx, requests: 8, budget: 1s, share: 0.5, threads: 2, max_megabytes: 3}, warn: [kl]");
         assertEquals(
                 new DownstreamSettings(
-                        Path.of("/conf/h.onnx"), 8, Duration.ofSeconds(1), Duration.ofSeconds(5), 2, 3L << 20),
+                        Path.of("/conf/h.onnx"), 8, Duration.ofSeconds(1), Duration.ofSeconds(5), 0.5, 2, 3L << 20),
                 site(parse(named), "layer.2").downstream());
         assertNull(site(parse(SMALLEST), "layer.2").downstream());
         Map<String, String> mistakes = Map.of(
@@ -90,6 +90,7 @@ class MonitorConfigTest {
                 "downstream: {head: h, requests: 2000}", "expected at most 1024",
                 "downstream: {head: h, budget: 0s}", "is 0: expected a time",
                 "downstream: {head: h, max_megabytes: 4096}", "what one ONNX file holds",
+                "downstream: {head: h, share: 2}", "share",
                 "downstream: {head: h, gpu: true}", "gpu is not a known key",
                 "warn: [kl], warn_threshold: 1.0", "expected only beside downstream: {head: FILE}");
         mistakes.forEach((text, sentence) -> {

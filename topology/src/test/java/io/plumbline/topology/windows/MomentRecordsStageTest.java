@@ -69,8 +69,8 @@ class MomentRecordsStageTest {
         List<MomentAccumulator> producers = new ArrayList<>();
         for (int producer = 0; producer < 3; producer++) {
             int partition = producer % partitions;
-            producers.add(
-                    accumulator(MASK, 1_000, (time, value, headers) -> mixed.read(WindowPipeline.SITE, partition, value, time)));
+            producers.add(accumulator(
+                    MASK, 1_000, (time, value, headers) -> mixed.read(WindowPipeline.SITE, partition, value, time)));
         }
         SplittableRandom random = new SplittableRandom(3);
         for (int record = 0; record < 160; record++) {
@@ -269,8 +269,8 @@ class MomentRecordsStageTest {
     }
 
     private void sendOne(WindowPipeline open, long paneMs, long timestampMs) {
-        MomentAccumulator producer =
-                accumulator(RowMask.NONE, paneMs, (time, value, headers) -> open.read(WindowPipeline.SITE, 0, value, time));
+        MomentAccumulator producer = accumulator(
+                RowMask.NONE, paneMs, (time, value, headers) -> open.read(WindowPipeline.SITE, 0, value, time));
         producer.add(
                 new ActivationBatch(ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH), null, null),
                 null,

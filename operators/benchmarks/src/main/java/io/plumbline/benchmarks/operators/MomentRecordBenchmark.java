@@ -75,7 +75,8 @@ public class MomentRecordBenchmark {
 
     private byte[] summed(Matrix values, DType dtype) {
         byte[][] value = new byte[1][];
-        try (MomentAccumulator accumulator = MomentAccumulator.of(settings(dtype), (time, blob, headers) -> value[0] = blob)) {
+        try (MomentAccumulator accumulator =
+                MomentAccumulator.of(settings(dtype), (time, blob, headers) -> value[0] = blob)) {
             for (int batch = 0; batch < 2 * SAMPLE / ROWS; batch++) {
                 accumulator.add(new ActivationBatch(values, null, null), "request", 0);
             }
