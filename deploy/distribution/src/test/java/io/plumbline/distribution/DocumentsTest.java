@@ -36,7 +36,7 @@ class DocumentsTest {
 
     /** Options that pages name of the programs of Java, Kafka, Prometheus and Docker. */
     private static final Set<String> OPTIONS_OF_OTHERS =
-            Set.of("--add-modules", "--input-topics", "--storage.tsdb.retention.time", "--volumes");
+            Set.of("--add-modules", "--input-topics", "--plumbline-site", "--storage.tsdb.retention.time", "--volumes");
 
     /** A class of ours with its package, as a command names it. */
     private static final Pattern CLASS = Pattern.compile("\\bio\\.plumbline(?:\\.[a-z]+)*\\.[A-Z]\\w*");

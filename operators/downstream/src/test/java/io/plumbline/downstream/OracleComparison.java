@@ -16,8 +16,8 @@ import java.util.TreeMap;
  * small as 0.1.
  *
  * <p><b>Ties.</b> Where two features have the same effect within {@value #TIE} of a logit, float32 and float64 may
- * remove them in another order. What depends on that order is then not compared but counted: removed one by one they are
- * alike, together with others they need not be.
+ * remove them in another order. What depends on that order is then not compared but counted: removed one by one they
+ * are alike, together with others they need not be.
  */
 final class OracleComparison {
 
