@@ -4,6 +4,7 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,7 +36,7 @@ public final class WholeRequests {
     private static final int HEADER_BYTES = 5;
     private static final int PIECE_BYTES = 28;
 
-    /** Larger ones are refused before anything is allocated. */
+    /** A piece of a larger one is refused. */
     private static final int LARGEST_REQUEST = 1 << 28;
 
     private int capacity;
@@ -43,28 +44,42 @@ public final class WholeRequests {
 
     private static final class Entry {
         final long record;
-        byte[] bytes;
+        /** Bytes of the whole request; 0: split. */
+        int size;
+        /** Holds what came: a claimed size alone allocates nothing. */
+        byte[] bytes = new byte[0];
+
         int filled;
         /** How much of it is stored; -1: not even that it exists. */
         int stored = -1;
 
         Entry(long record, int size) {
             this.record = record;
-            bytes = new byte[size];
+            this.size = size;
+        }
+
+        void append(ByteBuffer piece, int length) {
+            if (filled + length > bytes.length) {
+                long twice = Math.max(2L * bytes.length, filled + length);
+                bytes = Arrays.copyOf(bytes, (int) Math.min(size, twice));
+            }
+            piece.get(bytes, filled, length);
+            filled += length;
         }
 
         boolean isSplit() {
-            return bytes.length == 0;
+            return size == 0;
         }
 
         boolean isWhole() {
-            return !isSplit() && filled == bytes.length;
+            return !isSplit() && filled == size;
         }
 
         void split() {
             if (isSplit()) {
                 return;
             }
+            size = 0;
             bytes = new byte[0];
             filled = 0;
             stored = -1;
@@ -98,7 +113,7 @@ public final class WholeRequests {
         Entry known = byHash.get(hash);
         if (known == null) {
             byte[] given = bytes.get();
-            Entry entry = new Entry(record, 0);
+            Entry entry = new Entry(record, given.length);
             entry.bytes = given;
             entry.filled = given.length;
             put(hash, entry);
@@ -137,7 +152,7 @@ public final class WholeRequests {
     private void take(long hash, Entry theirs) {
         Entry known = byHash.get(hash);
         if (known == null) {
-            Entry entry = new Entry(theirs.record, 0);
+            Entry entry = new Entry(theirs.record, theirs.size);
             entry.bytes = theirs.bytes;
             entry.filled = theirs.filled;
             put(hash, entry);
@@ -245,9 +260,8 @@ public final class WholeRequests {
                 known.split();
             }
             // From another partition the same record comes again, and its pieces lie between the others.
-            if (!known.isSplit() && known.bytes.length == size && from == known.filled) {
-                buffer.get(known.bytes, from, length);
-                known.filled += length;
+            if (!known.isSplit() && known.size == size && from == known.filled) {
+                known.append(buffer, length);
             }
         }
         buffer.position(end);
@@ -280,7 +294,7 @@ public final class WholeRequests {
                 int length = Math.min(entry.filled - at, open.remaining() - PIECE_BYTES);
                 open.putLong(hash)
                         .putLong(entry.record)
-                        .putInt(entry.bytes.length)
+                        .putInt(entry.size)
                         .putInt(at)
                         .putInt(length)
                         .put(entry.bytes, at, length);

@@ -144,4 +144,22 @@ class WholeRequestsTest {
         assertThrows(IllegalArgumentException.class, () -> read.mergeEncoded(huge));
         assertEquals(List.of(), read.requests());
     }
+
+    @Test
+    void aClaimedSizeAllocatesNothing() {
+        WholeRequests requests = WholeRequests.ofCapacity(4);
+        requests.mergeEncoded(java.nio.ByteBuffer.allocate(34)
+                .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                .put((byte) 1)
+                .putInt(4)
+                .putLong(1)
+                .putLong(2)
+                .putInt(1 << 28)
+                .putInt(0)
+                .putInt(1)
+                .put((byte) 7)
+                .array());
+        assertTrue(requests.bytes() < 100, "bytes: " + requests.bytes());
+        assertEquals(0, requests.requests().size());
+    }
 }
