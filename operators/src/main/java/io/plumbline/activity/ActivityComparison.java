@@ -44,7 +44,7 @@ public final class ActivityComparison {
 
     private static final double SHARE_OF_FREQUENT = 0.9;
 
-    /** Stands for a feature that is tested in the other part. */
+    /** The chance of a feature that is tested in the other part. */
     private static final double NOT_HERE = 2.0;
 
     private static final Comparator<ActivityChange> SUREST_FIRST =
@@ -178,7 +178,7 @@ public final class ActivityComparison {
                 chance);
     }
 
-    /** The chance that a clean window has the feature active as rarely or more rarely. */
+    /** Returns the chance that a clean window has the feature active as rarely or more rarely. */
     private static double chanceOfLess(FeatureActivity clean, FeatureActivity window, int feature) {
         double pooled =
                 (double) (clean.activeRows()[feature] + window.activeRows()[feature]) / (clean.rows() + window.rows());
@@ -200,7 +200,9 @@ public final class ActivityComparison {
         return inactive ? activity.rows() - active : active;
     }
 
-    /** The largest of the ordered chances that is at most its place times the share, over how many there are. */
+    /**
+     * Returns the largest of the ordered chances that is at most its place times the share, over how many there are.
+     */
     private static double level(double[] chances, int tested, double share) {
         double[] sorted = chances.clone();
         Arrays.sort(sorted);

@@ -131,7 +131,7 @@ public record FeatureActivity(
         return 1.0 + correlation * ((double) squaredRows / rows - 1.0);
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof FeatureActivity activity

@@ -1,5 +1,5 @@
 /**
- * Which features of an explainer are active more or less often in a window than on the baseline's rows.
+ * Finds which features of an explainer are active more or less often in a window than on the baseline's rows.
  *
  * <p><b>Enters:</b> sparse codes of rows and the request of each row. <b>Leaves:</b> totals that add up
  * ({@link io.plumbline.activity.FeatureActivity}), and from those of a window and of a baseline a short list of

@@ -3,13 +3,16 @@ package io.plumbline.adaptation;
 import io.plumbline.refit.GaeSettings;
 import java.util.List;
 
-/** Which refits are tried, by name. */
+/** A named set of refits to try. */
 public sealed interface AdaptationProfile {
 
-    /** What to try for a site watched at {@code rank} in a space of {@code dimension}. */
+    /** Returns what to try for a site watched at {@code rank} in a space of {@code dimension}. */
     CandidateSearch search(int rank, int dimension);
 
-    /** Whether rows of the baseline hold the trained decoder's answers in distribution while the window is fitted. */
+    /**
+     * Returns whether rows of the baseline hold the trained decoder's answers in distribution while the window is
+     * fitted.
+     */
     boolean anchors();
 
     /** The set of {@link CandidateSearch}, with rows of the baseline as anchors. */

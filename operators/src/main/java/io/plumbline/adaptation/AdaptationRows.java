@@ -68,8 +68,8 @@ public record AdaptationRows(
     }
 
     /**
-     * Half as many anchors as rows of the window, so that clean traffic keeps its weight where rows of several windows
-     * are pooled, and {@value #FEWEST_ANCHORS} at least.
+     * Returns half as many anchors as rows of the window, so that clean traffic keeps its weight where rows of several
+     * windows are pooled, and {@value #FEWEST_ANCHORS} at least.
      */
     private static @Nullable SampleRows anchor(BaselineRows baseline, int rows) {
         SampleRows anchor = baseline.anchor();

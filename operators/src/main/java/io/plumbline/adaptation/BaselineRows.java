@@ -29,7 +29,7 @@ public record BaselineRows(
                 rows.isEmpty() ? null : SampleRows.of(encoder, rows.subList(cut, rows.size()), width));
     }
 
-    /** Where the request begins that the middle row belongs to. */
+    /** Returns where the request begins that the middle row belongs to. */
     private static int middle(List<SampledRow> rows) {
         int cut = rows.size() / 2;
         while (cut > 0 && rows.get(cut - 1).request() == rows.get(cut).request()) {

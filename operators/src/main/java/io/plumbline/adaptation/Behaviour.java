@@ -4,7 +4,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the model does with a proposed decoder, by {@code KL(original || patched)} of the next token, in nats.
+ * Says what the model does with a proposed decoder, by {@code KL(original | patched)} of the next token, in nats.
  *
  * <p><b>Why KL.</b> On a small live model and 84 refits |Delta CE| was better in 9 where FVU and KL were worse, since
  * errors cancel in its mean; nAOPC fell in 13 of 53 where KL improved; five refits passed a gate on FVU and had a KL
@@ -16,7 +16,7 @@ public sealed interface Behaviour {
     GateTest test();
 
     /**
-     * What was measured.
+     * The changes of the KL that were measured.
      *
      * @param heldOut with the decoder in service, on requests that had no part in the fit
      * @param inDistribution with the trained decoder, on requests of normal traffic; null without such requests
@@ -38,7 +38,7 @@ public sealed interface Behaviour {
         }
     }
 
-    /** No figures, with the reason: what cannot be checked is not published. */
+    /** Says that there are no figures, and why: what cannot be checked is not published. */
     record Unknown(String reason) implements Behaviour {
 
         @Override

@@ -9,7 +9,7 @@ import java.util.Locale;
 /** One of the things a search may end with. */
 public sealed interface Candidate {
 
-    /** In words, for reports and logs. */
+    /** Returns the candidate in words, for reports and logs. */
     String describe();
 
     /**
@@ -19,7 +19,7 @@ public sealed interface Candidate {
      */
     Refit on(SharedSolutions shared);
 
-    /** Change nothing. */
+    /** The candidate that changes nothing. */
     record KeepCurrent() implements Candidate {
         @Override
         public String describe() {
@@ -45,7 +45,7 @@ public sealed interface Candidate {
         }
     }
 
-    /** Refit the trained decoder with these settings. */
+    /** The candidate that refits the trained decoder with these settings. */
     record Gae(GaeSettings settings) implements Candidate {
         @Override
         public String describe() {

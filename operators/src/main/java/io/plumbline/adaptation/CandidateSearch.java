@@ -76,7 +76,7 @@ public final class CandidateSearch {
         this.candidates = List.copyOf(candidates);
     }
 
-    /** The documented set. Ranks that do not fit in {@code dimension} are left out. */
+    /** Returns the documented set. Ranks that do not fit in {@code dimension} are left out. */
     public static CandidateSearch withDefaults(int watchedRank, int dimension) {
         List<Candidate> candidates = new ArrayList<>();
         candidates.add(new Candidate.BiasOnly());
@@ -98,7 +98,7 @@ public final class CandidateSearch {
         return new CandidateSearch(candidates);
     }
 
-    /** A set of one's own; "keep the current decoder" is added to it. */
+    /** Returns a search among these candidates; "keep the current decoder" is added to them. */
     public static CandidateSearch of(List<Candidate> candidates) {
         return new CandidateSearch(candidates);
     }
@@ -237,8 +237,8 @@ public final class CandidateSearch {
     }
 
     /**
-     * Most of a level is gone before the next is made. First come the levels of which nothing is turned, and of a level
-     * the candidates that are not.
+     * Fits the candidates of one regularisation level after another, so that most of a level is gone before the next is
+     * made. First come the levels of which nothing is turned, and of a level the candidates that are not.
      */
     private List<Candidate> levelAfterLevel(Comparison run) {
         Set<Double> turned = candidates.stream()
@@ -286,7 +286,10 @@ public final class CandidateSearch {
                         .formatted(gate.limits().maximumIdCost()));
     }
 
-    /** What was fitted, was not passed over and beats keeping the decoder; best first, of equals the earlier one. */
+    /**
+     * Returns what was fitted, was not passed over and beats keeping the decoder; best first, of equals the earlier
+     * one.
+     */
     private static List<SearchReport.Figures> betterThanTheFirst(List<SearchReport.Figures> all) {
         double keeping = fvu(all.get(0));
         return all.stream()

@@ -4,8 +4,8 @@ import io.plumbline.linalg.Weights;
 import io.plumbline.parallel.Cores;
 
 /**
- * How far the columns of a decoder are from those of the trained one: what a feature writes is what its explanation
- * says it means, and a column that points elsewhere is another explanation under an old name.
+ * Measures how far the columns of a decoder are from those of the trained one: what a feature writes is what its
+ * explanation says it means, and a column that points elsewhere is another explanation under an old name.
  *
  * <p>A feature whose trained column is zero has no direction to keep; it counts as beyond the limits as soon as it
  * writes anything, and takes no part in the three extremes.
@@ -24,7 +24,7 @@ public record FeatureChange(
     /** Features that one thread takes at a time. */
     private static final int PART = 512;
 
-    /** {@code 6 k d} flops. */
+    /** Compares two decoders in {@code 6 k d} flops. */
     static FeatureChange between(Weights trained, Weights proposed, double minimumCosine, double maximumNormRatio) {
         FeatureChange[] parts = new FeatureChange[(trained.rows() + PART - 1) / PART];
         Cores.each(parts.length, part -> {
@@ -69,7 +69,7 @@ public record FeatureChange(
         return new FeatureChange(smallestCosine, smallestRatio, largestRatio, beyond, to - from);
     }
 
-    /** Length of the column of one feature, a row on file. */
+    /** Returns the length of the column of one feature, a row on file. */
     static double norm(Weights weights, int feature) {
         return Math.sqrt(weights.dot(feature, weights, feature));
     }

@@ -17,7 +17,7 @@ record FinalFit(Decoder trained, ExplainerSubspace trainedSubspace, AdaptationRo
         return travelling.made(candidate, fitted(window, candidate));
     }
 
-    /** The solutions are gone when this returns. */
+    /** Fits the candidate; the solutions are gone when this returns. */
     private FittedDecoder fitted(SampleRows window, Candidate candidate) {
         return candidate
                 .on(CandidateSearch.inputs(trained, trainedSubspace, window, rows)

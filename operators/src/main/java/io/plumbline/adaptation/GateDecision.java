@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a refitted decoder may replace the one in service: only if every test lets it.
+ * Says whether a refitted decoder may replace the one in service: only if every test lets it.
  *
  * @param behaviour what the model does with the refit; null where the rest of the model is not at hand, or nothing is
  *     proposed
@@ -34,7 +34,7 @@ public record GateDecision(Figures figures, @Nullable Behaviour behaviour, List<
         return tests.stream().allMatch(GateTest::passed);
     }
 
-    /** What the failed tests found, or where none failed what is gained. */
+    /** Returns what the failed tests found, or where none failed what is gained. */
     public String reason() {
         return tests.stream()
                 .filter(test -> publishes() ? GAINS.contains(test.name()) : !test.passed())
@@ -43,7 +43,7 @@ public record GateDecision(Figures figures, @Nullable Behaviour behaviour, List<
     }
 
     /**
-     * Measured on held-out rows, but for the last two.
+     * The figures of a decision, measured on held-out rows but for the last two.
      *
      * @param before the decoder in service
      * @param after the proposed decoder
@@ -70,7 +70,7 @@ public record GateDecision(Figures figures, @Nullable Behaviour behaviour, List<
             @Nullable Reconstruction idTrained,
             @Nullable Reconstruction idProposed) {
 
-        /** FVU on rows of the baseline above that of the trained decoder; null without such rows. */
+        /** Returns FVU on rows of the baseline above that of the trained decoder; null without such rows. */
         public @Nullable Double idCost() {
             return idTrained == null || idProposed == null ? null : idProposed.fvu() - idTrained.fvu();
         }

@@ -1,7 +1,7 @@
 package io.plumbline.adaptation;
 
 /**
- * What a refit has to stay within to be published. The defaults are such that the refits that helped on a recorded
+ * Limits that a refit must stay within to be published. The defaults are such that the refits that helped on a recorded
  * encoder (an autoencoder and a transcoder, German and code) pass with room and the printed form at rank 32 of 384
  * fails: smallest cosines .30 to .89 against .02 to .11, length ratios .80 to 1.6 against .28 to 1.1, cost in
  * distribution .01 to .06 of FVU against .47 to .64.

@@ -77,12 +77,12 @@ public record GatedAdaptation(
         return new GatedAdaptation(search, decision, rows.refit().rows(), null);
     }
 
-    /** Whether there is a decoder to publish. */
+    /** Returns whether there is a decoder to publish. */
     public boolean publishes() {
         return !search.keepsCurrent() && decision.publishes();
     }
 
-    /** What the search found, without a decoder. */
+    /** Holds what the search found, without a decoder. */
     private record Winner(List<SearchReport.Figures> candidates, SearchReport.Figures best, GateDecision decision) {
 
         GatedAdaptation onAllRows(FinalFit fit, SwapGate gate) {

@@ -19,10 +19,10 @@ import java.util.stream.Stream;
  */
 public record PairedErrors(int requests, double meanDifference, double standardError) {
 
-    /** Fewer say nothing. */
+    /** The fewest requests that can be judged. */
     public static final int FEWEST_REQUESTS = 10;
 
-    /** 99 % quantile of Student's t with 9 degrees of freedom. */
+    /** The 99 % quantile of Student's t with 9 degrees of freedom. */
     static final double CRITICAL = 2.821;
 
     /** Returns the errors of both decoders on the requests of these rows. */

@@ -49,9 +49,9 @@ public record PairedImprovement(double share, double lower, double upper, int re
     private static final int RESAMPLES = 2_000;
     private static final double UPPER_QUANTILE = 0.975;
     private static final double NORMAL_QUANTILE = 1.959963984540054;
-    /** Below this the quantile is beyond 10,000 standard errors. */
+    /** The least degrees of freedom; below them the quantile is beyond 10,000 standard errors. */
     private static final double LEAST_FREEDOM = 0.25;
-    /** An error of 0 has no logarithm. */
+    /** The least ratio of errors, since an error of 0 has no logarithm. */
     private static final double LEAST_RATIO = 1e-12;
 
     /**
@@ -88,7 +88,7 @@ public record PairedImprovement(double share, double lower, double upper, int re
                 requests.length);
     }
 
-    /** {@code ln(1 - R)} of resamples of whole requests, ascending. */
+    /** Returns {@code ln(1 - R)} of resamples of whole requests, ascending. */
     private static double[] resampled(double[][] requests) {
         SplittableRandom random = new SplittableRandom(Arrays.deepHashCode(requests));
         double[] found = new double[RESAMPLES];

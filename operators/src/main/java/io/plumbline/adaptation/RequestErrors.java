@@ -12,8 +12,8 @@ final class RequestErrors {
     private RequestErrors() {}
 
     /**
-     * For each request, in the order in which they begin: the sum over its rows of {@code |y - yhat_1|^2}, and of
-     * {@code |y - yhat_1|^2 - |y - yhat_2|^2}. Two passes over the rows, {@code 4 nonZeros d} flops.
+     * Returns for each request, in the order in which they begin: the sum over its rows of {@code |y - yhat_1|^2}, and
+     * of {@code |y - yhat_1|^2 - |y - yhat_2|^2}. Two passes over the rows, {@code 4 nonZeros d} flops.
      */
     static double[][] of(Decoder first, Decoder second, SampleRows rows) {
         return of(first.reconstruct(rows.codes()), second.reconstruct(rows.codes()), rows);

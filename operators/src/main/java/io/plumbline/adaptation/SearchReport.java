@@ -28,7 +28,7 @@ public record SearchReport(
     }
 
     /**
-     * One candidate.
+     * The figures of one candidate.
      *
      * @param fit on the rows fitted on; null when the candidate could not be fitted
      * @param validation on the rows to choose by; null when the candidate could not be fitted, or was the only one
@@ -56,7 +56,7 @@ public record SearchReport(
         }
     }
 
-    /** Whether the search ends with no change. */
+    /** Returns whether the search ends with no change. */
     public boolean keepsCurrent() {
         return best.candidate() instanceof Candidate.KeepCurrent;
     }

@@ -19,7 +19,7 @@ public record ServingDecoder(Decoder decoder, @Nullable Subspace leading) {
         return new ServingDecoder(decoder, null);
     }
 
-    /** The directions it writes in; null where it does not determine them. */
+    /** Returns the directions it writes in; null where it does not determine them. */
     @Nullable
     Subspace leading(int rank) {
         return leading == null ? DictionarySpace.of(decoder, rank) : leading;

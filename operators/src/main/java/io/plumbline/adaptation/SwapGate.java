@@ -54,10 +54,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
 
-    /** How much less the latest requests may gain than all, as a share of the error. */
+    /** The share of the error by which the latest requests may gain less than all. */
     private static final double LARGEST_DECLINE = 0.1;
 
-    /** Two gaps of one subspace computed from different bases differ by rounding. */
+    /** The rounding by which two gaps of one subspace differ when they are computed from different bases. */
     private static final double GAP_ROUNDING = 1e-9;
 
     /** Judges by rows alone. */
@@ -66,8 +66,9 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
     }
 
     /**
-     * The leading eigenspaces of two or three d x d matrices, and a few passes over the weights; {@code k d^2} flops
-     * for a decoder other than the trained one of which neither {@code W W^T} nor its leading directions are known.
+     * Judges a decoder by the leading eigenspaces of two or three d x d matrices, and a few passes over the weights;
+     * {@code k d^2} flops for a decoder other than the trained one of which neither {@code W W^T} nor its leading
+     * directions are known.
      *
      * @param trained what features and cost are compared with
      * @param trainedSubspace of the trained decoder, at any rank
@@ -124,7 +125,10 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
         return Arrays.copyOfRange(errors, Math.max(0, errors.length - SampleSplit.LEAST_TO_JUDGE), errors.length);
     }
 
-    /** The tests that need no rows of the window: {@code features}, {@code id_cost} and a part of {@code behaviour}. */
+    /**
+     * Applies the tests that need no rows of the window: {@code features}, {@code id_cost} and a part of
+     * {@code behaviour}.
+     */
     List<GateTest> withoutTheWindow(Decoder trained, Decoder proposed, @Nullable SampleRows idRows) {
         List<GateTest> tests = new ArrayList<>();
         tests.add(features(change(trained, proposed)));
@@ -137,7 +141,7 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
         return tests;
     }
 
-    /** The rules alone, on numbers measured elsewhere. */
+    /** Applies the rules alone, to numbers measured elsewhere. */
     GateDecision decide(GateDecision.Figures figures) {
         return new GateDecision(
                 figures,
@@ -154,7 +158,7 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
                 trained.weights(), proposed.weights(), limits.minimumCosine(), limits.maximumNormRatio());
     }
 
-    /** Whether few enough features are beyond the limits. */
+    /** Returns whether few enough features are beyond the limits. */
     boolean allows(FeatureChange change) {
         return change.beyond() <= limits.changedFeatures() * change.features();
     }
@@ -229,14 +233,14 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
         return String.format(Locale.ROOT, format, values);
     }
 
-    /** To the first of two; null unless all are identified, since one gap alone says nothing. */
+    /** Returns the gap to the first of two; null unless all are identified, since one gap alone says nothing. */
     private static @Nullable Double gap(ActiveSubspace active, @Nullable Subspace one, @Nullable Subspace other) {
         return one == null || other == null || !active.isIdentified()
                 ? null
                 : FaithfulnessGap.between(active.subspace(), one).value();
     }
 
-    /** Null where the decoder does not determine it. */
+    /** Returns the trained decoder's subspace; null where the decoder does not determine it. */
     private static @Nullable Subspace ofTrained(Decoder trained, ExplainerSubspace known, int rank) {
         return GeometryAdapter.undecided(trained, known, rank) == null
                 ? new Subspace(known.leftVectors().leadingColumns(rank))
@@ -244,7 +248,7 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
     }
 
     /**
-     * What is judged.
+     * The decoder that is judged.
      *
      * @param gram {@code W W^T} of its weights, d x d, where it is known from how they were made
      */

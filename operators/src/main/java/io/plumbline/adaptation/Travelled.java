@@ -5,7 +5,7 @@ import io.plumbline.factored.DecoderFactors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A decoder with the values that others will get.
+ * A decoder with the values that readers of its publication get.
  *
  * @param factors what it is made of where it travels as factors, to the last bit; else null
  */

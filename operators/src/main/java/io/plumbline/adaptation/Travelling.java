@@ -8,7 +8,7 @@ import io.plumbline.wire.DType;
 import java.util.Locale;
 
 /**
- * How a decoder will be published, and so what becomes of its numbers before it is judged.
+ * Says how a decoder will be published, and so what becomes of its numbers before it is judged.
  *
  * @param dtype the type its weights have once they are read
  * @param factored whether it travels as {@link DecoderFactors} where it has any and they are smaller; its weights are
@@ -28,8 +28,8 @@ public record Travelling(DType dtype, boolean factored) {
     }
 
     /**
-     * Returns the decoder of a candidate with the values that others will get, and the factors it is made of where it
-     * travels as such.
+     * Returns the decoder of a candidate with the values that readers of its publication get, and the factors it is
+     * made of where it travels as such.
      *
      * @throws ArithmeticException if the type cannot hold a value
      */

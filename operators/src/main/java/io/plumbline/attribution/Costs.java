@@ -9,7 +9,7 @@ import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**
- * What every feature costs on some rows: by being wrong, and if it were taken out.
+ * Holds what every feature costs on some rows: by being wrong, and if it were taken out.
  *
  * @param usefulness FVU that taking a feature out would add
  */
@@ -43,23 +43,23 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
     }
 
     /**
-     * {@code |w| |cov(z, e)|} as a share of the targets' variance: with a refit's {@code |cov|^2 / var z} known, times
-     * {@code var z}.
+     * Returns {@code |w| |cov(z, e)|} as a share of the targets' variance: with a refit's {@code |cov|^2 / var z}
+     * known, times {@code var z}.
      */
     double systematicResidual(int feature) {
         return systematic(removable.estimate()[feature], feature);
     }
 
     /**
-     * Squared length of the change that a refit would make to the column; where the feature is not active, what is
-     * typical here.
+     * Returns the squared length of the change that a refit would make to the column; where the feature is not active,
+     * what is typical here.
      */
     double squaredChange(int feature) {
         double variance = removable.variance()[feature];
         return variance > 0.0 ? removable.estimate()[feature] / variance : removable.typical() * squaredNorms[feature];
     }
 
-    /** The systematic residual here of a column that a refit would change by as much. */
+    /** Returns the systematic residual here of a column that a refit would change by as much. */
     double systematicResidualOf(double squaredChange, int feature) {
         return systematic(squaredChange * removable.variance()[feature], feature);
     }
@@ -74,7 +74,7 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
                 : 0.0;
     }
 
-    /** {@code (2 <sum_i z_i e_i, w> + |w|^2 sum_i z_i^2) / n} as a share of the targets' variance. */
+    /** Returns {@code (2 <sum_i z_i e_i, w> + |w|^2 sum_i z_i^2) / n} as a share of the targets' variance. */
     private static double[] usefulness(
             Decoder decoder, double[] squaredNorms, CodesByFeature codes, Residuals residuals) {
         int d = decoder.dimension();

@@ -5,7 +5,7 @@ import org.apache.commons.math3.distribution.TDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which columns are more wrong on a window than on clean rows, with a bound on how many are listed by chance.
+ * Finds columns that are more wrong on a window than on clean rows, with a bound on how many are listed by chance.
  *
  * <p>Tested is the squared length of the change that a refit would make to a column, value over variance of the code,
  * window less baseline, by Student's t with the bootstrap's variances and one degree of freedom less than there are
@@ -74,7 +74,9 @@ final class Excess {
         return costs.removable().noise()[feature] / (variance * variance);
     }
 
-    /** The largest of the ordered chances that is at most its place times the share, over how many there are. */
+    /**
+     * Returns the largest of the ordered chances that is at most its place times the share, over how many there are.
+     */
     private static double level(double[] chances, int tested) {
         double[] sorted = chances.clone();
         Arrays.sort(sorted);

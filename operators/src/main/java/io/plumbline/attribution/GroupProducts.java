@@ -6,8 +6,8 @@ import io.plumbline.linalg.Matrix;
 import java.util.Arrays;
 
 /**
- * The inner products {@code <s_g, s_h>} of what groups of rows add to a feature's {@code sum_i (z_i - m) (e_i - mean
- * e)}, m being the feature's mean code.
+ * Holds the inner products {@code <s_g, s_h>} of what groups of rows add to a feature's
+ * {@code sum_i (z_i - m) (e_i - mean e)}, m being the feature's mean code.
  *
  * <p>A group in which the feature is not active adds {@code -m E_g}, E_g the sum of the group's errors about their
  * mean, which is the same for all features: products with it come from {@code <e_i, E_h>}, made once. A dictionary's
@@ -27,10 +27,10 @@ final class GroupProducts {
     /** Sums E, G x d. */
     private final Matrix sums;
 
-    /** {@code E E^T}, G x G. */
+    /** The matrix {@code E E^T}, G x G. */
     private final Matrix products;
 
-    /** {@code <e_i - mean e, E_h>}, n x G. */
+    /** The products {@code <e_i - mean e, E_h>}, n x G. */
     private final Matrix ofRows;
 
     GroupProducts(CodesByFeature codes, Residuals residuals, RequestGroups groups) {
@@ -55,7 +55,7 @@ final class GroupProducts {
         }
     }
 
-    /** What one feature after another is written into. */
+    /** Memory that the products of one feature after another are written into. */
     static final class Room {
         /** Number of a group's vector, -1 where the feature is not active in the group. */
         private final int[] place;
@@ -66,7 +66,7 @@ final class GroupProducts {
         /** Vectors s_g of the groups in which it is active, a x d. */
         private final double[] vectors;
 
-        /** {@code <s_g, E_h>} of these, a x G. */
+        /** The products {@code <s_g, E_h>} of these, a x G. */
         private final double[] withSums;
 
         private Room(int groups, int d) {

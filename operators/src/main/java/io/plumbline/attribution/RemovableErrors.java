@@ -68,7 +68,7 @@ record RemovableErrors(
         return work.drawnIn();
     }
 
-    /** One group has nothing to be multiplied with. */
+    /** Returns unknown errors, since one group has nothing to be multiplied with. */
     private static RemovableErrors unknown(int features) {
         double[] zeros = new double[features];
         return new RemovableErrors(zeros, zeros, zeros, zeros, new int[features], zeros, zeros, 0.0, 0.0);
@@ -81,7 +81,7 @@ record RemovableErrors(
         private final RequestGroups groups;
         private final double[] squaredNorms;
         private final int[] rowsOfGroup;
-        /** What sums of pairs and squares of groups are weighted with: every group once, then each sample. */
+        /** Weights of the sums of pairs and squares of groups: every group once, then each sample. */
         private final PackedMatrix pairs;
 
         private final PackedMatrix singles;
@@ -118,7 +118,7 @@ record RemovableErrors(
             activeGroups = new int[features];
         }
 
-        /** The samples' weights, one column each. */
+        /** Returns the samples' weights, one column each. */
         private static PackedMatrix factor(
                 List<RequestGroups.Sample> samples, Function<RequestGroups.Sample, double[]> weights, int features) {
             int length = weights.apply(samples.get(0)).length;

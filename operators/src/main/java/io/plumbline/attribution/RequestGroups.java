@@ -17,7 +17,7 @@ import java.util.Random;
  */
 record RequestGroups(int[] ofRow, int count) {
 
-    /** Bounds the cost of a feature; 32 order the recordings' features no better. */
+    /** The most groups, which bounds the cost of a feature; 32 order the recordings' features no better. */
     static final int MOST = 16;
 
     private static final int SAMPLES = 200;
@@ -52,14 +52,14 @@ record RequestGroups(int[] ofRow, int count) {
         }
     }
 
-    /** Every group once. */
+    /** Returns the sample that has every group once. */
     Sample whole() {
         double[] once = new double[count];
         Arrays.fill(once, 1.0);
         return Sample.of(once);
     }
 
-    /** {@value #SAMPLES} bootstrap samples. */
+    /** Returns {@value #SAMPLES} bootstrap samples. */
     List<Sample> samples() {
         Random random = new Random(SEED);
         List<Sample> samples = new ArrayList<>();

@@ -5,7 +5,7 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 
 /**
- * What a decoder misses on some rows.
+ * The errors that a decoder leaves on some rows.
  *
  * @param errors {@code e_i = y_i - yhat_i}, n x d
  * @param mean of the errors over the rows

@@ -1,5 +1,5 @@
 /**
- * Which features of an explainer fail on the rows of a window, and what each of them costs there.
+ * Finds which features of an explainer fail on the rows of a window, and what each of them costs there.
  *
  * <p><b>Enters:</b> codes, targets and requests of sampled rows, the trained decoder, and the rows that the baseline
  * keeps. <b>Leaves:</b> a short list of {@link FailingFeature}.

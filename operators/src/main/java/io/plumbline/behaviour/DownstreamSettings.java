@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The rest of a site's model, and what measuring with it may cost a window.
+ * Settings of the rest of a site's model, and of what measuring with it may cost a window.
  *
  * @param head ONNX file, from what the explainer models to logits
  * @param requests at most so many requests of a window are kept whole and run
@@ -26,7 +26,7 @@ public record DownstreamSettings(
     public static final int DEFAULT_THREADS = 1;
     public static final int MOST_THREADS = 1_024;
 
-    /** What one ONNX file holds at most. */
+    /** The most that one ONNX file can hold. */
     public static final int MOST_MEGABYTES = 2_048;
 
     public DownstreamSettings {

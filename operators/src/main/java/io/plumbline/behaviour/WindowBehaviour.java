@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the rest of a model did with the requests of one window.
+ * Holds what the rest of a model did with the requests of one window.
  *
  * @param requests that were measured
  * @param rows of theirs that count: all but the first of each
@@ -55,12 +55,12 @@ public record WindowBehaviour(
         return Collections.unmodifiableMap(ordered);
     }
 
-    /** Nothing was measured, for a reason that is no failure of the head. */
+    /** Says that nothing was measured, for a reason that is no failure of the head. */
     public static WindowBehaviour nothing(int leftOut, String reason, long nanoseconds) {
         return new WindowBehaviour(0, 0, leftOut, Map.of(), null, null, null, reason, nanoseconds);
     }
 
-    /** The head failed. */
+    /** Says that the head failed. */
     public static WindowBehaviour failed(String failure, String reason, long nanoseconds) {
         return new WindowBehaviour(0, 0, 0, Map.of(), null, null, failure, reason, nanoseconds);
     }

@@ -1,5 +1,5 @@
 /**
- * What a model does with an explainer's account in place of its activations, as the service asks for it in each window.
+ * Asks what a model does with an explainer's account in place of its activations, in each window of the service.
  *
  * <p>Whole requests of a window enter, a {@link io.plumbline.behaviour.WindowBehaviour} leaves. Who runs the rest of
  * the model stands behind {@link io.plumbline.behaviour.BehaviourProbe}, so that nothing here knows how that is done:

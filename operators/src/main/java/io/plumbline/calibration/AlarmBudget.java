@@ -2,7 +2,7 @@ package io.plumbline.calibration;
 
 import java.time.Duration;
 
-/** How many false alarms are acceptable at a site that has not drifted: what a threshold is found from. */
+/** The number of false alarms that is acceptable at a site that has not drifted; a threshold is found from it. */
 public sealed interface AlarmBudget {
 
     /** Returns what a site is held to where nothing else is written: 1 false alarm in 30 days. */
@@ -48,7 +48,7 @@ public sealed interface AlarmBudget {
             }
         }
 
-        /** Alarms per step of the windows. */
+        /** Returns alarms per step of the windows. */
         double perAdvance(Duration advance) {
             return (double) alarms * advance.toMillis() / time.toMillis();
         }

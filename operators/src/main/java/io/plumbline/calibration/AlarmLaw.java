@@ -6,7 +6,8 @@ import org.apache.commons.math3.special.Beta;
 import org.apache.commons.math3.util.CombinatoricsUtils;
 
 /**
- * How often a site that has not drifted raises an alarm, when the level is an order statistic of clean windows.
+ * Computes how often a site that has not drifted raises an alarm, when the level is an order statistic of clean
+ * windows.
  *
  * <p><b>Assumption.</b> Disjoint windows and the clean windows are <em>exchangeable</em>: no order of them is likelier
  * than another. Nothing is assumed about the distribution, and windows need not be independent. Traffic that changes
@@ -47,10 +48,10 @@ import org.apache.commons.math3.util.CombinatoricsUtils;
  */
 public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
 
-    /** How sure a promise for one baseline is. */
+    /** The confidence with which a promise is kept for one baseline. */
     public static final double CONFIDENCE = 0.95;
 
-    /** Far above any number of windows someone could keep; the search for what is needed ends here. */
+    /** The most windows that are searched, far above any number that someone could keep. */
     private static final int MOST_WINDOWS = 1_000_000_000;
 
     /** Room for rounding when a rate is compared with the one asked for: 1/20 is not more than 0.05. */
@@ -63,19 +64,19 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         }
     }
 
-    /** The law of tumbling windows. */
+    /** Returns the law of tumbling windows. */
     public static AlarmLaw tumbling(DriftPolicy debounce, Duration size) {
         return new AlarmLaw(debounce, size, size);
     }
 
-    /** The chance that a clean window is above the level, on average over baselines. */
+    /** Returns the chance that a clean window is above the level, on average over baselines. */
     public double perWindow(int cleanWindows, int atOrAbove) {
         return Math.min(1.0, atOrAbove / (cleanWindows + 1.0));
     }
 
     /**
-     * The chance that a clean window makes its site drifted, on average over baselines: after debounce, so the expected
-     * false alarms per advance.
+     * Returns the chance that a clean window makes its site drifted, on average over baselines: after debounce, so the
+     * expected false alarms per advance.
      *
      * @param cleanWindows K
      * @param atOrAbove c: 1 for a level at the largest clean value, 2 for the second largest
@@ -93,21 +94,24 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         return Math.min(single, exact ? exceedances(cleanWindows, atOrAbove) : unionBound(cleanWindows, atOrAbove));
     }
 
-    /** What was asked for, in the unit of {@link #rate}. */
+    /** Returns what was asked for, in the unit of {@link #rate}. */
     double target(AlarmBudget budget) {
         return budget instanceof AlarmBudget.PerTime time
                 ? time.perAdvance(advance)
                 : ((AlarmBudget.PerWindow) budget).rate();
     }
 
-    /** What a level keeps to, in the unit the budget is in: windows above, or alarms per advance. */
+    /** Returns what a level keeps to, in the unit the budget is in: windows above, or alarms per advance. */
     double rate(AlarmBudget budget, int cleanWindows, int atOrAbove) {
         return budget instanceof AlarmBudget.PerTime
                 ? alarmsPerWindow(cleanWindows, atOrAbove)
                 : perWindow(cleanWindows, atOrAbove);
     }
 
-    /** The lowest level that keeps to the budget, counted from the largest clean value; 0 if even that one does not. */
+    /**
+     * Returns the lowest level that keeps to the budget, counted from the largest clean value; 0 if even that one does
+     * not.
+     */
     int atOrAbove(AlarmBudget budget, int cleanWindows) {
         double target = target(budget) * ROUNDING;
         int kept = 0;
@@ -123,7 +127,7 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         return kept;
     }
 
-    /** The least number of clean windows with which the budget can be kept. */
+    /** Returns the least number of clean windows with which the budget can be kept. */
     public int windowsNeeded(AlarmBudget budget) {
         double target = target(budget) * ROUNDING;
         int tooFew = 0;
@@ -140,7 +144,7 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
     }
 
     /**
-     * The chance per window of becoming drifted where the share of clean windows above the level is known.
+     * Returns the chance per window of becoming drifted where the share of clean windows above the level is known.
      *
      * @param exceedance that share, u, in [0, 1]
      */
@@ -160,13 +164,16 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         return Math.min(exceedance, sum);
     }
 
-    /** The share of clean windows above the c-th largest of K, at most, with {@value #CONFIDENCE} confidence. */
+    /**
+     * Returns the share of clean windows above the c-th largest of K, at most, with {@value #CONFIDENCE} confidence.
+     */
     public double exceedanceAtMost(int cleanWindows, int atOrAbove) {
         return largest(share -> Beta.regularizedBeta(share, atOrAbove, cleanWindows + 1.0 - atOrAbove) <= CONFIDENCE);
     }
 
     /**
-     * The lowest level that keeps to the budget with {@value #CONFIDENCE} confidence, counted as in {@link #atOrAbove}.
+     * Returns the lowest level that keeps to the budget with {@value #CONFIDENCE} confidence, counted as in
+     * {@link #atOrAbove}.
      */
     int confidentlyAtOrAbove(AlarmBudget budget, int cleanWindows) {
         double allowed = allowedExceedance(budget);
@@ -183,19 +190,21 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         return kept;
     }
 
-    /** The least number of clean windows with which the budget can be kept with {@value #CONFIDENCE} confidence. */
+    /**
+     * Returns the least number of clean windows with which the budget can be kept with {@value #CONFIDENCE} confidence.
+     */
     public int windowsNeededConfidently(AlarmBudget budget) {
         double needed = Math.log1p(-CONFIDENCE) / Math.log1p(-allowedExceedance(budget));
         return (int) Math.min(MOST_WINDOWS, Math.ceil(needed));
     }
 
-    /** The largest share of clean windows above a level that keeps to the budget. */
+    /** Returns the largest share of clean windows above a level that keeps to the budget. */
     private double allowedExceedance(AlarmBudget budget) {
         double target = target(budget) * ROUNDING;
         return budget instanceof AlarmBudget.PerTime ? largest(share -> alarmsGiven(share) <= target) : target;
     }
 
-    /** The largest number in [0, 1] for which something holds that holds for 0 and for all below it. */
+    /** Returns the largest number in [0, 1] for which something holds that holds for 0 and for all below it. */
     private static double largest(DoublePredicate holds) {
         double kept = 0.0;
         double broken = 1.0;
@@ -215,7 +224,7 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         return (int) ((debounce.needed() + overlapping - 1) / overlapping);
     }
 
-    /** Milliseconds between two false alarms, on average at least. */
+    /** Returns the milliseconds between two false alarms, on average at least. */
     public double millisecondsBetween(double alarmsPerWindow) {
         return advance.toMillis() / alarmsPerWindow;
     }

@@ -2,7 +2,7 @@ package io.plumbline.calibration;
 
 import java.util.Locale;
 
-/** Numbers and times in sentences: three digits are enough to act on. */
+/** Writes numbers and times for sentences: three digits are enough to act on. */
 final class Amounts {
 
     private static final double SECOND = 1_000.0;
@@ -23,7 +23,7 @@ final class Amounts {
                 : String.format(Locale.ROOT, "%.3g", value);
     }
 
-    /** In the largest unit of which there is at least one. */
+    /** Writes a time in the largest unit of which there is at least one. */
     static String time(double milliseconds) {
         if (milliseconds >= DAY) {
             return number(milliseconds / DAY) + " d";

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is normal at a site: the moment of clean target rows, of their reconstructions, and the statistics of clean
+ * Says what is normal at a site: the moment of clean target rows, of their reconstructions, and the statistics of clean
  * windows.
  *
  * @param explainerSha256 identity of the trained decoder the reconstructions were made with, 64 hexadecimal digits
@@ -91,7 +91,7 @@ public record Baseline(
                 other);
     }
 
-    /** How many rows the moments are of; {@link #rows} are the few of them that were kept. */
+    /** Returns how many rows the moments are of; {@link #rows} are the few of them that were kept. */
     public long rowCount() {
         return moment.rows();
     }
@@ -131,7 +131,8 @@ public record Baseline(
     }
 
     /**
-     * Numbers that are kept of a request's sum under the model of a file, 0 where it has none; reads its header alone.
+     * Reads from the header alone how many numbers are kept of a request's sum under the model of a file, 0 where it
+     * has none.
      */
     public static int requestComponents(Path file) throws IOException {
         return BaselineFile.requestComponents(file);

@@ -148,7 +148,7 @@ public final class BaselineBuilder {
         return this;
     }
 
-    /** Whether every request must go through {@link #addNorms} before the first {@link #add}. */
+    /** Returns whether every request must go through {@link #addNorms} before the first {@link #add}. */
     public boolean needsNorms() {
         return rules.normCap() != null;
     }
@@ -165,7 +165,7 @@ public final class BaselineBuilder {
         }
     }
 
-    /** Known when the first request is added. */
+    /** Returns the mask, which is known when the first request is added. */
     private RowMask mask() {
         RowMask known = mask;
         if (known == null) {
@@ -206,12 +206,12 @@ public final class BaselineBuilder {
         return this;
     }
 
-    /** Rows left out so far. */
+    /** Returns the rows left out so far. */
     public MaskedRows masked() {
         return masked;
     }
 
-    /** Rows added so far. */
+    /** Returns the number of rows added so far. */
     public long rows() {
         return whole.targets().rows();
     }
@@ -230,7 +230,7 @@ public final class BaselineBuilder {
     }
 
     /**
-     * The baseline of everything added, where no window sizes were asked for.
+     * Returns the baseline of everything added, where no window sizes were asked for.
      *
      * @throws IllegalStateException if nothing was added, or clean windows were asked for
      */

@@ -15,7 +15,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a site would be held to by another baseline: for a person to look at before it takes the old one's place.
+ * Compares what a site would be held to by another baseline: for a person to look at before it takes the old one's
+ * place.
  *
  * @param shiftRatio {@code |M_new - M_old|_F / |M_old|_F}
  * @param gaps for every rank both have clean windows of, {@code |Pi_new - Pi_old|_F} between the two active subspaces
@@ -30,7 +31,7 @@ public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps
             .toList();
 
     /**
-     * One statistic at one rank and window size.
+     * The levels of one statistic at one rank and window size.
      *
      * @param oldLevel null where the old baseline gives none
      * @param newLevel null where the new one gives none: windows of this size could not be judged any more

@@ -1,6 +1,6 @@
 package io.plumbline.calibration;
 
-/** A file that is no baseline this program can use; the message says what is wrong and what was expected. */
+/** Thrown when a file is no baseline this program can use; the message says what is wrong and what was expected. */
 public final class BaselineException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;

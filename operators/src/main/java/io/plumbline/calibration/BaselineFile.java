@@ -327,7 +327,7 @@ final class BaselineFile {
         return found;
     }
 
-    /** The values of clean windows, NaN where a statistic was undefined. */
+    /** Returns the values of clean windows, NaN where a statistic was undefined. */
     private static double[] finiteOrUndefined(String name, Tensor tensor) {
         double[] values = tensor.toDoubles();
         if (Arrays.stream(values).anyMatch(Double::isInfinite)) {

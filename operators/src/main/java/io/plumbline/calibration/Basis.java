@@ -3,7 +3,7 @@ package io.plumbline.calibration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands behind a level that was taken from clean windows.
+ * The clean windows that a level was taken from, and what they promise.
  *
  * @param cleanWindows K, the fewest where two sizes were interpolated
  * @param windowRate the share of clean windows that lie above it, at most

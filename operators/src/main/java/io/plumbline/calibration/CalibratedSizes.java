@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class CalibratedSizes {
 
-    /** Windows with fewer rows than the smallest size's, divided by this, are undecided. */
+    /**
+     * The number that the rows of the smallest size are divided by: windows with fewer rows than that are undecided.
+     */
     private static final double SMALLEST_RATIO = 2.0;
 
     private record Size(double rows, double fewestRows, double level, CleanScores.Spread spread, Basis basis) {
@@ -42,7 +44,9 @@ final class CalibratedSizes {
         }
     }
 
-    /** A weight of the smaller of two sizes; 0 to 1 between them, above 1 below both. */
+    /**
+     * The place of a window between two sizes, by the weight of the smaller: 0 to 1 between them, above 1 below both.
+     */
     private record Place(Size smaller, Size larger, double weight) {
         static Place of(Size smaller, Size larger, long rows) {
             double from = 1.0 / Math.sqrt(larger.rows());
@@ -118,8 +122,8 @@ final class CalibratedSizes {
     }
 
     /**
-     * How many standard deviations of clean windows a value is above their mean, in windows of so many rows; null if
-     * unknown.
+     * Returns how many standard deviations of clean windows a value is above their mean, in windows of so many rows;
+     * null if unknown.
      */
     @Nullable
     Double score(double value, long rows) {
@@ -134,7 +138,7 @@ final class CalibratedSizes {
         return deviation > 0.0 ? Double.valueOf((value - mean) / deviation) : null;
     }
 
-    /** Null where there is no level. */
+    /** Returns the place of a window of so many rows; null where there is no level. */
     private @Nullable Place place(long rows) {
         if (sizes.isEmpty()) {
             return null;

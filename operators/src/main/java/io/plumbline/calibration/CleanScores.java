@@ -43,14 +43,14 @@ import java.util.Objects;
  */
 final class CleanScores {
 
-    /** Fewer than these have no deviation to tell one statistic's scale from another's by. */
+    /** The fewest clean windows whose deviation can tell one statistic's scale from another's. */
     private static final int FEWEST_WINDOWS = 3;
 
     /** Mean and standard deviation of clean values, in the statistic's unit. */
     record Spread(double mean, double deviation) {}
 
     /**
-     * One statistic.
+     * The clean values of one statistic.
      *
      * @param values one per window, NaN where it is undefined
      */
@@ -71,7 +71,10 @@ final class CleanScores {
             return (windows - 1.0) / windows;
         }
 
-        /** The largest score clean window i can have among these and one new window; -infinity where it has none. */
+        /**
+         * Returns the largest score clean window i can have among these and one new window; -infinity where it has
+         * none.
+         */
         double largestScore(int window) {
             double value = values[window];
             if (Double.isNaN(value)) {
@@ -82,7 +85,7 @@ final class CleanScores {
             return Math.sqrt(distance * distance / factor() + 1.0 / (windows + 1.0));
         }
 
-        /** The value at which a new window has this score; infinite where no value has. */
+        /** Returns the value at which a new window has this score; infinite where no value has. */
         double valueAt(double score) {
             if (score == Double.NEGATIVE_INFINITY || spread.deviation() == 0.0) {
                 return spread.mean();
@@ -103,7 +106,7 @@ final class CleanScores {
         this.rowsPerWindow = rowsPerWindow;
     }
 
-    /** The windows of a sample. Statistics that none of them has are left out. */
+    /** Returns the windows of a sample. Statistics that none of them has are left out. */
     static CleanScores of(NullSample sample, List<String> together) {
         CleanScores scores = new CleanScores(sample.rowsPerWindow());
         for (String statistic : together) {
@@ -114,12 +117,12 @@ final class CleanScores {
         return scores;
     }
 
-    /** Mean and deviation of a statistic that is not left out. */
+    /** Returns the mean and deviation of a statistic that is not left out. */
     Spread spread(String statistic) {
         return Objects.requireNonNull(statistics.get(statistic), statistic).spread();
     }
 
-    /** The level of one of the statistics. */
+    /** Returns the level of one of the statistics. */
     Level level(String statistic, Threshold threshold, int rank, int dimension) {
         Level level = threshold.level(rank, dimension, clean(statistic));
         if (level instanceof Level.Known known && !Double.isFinite(known.value())) {
@@ -129,7 +132,7 @@ final class CleanScores {
         return level;
     }
 
-    /** What each clean window asks of a statistic; its clean values where it is alone. */
+    /** Returns what each clean window asks of a statistic; its clean values where it is alone. */
     Threshold.Clean clean(String statistic) {
         Series own = statistics.get(statistic);
         if (own == null) {

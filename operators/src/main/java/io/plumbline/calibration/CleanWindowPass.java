@@ -117,7 +117,7 @@ public final class CleanWindowPass {
     }
 
     /**
-     * The baseline with its clean windows.
+     * Returns the baseline with its clean windows.
      *
      * @throws IllegalStateException if the two passes were over different numbers of rows
      */
@@ -183,7 +183,7 @@ public final class CleanWindowPass {
                 : geometry.assess(own);
     }
 
-    /** Over all rows where reconstructions are given, else over those that are encoded. */
+    /** Returns FVU over all rows where reconstructions are given, else over those that are encoded. */
     private @Nullable Double fvu(Window window, EncodedErrors sampled) {
         if (!explainer.isGiven()) {
             return sampled.fvu();
@@ -192,7 +192,7 @@ public final class CleanWindowPass {
         return Double.isFinite(fvu) ? fvu : null;
     }
 
-    /** What a live window of so many requests would have: the scores of those it keeps. */
+    /** Returns what a live window of so many requests would have: the scores of those it keeps. */
     private WindowRequests requests(List<RequestScore> scores, EncodedErrors errors) {
         RequestModel model = whole.requests();
         if (model == null) {
@@ -207,7 +207,7 @@ public final class CleanWindowPass {
         return new WindowRequests(null, kept, model.scoreErrors(errors.requests()));
     }
 
-    /** The reconstruction moment of all rows but these. */
+    /** Returns the reconstruction moment of all rows but these. */
     private Matrix without(SecondMoment reconstructions, long otherRows) {
         Matrix all = whole.reconstructionMoment();
         Matrix own = reconstructions.matrix();

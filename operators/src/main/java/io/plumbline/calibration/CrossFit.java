@@ -70,7 +70,7 @@ record CrossFit(RequestModel model, Map<Integer, Double> scores) {
         return new CrossFit(model, scores);
     }
 
-    /** FVU over all requests, each with its own mean; 0 where there are none. */
+    /** Returns FVU over all requests, each with its own mean; 0 where there are none. */
     private static double fvu(List<RequestError> errors) {
         double squaredError = 0.0;
         double spread = 0.0;

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DriftJudge {
 
-    /** The paper's own statistic. */
+    /** The statistic of the paper, which decides where a number or a share is the threshold. */
     public static final String DEFAULT_TRIGGER = "faithfulness_gap";
 
     /**
@@ -40,10 +40,10 @@ public final class DriftJudge {
     public static final List<String> DEFAULT_TRIGGERS =
             List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label(), Statistic.REQUEST_FVU.label());
 
-    /** What to name instead of {@link #DEFAULT_TRIGGERS} where too few rows are encoded. */
+    /** The statistics to name instead of {@link #DEFAULT_TRIGGERS} where too few rows are encoded. */
     public static final List<String> TRIGGERS_WITHOUT_CODES = List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label());
 
-    /** What to do about clean windows that differ so much that no level can be reached. */
+    /** Advice about clean windows that differ so much that no level can be reached. */
     public static final String MIX =
             "mix the kinds of traffic over the whole recording, or leave out the windows that are unlike the others";
 
@@ -85,7 +85,9 @@ public final class DriftJudge {
         this.minimumRows = minimumRows;
     }
 
-    /** Whether a statistic is a gap between subspaces, and so has a largest possible value to take a share of. */
+    /**
+     * Returns whether a statistic is a gap between subspaces, and so has a largest possible value to take a share of.
+     */
     public static boolean isGap(String statistic) {
         return Statistic.find(statistic).filter(Statistic::isGap).isPresent();
     }
@@ -127,7 +129,7 @@ public final class DriftJudge {
                 : policy.judge(state, value, reading.level(), reading.clear());
     }
 
-    /** Every statistic of a window beside its levels, in their order. */
+    /** Returns every statistic of a window beside its levels, in their order. */
     public List<Reading> readings(GapAssessment window) {
         List<Reading> readings = new ArrayList<>();
         Map<String, Levels> levels = levelsOfRank.computeIfAbsent(window.rank(), this::levels);
@@ -147,18 +149,18 @@ public final class DriftJudge {
         return threshold.isCalibrated() && isMute(readings, window) ? undecided(readings, window) : readings;
     }
 
-    /** Whether no value of a statistic that makes sense is above a level, at the rank of the windows. */
+    /** Returns whether no value of a statistic that makes sense is above a level, at the rank of the windows. */
     public boolean isOutOfReach(String statistic, double level, int rank) {
         OptionalDouble reach = reach(statistic, rank, baseline.dimension());
         return reach.isPresent() && level >= reach.getAsDouble();
     }
 
-    /** The value that a level is to stay below, see {@link Statistic#reach}. */
+    /** Returns the value that a level is to stay below, see {@link Statistic#reach}. */
     private static OptionalDouble reach(String statistic, int rank, int dimension) {
         return Statistic.find(statistic).map(one -> one.reach(rank, dimension)).orElseGet(OptionalDouble::empty);
     }
 
-    /** Whether statistics were judged, none is above its level, and none could be. */
+    /** Returns whether statistics were judged, none is above its level, and none could be. */
     private boolean isMute(List<Reading> readings, GapAssessment window) {
         List<Reading> judged =
                 readings.stream().filter(reading -> reading.exceeded() != null).toList();
@@ -206,8 +208,8 @@ public final class DriftJudge {
     }
 
     /**
-     * Whether the window came without totals of its requests for this baseline, as where it was open when the baseline
-     * changed, or the rest of the model gave no answer: neither says anything about the window.
+     * Returns whether the window came without totals of its requests for this baseline, as where it was open when the
+     * baseline changed, or the rest of the model gave no answer: neither says anything about the window.
      */
     private static boolean lacksSource(String statistic, GapAssessment window) {
         return window.statistic(statistic).isEmpty()
@@ -218,9 +220,9 @@ public final class DriftJudge {
     }
 
     /**
-     * The reading that decides: one above its level before one that cannot be judged, that before the others, and among
-     * those the one with the largest score (of a drifted site: one above what it must come back below comes first). A
-     * statistic that is left out does not decide.
+     * Returns the reading that decides: one above its level before one that cannot be judged, that before the others,
+     * and among those the one with the largest score (of a drifted site: one above what it must come back below comes
+     * first). A statistic that is left out does not decide.
      */
     public static Reading deciding(DriftState state, List<Reading> readings) {
         Comparator<Reading> farthest = Comparator.comparing((Reading reading) -> !reading.leftOut())

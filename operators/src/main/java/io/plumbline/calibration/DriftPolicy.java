@@ -15,7 +15,7 @@ package io.plumbline.calibration;
  */
 public record DriftPolicy(int needed, int memory) {
 
-    /** What a site is debounced by where nothing else is written: 2 of the last 3 windows. */
+    /** The debouncing of a site where nothing else is written: 2 of the last 3 windows. */
     public static final DriftPolicy STANDARD = new DriftPolicy(2, 3);
 
     public DriftPolicy {
@@ -26,12 +26,12 @@ public record DriftPolicy(int needed, int memory) {
         }
     }
 
-    /** Every window speaks for itself. */
+    /** Returns the policy by which every window speaks for itself. */
     public static DriftPolicy immediate() {
         return new DriftPolicy(1, 1);
     }
 
-    /** What a window did to its site. */
+    /** The change of its site's standing that a window makes. */
     public enum Transition {
         NONE,
         BECAME_DRIFTED,
@@ -41,7 +41,7 @@ public record DriftPolicy(int needed, int memory) {
     /** The state to keep, the verdict of the window, and whether the site's standing changed with it. */
     public record Outcome(DriftState state, DriftVerdict verdict, Transition transition) {}
 
-    /** A window that cannot be judged: everything stays. */
+    /** Returns the outcome of a window that cannot be judged: everything stays. */
     public Outcome undecided(DriftState state, String reason) {
         return new Outcome(state, new DriftVerdict.Undecided(reason), Transition.NONE);
     }

@@ -3,7 +3,7 @@ package io.plumbline.calibration;
 import java.nio.ByteBuffer;
 
 /**
- * What a {@link DriftPolicy} remembers of a site between windows.
+ * The memory of a site that a {@link DriftPolicy} keeps between windows.
  *
  * <pre>
  * offset  bytes  field
@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  */
 public record DriftState(boolean drifted, int remembered, long outcomes) {
 
-    /** A site of which nothing is known yet. */
+    /** The state of a site of which nothing is known yet. */
     public static final DriftState INITIAL = new DriftState(false, 0, 0L);
 
     static final int LONGEST_MEMORY = 64;

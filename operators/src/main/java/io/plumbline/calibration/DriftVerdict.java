@@ -3,7 +3,7 @@ package io.plumbline.calibration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What one window says about its site. */
+/** The verdict of one window about its site. */
 public sealed interface DriftVerdict {
 
     /** Returns which of the three it is. */
@@ -14,10 +14,10 @@ public sealed interface DriftVerdict {
         return kind().label();
     }
 
-    /** The sentence that goes with it, about the statistic of this name. */
+    /** Returns the sentence that goes with the verdict, about the statistic of this name. */
     String reason(String statistic);
 
-    /** The site is as the baseline has it, or not yet for long enough above the threshold. */
+    /** Says that the site is as the baseline has it, or not yet for long enough above the threshold. */
     record Aligned(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
         @Override
         public Verdict kind() {
@@ -30,7 +30,7 @@ public sealed interface DriftVerdict {
         }
     }
 
-    /** The site has drifted and not come back below the clear level. */
+    /** Says that the site has drifted and not come back below the clear level. */
     record Drifted(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
         @Override
         public Verdict kind() {
@@ -43,7 +43,7 @@ public sealed interface DriftVerdict {
         }
     }
 
-    /** The window cannot be judged: too few rows, no eigengap, no baseline. Neither good nor bad news. */
+    /** Says that the window cannot be judged: too few rows, no eigengap, no baseline. Neither good nor bad news. */
     record Undecided(String reason) implements DriftVerdict {
         @Override
         public Verdict kind() {

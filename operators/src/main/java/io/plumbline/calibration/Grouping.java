@@ -1,7 +1,7 @@
 package io.plumbline.calibration;
 
 /**
- * How much the rows of one request are alike.
+ * Measures how much the rows of one request are alike.
  *
  * <p>The design effect is the variance of an average over whole requests, divided by what it would be if the same rows
  * were independent: with request sums {@code s_g} of {@code n_g} rows and mean m, {@code sum_g |s_g - n_g m|^2 / sum_i
@@ -24,7 +24,7 @@ public record Grouping(long requests, double momentDesignEffect, double meanDesi
         }
     }
 
-    /** How many independent rows would give a second moment as exact as {@code rows} of these. */
+    /** Returns how many independent rows would give a second moment as exact as {@code rows} of these. */
     public double effectiveRows(long rows) {
         return rows / Math.max(momentDesignEffect, Double.MIN_NORMAL);
     }

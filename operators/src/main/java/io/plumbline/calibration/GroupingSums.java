@@ -6,8 +6,8 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Grouping} is made of, in one pass: since {@code |s - n m|^2 = |s|^2 - 2 n <s, m> + n^2 |m|^2}, the sum
- * over requests needs the mean m only at the end. <b>Size:</b> {@code 4 d(d+3)} bytes.
+ * Sums what a {@link Grouping} is made of, in one pass: since {@code |s - n m|^2 = |s|^2 - 2 n <s, m> + n^2 |m|^2}, the
+ * sum over requests needs the mean m only at the end. <b>Size:</b> {@code 4 d(d+3)} bytes.
  */
 final class GroupingSums {
 
@@ -25,7 +25,7 @@ final class GroupingSums {
         this.weighted = SecondMomentAccumulator.ofDimension(dimension).state().clone();
     }
 
-    /** One request: its rows, and what they sum up to. */
+    /** Adds one request: its rows, and what they sum up to. */
     void add(Matrix rows, SecondMomentAccumulator sums) {
         double[] state = sums.state();
         double count = rows.rows();
@@ -48,7 +48,7 @@ final class GroupingSums {
         }
     }
 
-    /** Null where there is one request only, or rows that do not vary. */
+    /** Returns the grouping; null where there is one request only, or rows that do not vary. */
     @Nullable
     Grouping of(SecondMoment whole) {
         double rows = whole.rows();
@@ -93,7 +93,7 @@ final class GroupingSums {
         return triangle(state, weighted);
     }
 
-    /** The inner product of two symmetric matrices, from the triangles behind the sums of rows. */
+    /** Returns the inner product of two symmetric matrices, from the triangles behind the sums of rows. */
     private double triangle(double[] one, double[] other) {
         double sum = 0.0;
         int next = dimension;

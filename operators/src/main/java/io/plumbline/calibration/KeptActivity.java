@@ -30,7 +30,7 @@ final class KeptActivity {
         }
     }
 
-    /** Null where the file does not say. */
+    /** Reads the activity; null where the file does not say. */
     static @Nullable FeatureActivity read(String name, Safetensors tensors, long rows) {
         if (!tensors.contains(ACTIVE_ROWS)) {
             return null;

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The codes of a recording's first requests, so that a second reading need not encode them again: encoding is {@code 2
- * d k} flops a row, and most of what is done with a row.
+ * Keeps the codes of a recording's first requests, so that a second reading need not encode them again: encoding is
+ * {@code 2 d k} flops a row, and most of what is done with a row.
  *
  * <p><b>Size.</b> 12 bytes a code and 4 a row, {@value #MOST_BYTES} bytes at most: some 350,000 rows of TopK-32. The
  * requests after these are encoded twice. Not thread-safe.

@@ -34,14 +34,14 @@ final class KeptRequests {
         }
     }
 
-    /** 0 where the file has no model. */
+    /** Returns how many numbers are kept of a request's sum; 0 where the file has no model. */
     static int components(Safetensors tensors) {
         return tensors.contains(BASIS)
                 ? Math.toIntExact(tensors.tensor(BASIS).shape().get(0))
                 : 0;
     }
 
-    /** Null where the file has none. */
+    /** Reads the model; null where the file has none. */
     static @Nullable RequestModel read(String name, Safetensors tensors, int dimension) {
         if (!tensors.contains(BASIS)) {
             return null;

@@ -5,7 +5,7 @@ import io.plumbline.moments.RowMask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which rows a baseline was made without, so that windows are made without the same.
+ * Says which rows a baseline was made without, so that windows are made without the same.
  *
  * @param rules what was left out
  * @param medianNorm median norm of the target rows that are not of a masked token, to 0.05 %; what a cap is relative

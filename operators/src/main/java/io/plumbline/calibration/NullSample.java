@@ -37,28 +37,30 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
         statistics = Collections.unmodifiableMap(copy);
     }
 
-    /** The clean windows' values of one statistic where it was defined; empty where it never was. */
+    /** Returns the clean windows' values of one statistic where it was defined; empty where it never was. */
     public double[] values(String statistic) {
         return Arrays.stream(series(statistic))
                 .filter(value -> !Double.isNaN(value))
                 .toArray();
     }
 
-    /** The values of one statistic in all windows, NaN where it was undefined; empty where it never was defined. */
+    /**
+     * Returns the values of one statistic in all windows, NaN where it was undefined; empty where it never was defined.
+     */
     double[] series(String statistic) {
         return statistics.getOrDefault(statistic, new double[0]);
     }
 
     /**
-     * Rows the windows have on average: more than they were filled to by half a request or so. Files written before
-     * this was kept give the latter.
+     * Returns the rows that the windows have on average: more than they were filled to by half a request or so. Files
+     * written before this was kept give the latter.
      */
     public double meanRows() {
         return Arrays.stream(values(ROWS)).average().orElse(rowsPerWindow);
     }
 
     /**
-     * The level of a statistic for windows of this size.
+     * Returns the level of a statistic for windows of this size.
      *
      * @param together the statistics that are judged as one, this one among them
      * @param dimension of the target space
@@ -67,7 +69,7 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
         return CleanScores.of(this, together).level(statistic, threshold, rank, dimension);
     }
 
-    /** Rows the smallest of the windows has. */
+    /** Returns the number of rows of the smallest window. */
     double fewestRows() {
         return Arrays.stream(values(ROWS)).min().orElse(rowsPerWindow);
     }

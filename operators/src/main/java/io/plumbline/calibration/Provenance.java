@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a baseline comes from, so that a stale one is seen and a replaced one can be found again.
+ * Says where a baseline comes from, so that a stale one is seen and a replaced one can be found again.
  *
  * @param created when it was made
  * @param source what it was made of, for people
@@ -29,12 +29,12 @@ public record Provenance(
         }
     }
 
-    /** A baseline that replaces none. */
+    /** Returns the provenance of a baseline that replaces none. */
     public static Provenance first(Instant created, String source) {
         return new Provenance(created, source, 1, null);
     }
 
-    /** A baseline made to replace another one, whose file has this SHA-256. */
+    /** Returns the provenance of a baseline made to replace another one, whose file has this SHA-256. */
     public static Provenance replacing(Baseline old, String sha256, Instant created, String source) {
         long revision =
                 Optional.ofNullable(old.provenance()).map(Provenance::revision).orElse(1L);

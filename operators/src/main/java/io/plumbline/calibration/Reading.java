@@ -24,17 +24,17 @@ public record Reading(
         @Nullable String undecided,
         boolean leftOut) {
 
-    /** The level, where there is one. */
+    /** Returns the level, or null where there is none. */
     public @Nullable Double threshold() {
         return level instanceof Level.Known known ? known.value() : null;
     }
 
-    /** What stands behind the level, where it was taken from clean windows. */
+    /** Returns the clean windows behind the level, or null where it was not taken from any. */
     public @Nullable Basis basis() {
         return level instanceof Level.Known known ? known.basis() : null;
     }
 
-    /** Whether it is above its level; null where that cannot be said. */
+    /** Returns whether it is above its level; null where that cannot be said. */
     public @Nullable Boolean exceeded() {
         if (undecided != null || value == null || !(level instanceof Level.Known known)) {
             return null;
@@ -50,7 +50,7 @@ public record Reading(
         return value != null && clear instanceof Level.Known known && value > known.value();
     }
 
-    /** What orders several statistics: the score, otherwise how many times its level it is. */
+    /** Returns the number that orders several statistics: the score, otherwise how many times its level it is. */
     double height() {
         if (score != null) {
             return score;

@@ -3,7 +3,7 @@ package io.plumbline.calibration;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 
-/** Squared errors against squared distances to the mean: the FVU of rows that come one batch at a time. */
+/** Sums squared errors and squared distances to the mean: the FVU of rows that come one batch at a time. */
 final class ReconstructionSums {
 
     private double squaredError;
@@ -41,7 +41,10 @@ final class ReconstructionSums {
         }
     }
 
-    /** Over the rows of {@code moment}: {@code squaredError / (n (tr M - |mean|^2))}; NaN when they do not vary. */
+    /**
+     * Returns FVU over the rows of {@code moment}: {@code squaredError / (n (tr M - |mean|^2))}; NaN when they do not
+     * vary.
+     */
     double fvu(SecondMoment moment) {
         if (sum.length > 0) {
             double spread = squares;

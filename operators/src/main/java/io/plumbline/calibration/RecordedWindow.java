@@ -10,8 +10,9 @@ import io.plumbline.wire.ActivationBatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is needed of a window's requests beside their moment, where they are read whole from a recording: their totals
- * and the errors of their reconstructions. A request is named by its place in the window, from 0. Not thread-safe.
+ * Gathers what is needed of a window's requests beside their moment, where they are read whole from a recording: their
+ * totals and the errors of their reconstructions. A request is named by its place in the window, from 0. Not
+ * thread-safe.
  */
 public final class RecordedWindow {
 
@@ -20,7 +21,7 @@ public final class RecordedWindow {
     private final SampledReconstruction sampled;
     private int requests;
 
-    /** An empty window that is to be compared with this baseline. */
+    /** Creates an empty window that is to be compared with this baseline. */
     public RecordedWindow(Baseline baseline) {
         model = baseline.requests();
         totals = model == null
@@ -57,12 +58,12 @@ public final class RecordedWindow {
         }
     }
 
-    /** The scores of the requests. */
+    /** Returns the scores of the requests. */
     public WindowRequests requests() {
         return WindowRequests.of(model, totals, sampled.errors().requests());
     }
 
-    /** The assessment of the window's moment with the statistics of its reconstruction and of its requests. */
+    /** Returns the assessment of the window's moment with the statistics of its reconstruction and of its requests. */
     public GapAssessment addTo(GapAssessment assessment) {
         EncodedErrors errors = sampled.errors();
         return WindowRequests.of(model, totals, errors.requests())

@@ -37,11 +37,11 @@ public final class RequestDetector {
         return new RequestDetector(SequentialDetector.ofRunLength(2.0 * windowsPerAlarm));
     }
 
-    /** What an alarm supposes of clean traffic. */
+    /** The assumption about clean traffic that an alarm rests on. */
     public enum Mode {
-        /** That it is exchangeable with the baseline. */
+        /** Assumes that clean traffic is exchangeable with the baseline. */
         CONFORMAL,
-        /** Also that scores beyond the baseline's have an exponential tail: an alarm is a warning. */
+        /** Assumes also that scores beyond the baseline's have an exponential tail: an alarm is a warning. */
         TAIL_MODEL;
 
         /** Returns the name in reports. */
@@ -50,15 +50,15 @@ public final class RequestDetector {
         }
     }
 
-    /** What both detectors remember. */
+    /** The memories of both detectors. */
     public record Memory(SequentialState ranks, SequentialState tail) {
 
-        /** Nothing seen yet. */
+        /** The memory of a site of which nothing was seen yet. */
         public static final Memory INITIAL = new Memory(SequentialState.INITIAL, SequentialState.INITIAL);
     }
 
     /**
-     * What one window did.
+     * The effect of one window.
      *
      * @param evidence of the mode that is told
      * @param mode conformal where that brings an alarm or has as much evidence, else the tail model

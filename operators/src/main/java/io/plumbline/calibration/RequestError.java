@@ -10,7 +10,7 @@ package io.plumbline.calibration;
  */
 public record RequestError(long request, long rows, double squaredError, double spread) {
 
-    /** Whether there is a variance that could be left unexplained. */
+    /** Returns whether there is a variance that could be left unexplained. */
     boolean varies() {
         return rows >= 2 && spread > 0.0 && Double.isFinite(squaredError / spread);
     }

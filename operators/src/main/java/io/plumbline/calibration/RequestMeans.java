@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Means and reconstruction errors of a baseline's requests, of which a {@link RequestModel} is made.
+ * Keeps means and reconstruction errors of a baseline's requests, of which a {@link RequestModel} is made.
  *
  * <p>Keeps at most {@value #CAPACITY} requests, chosen by a hash of their place in the recording: a uniform sample that
  * is the same each time. <b>Size.</b> {@code 8 d} bytes a request: 25 MB at d = 768. Not thread-safe.
@@ -15,7 +15,7 @@ final class RequestMeans {
 
     static final int CAPACITY = 4_096;
 
-    /** Separates the hashes of this sample from those of others. */
+    /** The number that separates the hashes of this sample from those of others. */
     private static final long SAMPLE = 0x5265717565737473L;
 
     private final TreeMap<Long, Mean> byHash = new TreeMap<>();
@@ -23,7 +23,7 @@ final class RequestMeans {
     private int requests;
 
     /**
-     * One request.
+     * The mean and the error of one request.
      *
      * @param number its place among the requests of the recording, from 0
      * @param mean of its target rows, width d; not copied
@@ -51,7 +51,7 @@ final class RequestMeans {
         }
     }
 
-    /** The requests kept, in the order of the recording. */
+    /** Returns the requests kept, in the order of the recording. */
     List<Mean> kept() {
         return byHash.values().stream()
                 .sorted(Comparator.comparingInt(Mean::number))

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the requests of a baseline differ from each other, and so how far another request is from them.
+ * Says how the requests of a baseline differ from each other, and so how far another request is from them.
  *
  * <p><b>Score of the mean:</b> {@code min(1, n/n0) (x - m)' P (x - m)} with the mean x of the request's n rows in the
  * target space, location m and precision P of the baseline's request means ({@link WhitenedMeans}) and n0 the mean
@@ -27,16 +27,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestModel {
 
-    /** Numbers that are kept of a request's sum. */
+    /** How many numbers are kept of a request's sum. */
     static final int COMPONENTS = 128;
 
     /** Rows of usual FVU that a request's reconstruction is averaged with: few rows of it do not make it unusual. */
     private static final double USUAL_ROWS_ADDED = 5.0;
 
-    /** Fewer requests do not say how requests differ. */
+    /** The fewest requests that say how requests differ. */
     public static final int FEWEST_REQUESTS = ScoreRanks.FEWEST;
 
-    /** Why nothing can be said of requests where a baseline has no model of them. */
+    /** The reason why nothing can be said of requests where a baseline has no model of them. */
     public static final String MISSING =
             "the baseline does not say how its requests differ: build it again from a recording of at least "
                     + FEWEST_REQUESTS
@@ -94,7 +94,7 @@ public final class RequestModel {
         }
     }
 
-    /** What the sums of requests must be taken under to be scored. */
+    /** Returns what the sums of requests must be taken under to be scored. */
     public RequestProjection projection() {
         return projection;
     }
@@ -170,8 +170,8 @@ public final class RequestModel {
     }
 
     /**
-     * Cross-fitted scores of the baseline's request means, ascending; a copy. Later clean requests have scores like
-     * these.
+     * Returns a copy of the cross-fitted scores of the baseline's request means, ascending. Later clean requests have
+     * scores like these.
      */
     public double[] baselineScores() {
         return means.scores();

@@ -3,7 +3,7 @@ package io.plumbline.calibration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far one request is from those of the baseline.
+ * Says how far one request is from those of the baseline.
  *
  * @param request its hash
  * @param name the text that names it; null where none was given

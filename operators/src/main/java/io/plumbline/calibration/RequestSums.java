@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What a baseline keeps of some rows: moments of targets and of reconstructions, and squared errors. */
+/** Sums what a baseline keeps of some rows: moments of targets and of reconstructions, and squared errors. */
 final class RequestSums {
 
     /**
@@ -88,7 +88,7 @@ final class RequestSums {
         return sums(explainer, batch, from -> codes.get(from / LARGEST_BATCH));
     }
 
-    /** Nothing is encoded before the targets are known to be finite. */
+    /** Encodes a request and returns its sums, encoding nothing before the targets are known to be finite. */
     private static Encoded sums(Explainer explainer, ActivationBatch batch, IntFunction<SparseCodes> codesFrom) {
         List<SparseCodes> codes = new ArrayList<>();
         RequestSums request = new RequestSums(explainer.targetWidth());

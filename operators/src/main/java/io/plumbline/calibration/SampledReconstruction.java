@@ -27,10 +27,10 @@ public final class SampledReconstruction {
      */
     public static final int MOST_ROWS = 2_048;
 
-    /** On so many rows FVU has a relative error of some 5 %. */
+    /** The fewest rows that are measured: on so many FVU has a relative error of some 5 %. */
     private static final int FEWEST_ROWS = 256;
 
-    /** Some seconds of one core. */
+    /** The most work that is spent: some seconds of one core. */
     private static final double FLOPS = 1e11;
 
     private final int capacity;

@@ -16,7 +16,7 @@ import java.util.Arrays;
  */
 final class ScoreRanks {
 
-    /** Fewer scores say nothing about a tail. */
+    /** The fewest scores that say something about a tail. */
     static final int FEWEST = 20;
 
     private static final int TAIL = 20;
@@ -89,7 +89,7 @@ final class ScoreRanks {
         return ascending.length;
     }
 
-    /** Ascending; a copy. */
+    /** Returns a copy of the scores, ascending. */
     double[] scores() {
         return ascending.clone();
     }

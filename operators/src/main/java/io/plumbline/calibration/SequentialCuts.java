@@ -22,10 +22,10 @@ import org.apache.commons.math3.distribution.ChiSquaredDistribution;
  */
 record SequentialCuts(List<Cut> cuts) {
 
-    /** Each cut has so many times the clean values above it that the cut before has. */
+    /** The ratio of the clean values above a cut to those above the cut before. */
     private static final int STEP = 4;
 
-    /** Clean values that the tail is fitted to. */
+    /** How many clean values the tail is fitted to. */
     private static final int TAIL = 32;
 
     private static final int TAIL_SHARE = 8;
@@ -39,7 +39,7 @@ record SequentialCuts(List<Cut> cuts) {
     }
 
     /**
-     * One cut.
+     * One of the cuts, at a clean value.
      *
      * @param rank d, of the clean value
      * @param cleanValue the d-th largest clean value

@@ -41,13 +41,15 @@ public final class SequentialDetector {
     /** Shares of the values that a drift may have changed. */
     static final double[] SHARES = {0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
 
-    /** Windows above every clean one in which a drift must be found for {@link #reaches} to hold. */
+    /** The number of windows above every clean one in which a drift must be found for {@link #reaches} to hold. */
     public static final int REACH = 30;
 
-    /** By how much {@code e B} must exceed {@code ln(level)} for a share e to be found against B clean values. */
+    /**
+     * The least by which {@code e B} must exceed {@code ln(level)} for a share e to be found against B clean values.
+     */
     private static final double EXCESS = 4.0;
 
-    /** {@code e^700} is finite. */
+    /** The largest logarithm, since {@code e^700} is finite. */
     private static final double LARGEST_LOG = 700.0;
 
     private final double level;
@@ -81,7 +83,7 @@ public final class SequentialDetector {
         return new SequentialDetector(level, true);
     }
 
-    /** What one window did. */
+    /** The effect of one window. */
     public record Step(SequentialState state, double evidence, boolean alarm) {}
 
     /**

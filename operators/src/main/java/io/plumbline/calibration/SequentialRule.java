@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What a site is watched by for drift that grows over many windows.
+ * The rule by which a site is watched for drift that grows over many windows.
  *
  * @param statistics each with a {@link SequentialDetector} of its own; they share the promise
  * @param windowsPerAlarm average run length of each of them, in windows that are taken: that of all times their number

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What a {@link SequentialDetector} remembers of one statistic of a site between windows. Immutable.
+ * The memory of a {@link SequentialDetector} about one statistic of a site between windows. Immutable.
  *
  * <pre>
  * offset  bytes  field, big endian
@@ -19,7 +19,7 @@ import java.util.Arrays;
  */
 public final class SequentialState {
 
-    /** Nothing seen yet. */
+    /** The state in which nothing was seen yet. */
     public static final SequentialState INITIAL = new SequentialState(0, 0, 0, new int[0], new long[0], new double[0]);
 
     private static final int HEADER_BYTES = 23;

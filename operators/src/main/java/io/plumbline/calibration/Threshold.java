@@ -5,22 +5,22 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the level is found above which a statistic counts as drift. Sealed: every rule is a record here, and each answers
- * with a {@link Level} or with what is missing.
+ * The way in which the level is found above which a statistic counts as drift. Sealed: every rule is a record here, and
+ * each answers with a {@link Level} or with what is missing.
  */
 public sealed interface Threshold {
 
     /** A level, or why there is none. */
     sealed interface Level {
-        /** Values above it count. {@code basis} is null for a level someone wrote down. */
+        /** A level; values above it count. {@code basis} is null for a level someone wrote down. */
         record Known(double value, @Nullable Basis basis) implements Level {}
 
-        /** There is no level yet; {@code reason} says what to collect. */
+        /** The reason why there is no level yet; {@code reason} says what to collect. */
         record Unknown(String reason) implements Level {}
     }
 
     /**
-     * What the baseline's own windows ask of one statistic: its values in them, or, where several statistics are judged
+     * The values that the baseline's own windows have in one statistic, or, where several statistics are judged
      * together, the values of {@link CleanScores}.
      *
      * @param rowsPerWindow rows those windows were filled to
@@ -29,10 +29,10 @@ public sealed interface Threshold {
      */
     record Clean(int rowsPerWindow, double[] values, int together) {
 
-        /** Where there is no baseline to ask. */
+        /** The clean values where there is no baseline to ask. */
         static final Clean NONE = new Clean(0, new double[0]);
 
-        /** One statistic by itself. */
+        /** Creates the clean values of one statistic by itself. */
         Clean(int rowsPerWindow, double[] values) {
             this(rowsPerWindow, values, 1);
         }
@@ -41,7 +41,7 @@ public sealed interface Threshold {
             return values.length;
         }
 
-        /** The {@code fromTop}-th largest value, 1 for the largest. */
+        /** Returns the {@code fromTop}-th largest value, 1 for the largest. */
         double fromTop(int fromTop) {
             double[] sorted = values.clone();
             Arrays.sort(sorted);
@@ -55,10 +55,10 @@ public sealed interface Threshold {
         }
     }
 
-    /** The level for one statistic. */
+    /** Returns the level for one statistic. */
     Level level(int rank, int dimension, Clean clean);
 
-    /** Whether the level is taken from clean windows, and so depends on the rows of a window. */
+    /** Returns whether the level is taken from clean windows, and so depends on the rows of a window. */
     default boolean isCalibrated() {
         return false;
     }
@@ -127,7 +127,7 @@ public sealed interface Threshold {
                     new Basis(count, fromTop / (count + 1.0), null, null, clean.rule(fromTop), null));
         }
 
-        /** The least K for which the order statistic exists. */
+        /** Returns the least K for which the order statistic exists. */
         public int windowsNeeded() {
             return (int) Math.ceil(quantile / (1.0 - quantile) - 1e-9);
         }
@@ -189,7 +189,7 @@ public sealed interface Threshold {
                     : null;
         }
 
-        /** How many clean windows of a size keep the promise, on average over baselines and for this one. */
+        /** Says how many clean windows of a size keep the promise, on average over baselines and for this one. */
         public String windowsNeeded() {
             return "%s takes %d clean windows of a size to keep it on average over baselines, %d to keep it with %.0f %% confidence for this baseline"
                     .formatted(

@@ -35,12 +35,12 @@ record WhitenedMeans(Matrix basis, double[] location) {
 
     private static final int LEADING_SHARE = 4;
 
-    /** A leading direction is used for every four requests. */
+    /** The number of requests for each leading direction that is used. */
     private static final int REQUESTS_PER_DIRECTION = 4;
 
     private static final long SEED = 20_040_201L;
 
-    /** Share of the mean eigenvalue below which none is believed. */
+    /** The share of the mean eigenvalue below which none is believed. */
     private static final double LEAST_EIGENVALUE = 1e-9;
 
     /**
@@ -90,12 +90,15 @@ record WhitenedMeans(Matrix basis, double[] location) {
         return new WhitenedMeans(basis, product(basis, centre));
     }
 
-    /** {@code min(1, n / n0)}: a mean of few rows varies more, and what more of it is noise is at most this much. */
+    /**
+     * Returns {@code min(1, n / n0)}: a mean of few rows varies more, and what more of it is noise is at most this
+     * much.
+     */
     static double weight(long rows, double usualRows) {
         return Math.min(1.0, rows / usualRows);
     }
 
-    /** {@code w |basis x - location|^2}. */
+    /** Returns {@code w |basis x - location|^2}. */
     static double score(double[] projected, double[] location, double weight) {
         double sum = 0.0;
         for (int i = 0; i < location.length; i++) {
@@ -125,7 +128,7 @@ record WhitenedMeans(Matrix basis, double[] location) {
         return centre;
     }
 
-    /** {@code rho = min(1, b^2 / d^2)} in the notation of Ledoit and Wolf. */
+    /** Returns {@code rho = min(1, b^2 / d^2)} in the notation of Ledoit and Wolf. */
     private static double shrinkage(Matrix deviations, Matrix covariance, double mean) {
         int n = deviations.rows();
         int d = deviations.columns();

@@ -64,7 +64,7 @@ public record WindowRequests(@Nullable String missing, List<RequestScore> means,
                         .toList());
     }
 
-    /** The assessment with the statistics of requests. */
+    /** Returns the assessment with the statistics of requests. */
     public GapAssessment addTo(GapAssessment assessment) {
         String noMeans = missing != null || !means.isEmpty()
                 ? missing
@@ -78,13 +78,15 @@ public record WindowRequests(@Nullable String missing, List<RequestScore> means,
                 .with(Statistic.REQUEST_FVU, value(noErrors, logMeanExp(reconstructions)));
     }
 
-    /** The scores of the requests' means, in their order; to compare with {@link RequestModel#baselineScores}. */
+    /**
+     * Returns the scores of the requests' means, in their order; to compare with {@link RequestModel#baselineScores}.
+     */
     public double[] scores() {
         return means.stream().mapToDouble(RequestScore::score).toArray();
     }
 
     /**
-     * The requests with most evidence, largest first.
+     * Returns the requests with most evidence, largest first.
      *
      * @param scores {@link #means} or {@link #reconstructions}
      * @param most how many at most

@@ -1,5 +1,5 @@
 /**
- * What is normal at a site, and when a window is not.
+ * Says what is normal at a site, and when a window is not.
  *
  * <p><b>Enters:</b> clean activations with the explainer (once, for the {@link io.plumbline.calibration.Baseline}),
  * then one statistic per window. <b>Leaves:</b> a {@link io.plumbline.calibration.Threshold}'s level, and a

@@ -5,7 +5,7 @@ import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
 
-/** What all writers of adapted decoders share. */
+/** Holds what all writers of adapted decoders share. */
 final class AdaptedFolder {
 
     private AdaptedFolder() {}

@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an explainer is put together from the tensors of its file: what the reader of a format makes of names and
+ * Says how an explainer is put together from the tensors of its file: what the reader of a format makes of names and
  * configuration, in terms that all formats share.
  *
  * <pre>
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Blueprint {
 
-    /** What is done with the lengths of the decoder's rows. */
+    /** The treatment of the lengths of the decoder's rows. */
     enum Norms {
         NONE,
         /** Codes are compared and chosen times the length, and divided by it when they are decoded. */
@@ -34,7 +34,7 @@ final class Blueprint {
         UNIT_ROWS
     }
 
-    /** Which pre-activations become codes; may read tensors of its own. */
+    /** The rule by which pre-activations become codes; may read tensors of its own. */
     interface Selection {
         Encoder encoder(LinearLayer layer);
     }
@@ -48,7 +48,7 @@ final class Blueprint {
     final int features;
     final int targetWidth;
 
-    /** Where sizes come from, for messages: "of cfg.json". */
+    /** The file that sizes come from, for messages: "of cfg.json". */
     final String source;
 
     Part encoderWeights = new Part("W_enc", false);
@@ -91,7 +91,7 @@ final class Blueprint {
         this.mostActive = features;
     }
 
-    /** Whether the decoder is not what lies in the file, but made of it. */
+    /** Returns whether the decoder is not what lies in the file, but made of it. */
     boolean changesDecoder() {
         return norms != Norms.NONE
                 || decoderFactor != 1.0
@@ -99,7 +99,7 @@ final class Blueprint {
                 || decoderBiasFactor != 1.0;
     }
 
-    /** Whether the encoder is not what lies in the file, but made of it. */
+    /** Returns whether the encoder is not what lies in the file, but made of it. */
     boolean changesEncoder() {
         return subtractsDecoderBias || norms == Norms.RESCALE || encoderFactor != 1.0 || encoderBiasFactor != 1.0;
     }
@@ -134,7 +134,7 @@ final class Blueprint {
                 origin);
     }
 
-    /** The decoder alone. */
+    /** Returns the decoder alone. */
     Decoder decoder() {
         Weights stored = WeightTensors.weights(
                 tensors.tensor(decoderWeights.tensor()), features, targetWidth, "d_sae x d_out " + source);
@@ -157,14 +157,14 @@ final class Blueprint {
         return new Decoder(weights, bias);
     }
 
-    /** {@code W_enc} with everything folded, {@code d_in x d_sae}. */
+    /** Returns {@code W_enc} with everything folded, {@code d_in x d_sae}. */
     Matrix encoderWeights() {
         Matrix weights = WeightTensors.matrix(
                 tensors.tensor(encoderWeights.tensor()), inputWidth, features, "d_in x d_sae " + source);
         return foldedInto(weights, false);
     }
 
-    /** {@code b_enc} with everything folded. */
+    /** Returns {@code b_enc} with everything folded. */
     double[] encoderBias() {
         return foldedBias(encoderWeights(), false);
     }

@@ -3,8 +3,8 @@ package io.plumbline.explainer;
 import java.util.Arrays;
 
 /**
- * Which pre-activations of some rows become codes. Those of a row come in stretches, in ascending order of feature;
- * stretches of other rows may come between. One owner.
+ * Chooses which pre-activations of some rows become codes. Those of a row come in stretches, in ascending order of
+ * feature; stretches of other rows may come between. One owner.
  */
 abstract class CodeSelection {
 
@@ -38,7 +38,7 @@ abstract class CodeSelection {
         return size[row];
     }
 
-    /** What codes are compared by. */
+    /** Returns the value that codes are compared by. */
     double rank(double code) {
         return code;
     }

@@ -57,12 +57,12 @@ record ConfigFile(ObjectNode document) {
         }
     }
 
-    /** Whether a key is absent or null. */
+    /** Returns whether a key is absent or null. */
     boolean isNull(String key) {
         return !document.hasNonNull(key);
     }
 
-    /** A number of things: whole, from 1 on. */
+    /** Returns a number of things: whole, from 1 on. */
     int size(String key) {
         JsonNode value = document.path(key);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1) {
@@ -83,7 +83,7 @@ record ConfigFile(ObjectNode document) {
         return value.doubleValue();
     }
 
-    /** A number above 0. */
+    /** Returns a number above 0. */
     double positive(String key) {
         double value = number(key, 0.0);
         if (value <= 0.0) {
@@ -115,7 +115,7 @@ record ConfigFile(ObjectNode document) {
         return value.textValue();
     }
 
-    /** A nested object; empty where there is none. */
+    /** Returns a nested object; empty where there is none. */
     ConfigFile nested(String key) {
         return document.get(key) instanceof ObjectNode nested
                 ? new ConfigFile(nested)

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** What is recognised only to be refused by its name: dictionaries that are no function of one row at one site. */
+/** Recognises dictionaries that are no function of one row at one site, only to refuse them by name. */
 final class CrossLayerFormats implements ExplainerFormat {
 
     private static final String NAME = "cross-layer and temporal dictionaries";

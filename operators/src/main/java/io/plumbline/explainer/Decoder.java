@@ -21,7 +21,7 @@ public record Decoder(Weights weights, double[] bias) {
 
     private static final int HASH_CHUNK_BYTES = 1 << 16;
 
-    /** Rows that one thread takes at a time. */
+    /** The number of rows that one thread takes at a time. */
     private static final int ROWS = 64;
 
     public Decoder {
@@ -31,7 +31,10 @@ public record Decoder(Weights weights, double[] bias) {
         }
     }
 
-    /** From weights {@code features x targetWidth}; the array is taken over unless it holds floats only. */
+    /**
+     * Creates a decoder from weights {@code features x targetWidth}; the array is taken over unless it holds floats
+     * only.
+     */
     public Decoder(Matrix weights, double[] bias) {
         this(Weights.of(weights), bias);
     }
@@ -40,12 +43,12 @@ public record Decoder(Weights weights, double[] bias) {
         return weights.rows();
     }
 
-    /** Width of the target space, in which everything geometric lives. */
+    /** Returns the width of the target space, in which everything geometric lives. */
     public int dimension() {
         return bias.length;
     }
 
-    /** {@code rows x dimension}; {@code 2 * nonZeros * dimension} flops. */
+    /** Returns reconstructions, {@code rows x dimension}; {@code 2 * nonZeros * dimension} flops. */
     public Matrix reconstruct(SparseCodes codes) {
         if (codes.features() != features()) {
             throw new IllegalArgumentException(
@@ -82,7 +85,7 @@ public record Decoder(Weights weights, double[] bias) {
         }
     }
 
-    /** Whether written as {@code dtype} it is the same decoder to {@link #sha256()}, and finite. One pass. */
+    /** Returns whether written as {@code dtype} it is the same decoder to {@link #sha256()}, and finite. One pass. */
     public boolean keepsIdentityAs(DType dtype) {
         double[] row = new double[dimension()];
         for (int feature = 0; feature < features(); feature++) {
@@ -115,7 +118,7 @@ public record Decoder(Weights weights, double[] bias) {
         }
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Decoder decoder && weights.equals(decoder.weights) && Arrays.equals(bias, decoder.bias);

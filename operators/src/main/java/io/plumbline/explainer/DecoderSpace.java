@@ -7,7 +7,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How targets as they come relate to the rows that the decoder writes.
+ * Relates targets as they come to the rows that the decoder writes.
  *
  * <p>For most explainers they are the same. An autoencoder that normalises its input writes normalised rows, each with
  * factors of its own, which do not commute with a second moment: there moments, gap and refit are of the normalised
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DecoderSpace {
 
-    /** Targets are what the decoder writes. */
+    /** The relation where targets are what the decoder writes. */
     public static final DecoderSpace PLAIN = new DecoderSpace(Normalisation.NONE, null);
 
     private final Normalisation normalisation;
@@ -30,12 +30,12 @@ public final class DecoderSpace {
         this.skip = skip;
     }
 
-    /** Whether targets are taken as they come. */
+    /** Returns whether targets are taken as they come. */
     public boolean isPlain() {
         return normalisation == Normalisation.NONE && skip == null;
     }
 
-    /** What stands between both, in words for a report; empty where nothing does. */
+    /** Returns in words for a report what stands between both; empty where nothing does. */
     public String describe() {
         String norm =
                 switch (normalisation) {
@@ -46,7 +46,7 @@ public final class DecoderSpace {
         return skip == null ? norm : norm + (norm.isEmpty() ? "" : "; ") + "a skip connection is added";
     }
 
-    /** The batch with the rows that the decoder should write as its targets; the same one where they are. */
+    /** Returns the batch with the rows that the decoder should write as its targets; the same one where they are. */
     public ActivationBatch of(ActivationBatch batch) {
         return isPlain()
                 ? batch
@@ -54,14 +54,14 @@ public final class DecoderSpace {
                         batch.activations(), of(batch.activations(), batch.targetRows()), batch.tokenIds());
     }
 
-    /** The rows that the decoder should write: targets without the skip connection, or normalised. */
+    /** Returns the rows that the decoder should write: targets without the skip connection, or normalised. */
     public Matrix of(Matrix activations, Matrix targets) {
         Matrix rows = normalisation.apply(targets);
         return skip == null ? rows : rows.minus(Kernels.multiply(activations, skip));
     }
 
     /**
-     * The targets as they came.
+     * Returns the targets as they came.
      *
      * @param rows what {@link #of(Matrix, Matrix)} made of them
      */
@@ -70,18 +70,18 @@ public final class DecoderSpace {
         return normalisation == Normalisation.NONE ? toTargets(activations, rows) : activations;
     }
 
-    /** The targets of a batch as they came, where {@link #of(ActivationBatch)} made the batch. */
+    /** Returns the targets of a batch as they came, where {@link #of(ActivationBatch)} made the batch. */
     public Matrix targets(ActivationBatch written) {
         return isPlain() ? written.targetRows() : targets(written.activations(), written.targetRows());
     }
 
-    /** Rows that were decoded, as targets come. */
+    /** Returns decoded rows as targets come. */
     public Matrix toTargets(Matrix activations, Matrix decoded) {
         Matrix rows = skip == null ? decoded : decoded.plus(1.0, Kernels.multiply(activations, skip));
         return normalisation.undo(activations, rows);
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof DecoderSpace space

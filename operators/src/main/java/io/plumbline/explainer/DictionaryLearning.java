@@ -121,7 +121,7 @@ final class DictionaryLearning {
                 "config.json is missing: it says whether this is an AutoEncoderTopK or a BatchTopKSAE, whose tensors are the same; copy it from where the file was");
     }
 
-    /** Layers of torch: {@code encoder.weight [k, d]} and {@code decoder.weight [d, k]}. */
+    /** Returns the blueprint of layers of torch: {@code encoder.weight [k, d]} and {@code decoder.weight [d, k]}. */
     private static Blueprint torch(
             TensorFile tensors, String architecture, String encoderBias, String decoderBias, String... known) {
         SafetensorsFiles.requireOnly(tensors, Set.of(known));
@@ -170,7 +170,7 @@ final class DictionaryLearning {
         return blueprint;
     }
 
-    /** The names and orientations of SAELens. */
+    /** Returns the blueprint for the names and orientations of SAELens. */
     private static Blueprint square(TensorFile tensors, Set<String> known) {
         SafetensorsFiles.requireOnly(tensors, known);
         return TorchFormat.blueprint(tensors, "jumprelu", "b_enc", "b_dec");

@@ -12,12 +12,14 @@ import io.plumbline.linalg.Matrix;
  */
 public interface Encoder {
 
-    /** Width of the rows it reads, {@code d_in}. */
+    /** Returns the width of the rows it reads, {@code d_in}. */
     int inputWidth();
 
-    /** Number of features it writes, {@code d_sae}. */
+    /** Returns the number of features it writes, {@code d_sae}. */
     int features();
 
-    /** Codes of {@code rows x inputWidth}. Pre-activations are held for 64 rows at a time, never for all. */
+    /**
+     * Returns the codes of {@code rows x inputWidth}. Pre-activations are held for 64 rows at a time, never for all.
+     */
     SparseCodes encode(Matrix rows);
 }

@@ -58,7 +58,7 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
     }
 
     /**
-     * The sizes of an explainer, without reading its weights.
+     * Returns the sizes of an explainer, without reading its weights.
      *
      * @throws ExplainerFormatException as {@link #read}, for what its configuration tells
      */
@@ -67,17 +67,17 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
         return Formats.of(files).shape(files, options);
     }
 
-    /** The table of formats: one line each. */
+    /** Returns the table of formats: one line each. */
     public static List<FormatFacts> formats() {
         return Formats.facts();
     }
 
-    /** The folder it came from. */
+    /** Returns the folder it came from. */
     public Path directory() {
         return origin.folder();
     }
 
-    /** Whether batches must bring targets of their own. */
+    /** Returns whether batches must bring targets of their own. */
     public boolean isTranscoder() {
         return isTranscoder(architecture);
     }
@@ -86,12 +86,12 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
         return architecture.endsWith(TRANSCODER) || architecture.equals(GivenReconstructions.ARCHITECTURE);
     }
 
-    /** Whether batches bring the reconstructions themselves, as their activations. */
+    /** Returns whether batches bring the reconstructions themselves, as their activations. */
     public boolean isGiven() {
         return architecture.equals(GivenReconstructions.ARCHITECTURE);
     }
 
-    /** Whether the encoder gives codes of features: not so where records bring reconstructions alone. */
+    /** Returns whether the encoder gives codes of features: not so where records bring reconstructions alone. */
     public boolean hasCodes() {
         return !isGiven() || inputWidth() > targetWidth();
     }

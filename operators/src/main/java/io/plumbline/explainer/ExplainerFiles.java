@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a user points at: a folder, or one file of it.
+ * The path that a user points at: a folder, or one file of it.
  *
  * @param path as given
  * @param folder the folder, or that of the file
@@ -35,13 +35,13 @@ record ExplainerFiles(Path path, Path folder, @Nullable String chosen, Set<Strin
         return new ExplainerFiles(path, folder, isFile ? String.valueOf(path.getFileName()) : null, names);
     }
 
-    /** Whether all these files are there, and one of them was pointed at, or the folder. */
+    /** Returns whether all these files are there, and one of them was pointed at, or the folder. */
     boolean has(String... files) {
         return names.containsAll(List.of(files))
                 && (chosen == null || List.of(files).contains(chosen));
     }
 
-    /** Names of the folder that match; the chosen one alone where a file was pointed at. */
+    /** Returns the names of the folder that match; the chosen one alone where a file was pointed at. */
     List<String> matching(Pattern pattern) {
         return names.stream()
                 .filter(name -> (chosen == null || name.equals(chosen))

@@ -8,20 +8,20 @@ import java.util.Map;
 /** One way people publish explainers. A further format is one class and one line in {@link Formats}. */
 interface ExplainerFormat {
 
-    /** What is said of it in the table of formats. */
+    /** Returns this format's line in the table of formats. */
     FormatFacts facts();
 
-    /** Whether the files look like this format; reads names, and contents only where names do not decide. */
+    /** Returns whether the files look like this format; reads names, and contents only where names do not decide. */
     boolean recognises(ExplainerFiles files) throws IOException;
 
     /**
-     * What the configuration and the headers of the files say of the sizes; reads no weights, which may not fit in
-     * memory.
+     * Returns the sizes that the configuration and the headers of the files give; reads no weights, which may not fit
+     * in memory.
      */
     ExplainerShape shape(ExplainerFiles files, ExplainerOptions options) throws IOException;
 
     /**
-     * Reads it.
+     * Reads an explainer.
      *
      * @throws ExplainerFormatException when it is broken, or holds something not supported, by name
      */

@@ -1,6 +1,9 @@
 package io.plumbline.explainer;
 
-/** A folder does not hold an explainer this project can read; the message says what is wrong and what is supported. */
+/**
+ * Thrown when a folder does not hold an explainer this project can read; the message says what is wrong and what is
+ * supported.
+ */
 public final class ExplainerFormatException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;

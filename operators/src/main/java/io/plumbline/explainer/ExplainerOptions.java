@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ExplainerOptions(Map<String, String> values) {
 
-    /** Nothing is told. */
+    /** The options where nothing is told. */
     public static final ExplainerOptions NONE = new ExplainerOptions(Map.of());
 
     static final String K = "k";
@@ -65,7 +65,7 @@ public record ExplainerOptions(Map<String, String> values) {
         return new ExplainerOptions(values);
     }
 
-    /** How to give an option, as a message says it. */
+    /** Says how to give an option, for a message. */
     static String howTo(String option, String value) {
         return "--explainer-option %s=%s (in a configuration: explainer_options: {%s: %s})"
                 .formatted(option, value, option, value);
@@ -92,7 +92,7 @@ public record ExplainerOptions(Map<String, String> values) {
         return value == null ? null : Double.valueOf(value);
     }
 
-    /** Whether it is a transcoder; null where that is not told. */
+    /** Returns whether it is a transcoder; null where that is not told. */
     @Nullable
     Boolean transcoder() {
         String value = values.get(KIND);

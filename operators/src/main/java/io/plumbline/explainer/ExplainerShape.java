@@ -13,12 +13,12 @@ package io.plumbline.explainer;
 public record ExplainerShape(
         int inputWidth, int targetWidth, int features, boolean transcoder, int mostActive, boolean floats) {
 
-    /** Bytes that a weight of the decoder takes in memory, at most. */
+    /** Returns the bytes that a weight of the decoder takes in memory, at most. */
     public int decoderWeightBytes() {
         return floats ? Float.BYTES : Double.BYTES;
     }
 
-    /** Bytes that a weight of the encoder takes in memory, at most: small ones are held in float64. */
+    /** Returns the bytes that a weight of the encoder takes in memory, at most: small ones are held in float64. */
     public int encoderWeightBytes() {
         return floats && (long) inputWidth * features >= LinearLayer.LEAST_FLOAT_WEIGHTS ? Float.BYTES : Double.BYTES;
     }

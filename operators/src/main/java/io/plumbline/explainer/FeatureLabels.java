@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What people call the features of a dictionary, by index.
+ * The names that people gave the features of a dictionary, by index.
  *
  * <p>A file is a JSON object of index to text, {@code {"17": "dogs", "23": "cities"}}, or CSV in UTF-8 with an index
  * and a text in each line, quoted as spreadsheets do; a first line that is no index is a heading. The file may be
@@ -125,7 +125,7 @@ public final class FeatureLabels {
                 : shown.substring(0, shown.offsetByCodePoints(0, LONGEST));
     }
 
-    /** The cells of each line, as RFC 4180 has them. */
+    /** Returns the cells of each line, as RFC 4180 has them. */
     private static List<List<String>> rows(String text) {
         List<List<String>> rows = new ArrayList<>();
         List<String> row = new ArrayList<>();

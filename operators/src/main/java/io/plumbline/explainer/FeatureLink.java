@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a page about each feature is: an address with {@code {feature}} in the place of its index.
+ * Says where a page about each feature is: an address with {@code {feature}} in the place of its index.
  *
  * @param template an address of http or https
  */

@@ -28,7 +28,7 @@ final class Formats {
     }
 
     /**
-     * The format of some files.
+     * Returns the format of some files.
      *
      * @throws ExplainerFormatException where it is none, naming all that are
      */
@@ -45,7 +45,7 @@ final class Formats {
                         ALL.stream().map(format -> format.facts().description()).collect(Collectors.joining(", "))));
     }
 
-    /** A folder of several explainers is often given in the place of one. */
+    /** Says which explainers a folder holds: a folder of several is often given in the place of one. */
     private static String inside(ExplainerFiles files) throws IOException {
         if (files.chosen() != null) {
             return "";

@@ -43,12 +43,12 @@ final class GatedEncoder implements Encoder {
         return gate.features();
     }
 
-    /** {@code e^r}, one a feature. */
+    /** Returns {@code e^r}, one a feature. */
     double[] factor() {
         return factor.clone();
     }
 
-    /** {@code b}, one a feature. */
+    /** Returns {@code b}, one a feature. */
     double[] shift() {
         return shift.clone();
     }

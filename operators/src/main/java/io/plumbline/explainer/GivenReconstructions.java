@@ -14,14 +14,14 @@ import java.util.TreeMap;
  */
 public final class GivenReconstructions {
 
-    /** What a configuration and a command name it by. */
+    /** The name that a configuration and a command use for it. */
     public static final String NAME = "none";
 
     static final String ARCHITECTURE = "given_reconstructions";
 
     private GivenReconstructions() {}
 
-    /** Whether a path says that there is no explainer to read. */
+    /** Returns whether a path says that there is no explainer to read. */
     public static boolean isNamedBy(Path path) {
         return path.toString().equals(NAME);
     }
@@ -48,7 +48,7 @@ public final class GivenReconstructions {
                         NAME, Path.of(NAME), options, List.of(), "there is no decoder, records bring reconstructions"));
     }
 
-    /** Without codes: each value of a row is the code of its own feature. */
+    /** Encodes rows that come without codes: each value of a row is the code of its own feature. */
     private record Unchanged(int inputWidth) implements Encoder {
 
         @Override

@@ -26,7 +26,7 @@ final class GroupMaxEncoder extends LayerEncoder {
 
         private final int groupSize = features() / groups;
 
-        /** Feature and value of the largest so far, row by group. */
+        /** Feature and value of the largest code so far, row by group. */
         private final int[] feature;
 
         private final double[] value;

@@ -2,7 +2,7 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
 
-/** {@code z = pre} where {@code pre = W_enc x + b_enc} is strictly above the feature's threshold, else 0. */
+/** Computes {@code z = pre} where {@code pre = W_enc x + b_enc} is strictly above the feature's threshold, else 0. */
 public final class JumpReluEncoder extends LayerEncoder {
 
     private final double[] threshold;
@@ -16,12 +16,15 @@ public final class JumpReluEncoder extends LayerEncoder {
         this.threshold = threshold.clone();
     }
 
-    /** From weights {@code features x inputWidth} (row j = feature j), one bias and one threshold per feature. */
+    /**
+     * Returns an encoder with weights {@code features x inputWidth} (row j = feature j), one bias and one threshold per
+     * feature.
+     */
     public static JumpReluEncoder of(Matrix weights, double[] bias, double[] threshold) {
         return new JumpReluEncoder(LinearLayer.featureByInput(weights, bias), threshold);
     }
 
-    /** One a feature. */
+    /** Returns the thresholds, one a feature. */
     double[] threshold() {
         return threshold.clone();
     }

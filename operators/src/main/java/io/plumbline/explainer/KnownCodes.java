@@ -10,15 +10,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Codes of sampled rows that were made before, so that a row is encoded once though several ask for its codes: {@code 2
- * d k} flops each time.
+ * Holds codes of sampled rows that were made before, so that a row is encoded once though several ask for its codes:
+ * {@code 2 d k} flops each time.
  *
  * <p>A row is found by its hash and taken only if its activations are the same to the last bit; its codes are then the
  * same too, since they do not depend on the rows around it. Immutable.
  */
 public final class KnownCodes {
 
-    /** Nothing is known. */
+    /** The codes where nothing is known. */
     public static final KnownCodes NONE = new KnownCodes(List.of(), SparseCodes.fromDense(noRows()));
 
     private final List<SampledRow> rows;

@@ -11,7 +11,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code W_enc x + b_enc} for blocks of rows, the part every encoder shares.
+ * Computes {@code W_enc x + b_enc} for blocks of rows, the part every encoder shares.
  *
  * <p>Weights are laid out once: as floats where they are a million floats and more, which is how nearly every file has
  * them, else in float64. Blocks of rows are shared out among the cores; the pre-activations of floats are looked at a
@@ -26,7 +26,10 @@ final class LinearLayer {
     /** Rows in a block of doubles, whose pre-activations are stored. */
     private static final int ROWS_PER_BLOCK = 64;
 
-    /** Smaller ones cost next to nothing in float64, and agree with a float64 reference to its digits. */
+    /**
+     * The fewest weights that are held in float32: smaller layers cost next to nothing in float64, and agree with a
+     * float64 reference to its digits.
+     */
     static final int LEAST_FLOAT_WEIGHTS = 1 << 20;
 
     private final @Nullable PackedFloatMatrix floats;
@@ -52,12 +55,12 @@ final class LinearLayer {
         }
     }
 
-    /** From {@code inputWidth x features}; copied. */
+    /** Returns a layer with a copy of the weights {@code inputWidth x features}. */
     static LinearLayer inputByFeature(Matrix weights, double[] bias) {
         return new LinearLayer(weights.view(), bias);
     }
 
-    /** From {@code features x inputWidth}, row j = feature j; copied. */
+    /** Returns a layer with a copy of the weights {@code features x inputWidth}, row j = feature j. */
     static LinearLayer featureByInput(Matrix weights, double[] bias) {
         return new LinearLayer(weights.transposedView(), bias);
     }

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Llama Scope as it was published: {@code hyperparams.json} and {@code checkpoints/final.safetensors}, read as the
- * authors' code of November 2024 did.
+ * Reads Llama Scope as it was published: {@code hyperparams.json} and {@code checkpoints/final.safetensors}, read as
+ * the authors' code of November 2024 did.
  *
  * <pre>
  * tensor           shape    folded; s = sqrt(d_model) / dataset_average_activation_norm, of input and output

@@ -21,7 +21,7 @@ final class MatchingPursuitEncoder implements Encoder {
     private static final int ROWS_PER_BLOCK = 16;
 
     /**
-     * When it ends.
+     * Says when the encoder stops.
      *
      * @param mostSteps at most so many
      * @param shortestRest ends below this length of the rest; 0: never

@@ -3,7 +3,7 @@ package io.plumbline.explainer;
 import io.plumbline.linalg.Matrix;
 
 /**
- * What is done to a row before it is encoded, with factors of its own.
+ * Normalises a row before it is encoded, with factors of its own.
  *
  * <pre>
  * value            in                              out                 SAELens' name
@@ -22,11 +22,11 @@ public enum Normalisation {
     private static final double EPSILON = 1e-5;
 
     /**
-     * Mean and the factors of both ways of one row: {@code in = (x - shift) inward}, {@code out = y outward + shift}.
+     * The mean of one row, and its factors both ways: {@code in = (x - shift) inward}, {@code out = y outward + shift}.
      */
     private record Factors(double shift, double inward, double outward) {}
 
-    /** The rows as the encoder of an autoencoder reads them; the given ones where nothing is done. */
+    /** Returns the rows as the encoder of an autoencoder reads them; the given ones where nothing is done. */
     Matrix apply(Matrix rows) {
         if (this == NONE) {
             return rows;
@@ -42,7 +42,7 @@ public enum Normalisation {
     }
 
     /**
-     * What was decoded for normalised rows, back in the space of the rows as they came.
+     * Returns what was decoded for normalised rows in the space of the rows as they came.
      *
      * @param rows as they came, {@code n x d}
      * @param decoded {@code n x d}

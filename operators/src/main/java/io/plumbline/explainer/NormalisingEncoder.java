@@ -17,7 +17,7 @@ final class NormalisingEncoder implements Encoder {
         return normalisation;
     }
 
-    /** What reads the normalised rows. */
+    /** Returns the encoder that reads the normalised rows. */
     Encoder inner() {
         return encoder;
     }

@@ -174,7 +174,7 @@ final class OpenMossFormat extends PublishedFormat {
         }
     }
 
-    /** Whether rows are scaled by the average norm of the data set; false: not at all. */
+    /** Returns whether rows are scaled by the average norm of the data set; false: not at all. */
     static boolean isScaled(ConfigFile config) {
         String norm = config.text("norm_activation", "dataset-wise");
         return switch (norm) {

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an explainer was read from, and what was made of it.
+ * Says where an explainer was read from, and what was made of it.
  *
  * @param format the name of its format; empty where it was not read
  * @param path the folder or file
@@ -25,12 +25,12 @@ public record Origin(
         notes = List.copyOf(notes);
     }
 
-    /** The origin of an explainer that was put together otherwise than from a file. */
+    /** Returns the origin of an explainer that was put together otherwise than from a file. */
     static Origin of(Path folder) {
         return new Origin("", folder, ExplainerOptions.NONE, List.of(), null);
     }
 
-    /** The folder that holds it. */
+    /** Returns the folder that holds it. */
     public Path folder() {
         Path parent = path.toAbsolutePath().getParent();
         return Files.isRegularFile(path) && parent != null ? parent : path;

@@ -14,7 +14,7 @@ abstract class PublishedFormat implements ExplainerFormat {
     /** Opens the tensors; those of safetensors are compared with their checksum where they have one. */
     abstract TensorFile open(ExplainerFiles files, ExplainerOptions options) throws IOException;
 
-    /** What names and configuration mean. */
+    /** Returns what names and configuration mean. */
     abstract Blueprint blueprint(ExplainerFiles files, TensorFile tensors, ExplainerOptions options) throws IOException;
 
     @Override

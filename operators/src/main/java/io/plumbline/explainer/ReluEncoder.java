@@ -2,14 +2,14 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
 
-/** {@code z = max(W_enc x + b_enc, 0)}. */
+/** Computes {@code z = max(W_enc x + b_enc, 0)}. */
 public final class ReluEncoder extends LayerEncoder {
 
     ReluEncoder(LinearLayer layer) {
         super(layer);
     }
 
-    /** From weights {@code features x inputWidth} (row j = feature j) and one bias per feature. */
+    /** Returns an encoder with weights {@code features x inputWidth} (row j = feature j) and one bias per feature. */
     public static ReluEncoder of(Matrix weights, double[] bias) {
         return new ReluEncoder(LinearLayer.featureByInput(weights, bias));
     }

@@ -10,9 +10,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a SAELens {@code cfg.json} says about the arithmetic, checked. SAELens' own rules hold: a key it does not know
- * for an architecture changes nothing there, and an absent one has its default. Names, datasets and training are none
- * of our business.
+ * The checked content of a SAELens {@code cfg.json} about the arithmetic. SAELens' own rules hold: a key it does not
+ * know for an architecture changes nothing there, and an absent one has its default. Names, datasets and training are
+ * none of our business.
  *
  * <pre>
  * key                              meaning here
@@ -92,7 +92,7 @@ record SaeLensConfig(
         return architecture.contains("skip");
     }
 
-    /** The document as it must be beside an encoder into which everything of the decoder is folded. */
+    /** Returns the document as it must be beside an encoder into which everything of the decoder is folded. */
     byte[] foldedDocument() {
         ObjectNode copy = document.deepCopy();
         ObjectNode cfg = arithmetic(copy);
@@ -109,12 +109,12 @@ record SaeLensConfig(
         return copy.toPrettyString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Whether something of the decoder is in what the encoder computes, and is folded into its weights. */
+    /** Returns whether something of the decoder is in what the encoder computes, and is folded into its weights. */
     boolean isFolded() {
         return subtractsDecoderBias || rescaled;
     }
 
-    /** The configuration of a folder whose encoder has all of it folded in. */
+    /** Returns the configuration of a folder whose encoder has all of it folded in. */
     SaeLensConfig folded() {
         return new SaeLensConfig(
                 architecture,
@@ -131,7 +131,7 @@ record SaeLensConfig(
                 document);
     }
 
-    /** Everything here that codes and reconstructions depend on, as one line. */
+    /** Returns everything here that codes and reconstructions depend on, as one line. */
     String arithmetic() {
         return "%s, %s %d, %d > %d > %d, b_dec subtracted: %s%s%s"
                 .formatted(
@@ -192,7 +192,7 @@ record SaeLensConfig(
         return !document.has("d_in") && document.get("sae") instanceof ObjectNode nested ? nested : document;
     }
 
-    /** Whether the folder is read by the rules that SAELens keeps for what was written before its version 6. */
+    /** Returns whether the folder is read by the rules that SAELens keeps for what was written before its version 6. */
     private static boolean isBefore6(ObjectNode cfg) {
         JsonNode own = cfg.path("sae_lens_version");
         String version = (own.isTextual() ? own : cfg.path("metadata").path("sae_lens_version")).asText("");
@@ -233,7 +233,7 @@ record SaeLensConfig(
         };
     }
 
-    /** SAELens computes what the architecture says, whatever stands here. */
+    /** Notes an activation that SAELens ignores: it computes what the architecture says. */
     private static void noteActivation(ConfigFile keys, String architecture, List<String> notes) {
         String name = activationName(keys);
         String own = architecture.startsWith("jumprelu") ? "jumprelu" : architecture;

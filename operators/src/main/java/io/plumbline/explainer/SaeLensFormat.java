@@ -140,7 +140,9 @@ final class SaeLensFormat implements ExplainerFormat {
         }
     }
 
-    /** Folders that Plumbline wrote carry a checksum; one from elsewhere has none to hold it to. */
+    /**
+     * Refuses weights that changed since Plumbline wrote them; a folder from elsewhere has no checksum to compare with.
+     */
     private static void requireUnchanged(Safetensors weights) throws IOException {
         try {
             if (weights.isSealed()) {
@@ -222,7 +224,10 @@ final class SaeLensFormat implements ExplainerFormat {
         };
     }
 
-    /** The folded bias of the gate moves both paths alike: what is left of the other one does not depend on it. */
+    /**
+     * Returns the gated encoder; the folded bias of the gate moves both paths alike: what is left of the other one does
+     * not depend on it.
+     */
     static Encoder gated(LinearLayer gate, Blueprint blueprint, String logFactor, String magnitude, String gateName) {
         double[] factor = blueprint.bias(logFactor, gate.features(), "d_sae");
         double[] shift = blueprint.bias(magnitude, gate.features(), "d_sae");
@@ -234,7 +239,7 @@ final class SaeLensFormat implements ExplainerFormat {
         return new GatedEncoder(gate, factor, shift);
     }
 
-    /** A negative threshold lets through what relu has made 0. */
+    /** Raises negative thresholds to 0, since one lets through what relu has made 0. */
     static double[] atLeastZero(double[] thresholds) {
         for (int j = 0; j < thresholds.length; j++) {
             thresholds[j] = Math.max(thresholds[j], 0.0);
@@ -315,7 +320,10 @@ final class SaeLensFormat implements ExplainerFormat {
         }
     }
 
-    /** {@code b_mag} beside a gate whose bias has the decoder's folded in: {@code e^r_mag} times the gate's move. */
+    /**
+     * Returns {@code b_mag} beside a gate whose bias has the decoder's folded in: {@code e^r_mag} times the gate's
+     * move.
+     */
     private static double[] movedMagnitudeBias(Blueprint blueprint) {
         double[] moved = blueprint.bias(B_MAG, blueprint.features, "d_sae");
         double[] factor = blueprint.bias(R_MAG, blueprint.features, "d_sae");

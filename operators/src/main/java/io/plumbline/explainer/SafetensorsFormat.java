@@ -10,10 +10,10 @@ import java.util.Map;
 /** A format of safetensors files in which an adapted decoder is written back as it came. */
 abstract class SafetensorsFormat extends PublishedFormat {
 
-    /** The name of the file of weights in the folder. */
+    /** Returns the name of the file of weights in the folder. */
     abstract String weights(ExplainerFiles files, ExplainerOptions options);
 
-    /** The names of the files beside it that are copied where they are. */
+    /** Returns the names of the files beside it that are copied where they are. */
     abstract List<String> companions();
 
     @Override

@@ -84,7 +84,9 @@ final class SafetensorsInPlace {
         });
     }
 
-    /** The bias under which {@code x - b} gives the pre-activations that the trained one gave, for the new b. */
+    /**
+     * Returns the bias under which {@code x - b} gives the pre-activations that the trained one gave, for the new b.
+     */
     private static double[] movedBias(Blueprint blueprint, double[] decoderBias) {
         double[] bias = blueprint.encoderBias();
         Matrix weights = blueprint.encoderWeights();

@@ -4,13 +4,13 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import java.util.List;
 
-/** Codes of sampled rows. A row's codes do not depend on the rows it is encoded with. */
+/** Encodes sampled rows. A row's codes do not depend on the rows it is encoded with. */
 public final class SampledCodes {
 
     private SampledCodes() {}
 
     /**
-     * Codes of the rows in their order.
+     * Returns the codes of the rows in their order.
      *
      * @throws IllegalArgumentException when a row is not as wide as the encoder reads
      */

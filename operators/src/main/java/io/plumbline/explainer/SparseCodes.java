@@ -37,7 +37,7 @@ public record SparseCodes(int rows, int features, int[] rowStart, int[] feature,
         return builder.build();
     }
 
-    /** {@code rows x features}, zeros included. */
+    /** Returns the codes as {@code rows x features}, zeros included. */
     public Matrix toDense() {
         Matrix dense = Matrix.zeros(rows, features);
         for (int i = 0; i < rows; i++) {
@@ -48,7 +48,7 @@ public record SparseCodes(int rows, int features, int[] rowStart, int[] feature,
         return dense;
     }
 
-    /** {@code (1/n) sum z}, one entry per feature; zeros when there are no rows. */
+    /** Returns {@code (1/n) sum z}, one entry per feature; zeros when there are no rows. */
     public double[] mean() {
         double[] mean = new double[features];
         for (int entry = 0; entry < feature.length; entry++) {
@@ -60,12 +60,12 @@ public record SparseCodes(int rows, int features, int[] rowStart, int[] feature,
         return mean;
     }
 
-    /** Entries that are not zero, over all rows. */
+    /** Returns how many entries are not zero, over all rows. */
     public int nonZeros() {
         return feature.length;
     }
 
-    /** The given rows in the given order. */
+    /** Returns the given rows in the given order. */
     public SparseCodes select(int... chosen) {
         Builder builder = new Builder(chosen.length, features);
         for (int row : chosen) {
@@ -77,12 +77,12 @@ public record SparseCodes(int rows, int features, int[] rowStart, int[] feature,
         return builder.build();
     }
 
-    /** These rows and then the others'. */
+    /** Returns these rows and then the others'. */
     public SparseCodes and(SparseCodes others) {
         return joined(features, List.of(this, others));
     }
 
-    /** The rows of all parts, one part after the other. */
+    /** Returns the rows of all parts, one part after the other. */
     static SparseCodes joined(int features, List<SparseCodes> parts) {
         int rows = 0;
         int entries = 0;
@@ -110,7 +110,7 @@ public record SparseCodes(int rows, int features, int[] rowStart, int[] feature,
         return new SparseCodes(rows, features, rowStart, feature, value);
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof SparseCodes codes

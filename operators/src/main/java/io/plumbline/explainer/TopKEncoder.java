@@ -23,12 +23,15 @@ public final class TopKEncoder extends LayerEncoder {
         this.k = k;
     }
 
-    /** From weights {@code features x inputWidth} (row j = feature j), one bias per feature, and how many to keep. */
+    /**
+     * Returns an encoder with weights {@code features x inputWidth} (row j = feature j), one bias per feature, and how
+     * many codes to keep.
+     */
     public static TopKEncoder of(Matrix weights, double[] bias, int k) {
         return new TopKEncoder(LinearLayer.featureByInput(weights, bias), k);
     }
 
-    /** How many features of a row may be active. */
+    /** Returns how many features of a row may be active. */
     public int k() {
         return k;
     }

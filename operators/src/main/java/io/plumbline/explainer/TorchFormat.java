@@ -93,7 +93,7 @@ final class TorchFormat extends PublishedFormat {
                         .formatted(names));
     }
 
-    /** Names of the four tensors of two linear layers of torch: {@code [k, d]} and {@code [d, k]}. */
+    /** The names of the four tensors of two linear layers of torch: {@code [k, d]} and {@code [d, k]}. */
     private record Linear(
             String library, String encoderWeights, String encoderBias, String decoderWeights, String decoderBias) {}
 
@@ -110,7 +110,7 @@ final class TorchFormat extends PublishedFormat {
         return blueprint;
     }
 
-    /** Sizes are those of the biases. */
+    /** Returns the blueprint of two layers, whose sizes are those of the biases. */
     static Blueprint blueprint(TensorFile tensors, String architecture, String encoderBias, String decoderBias) {
         int width = WeightTensors.size(tensors, decoderBias, 1, 0);
         int features = WeightTensors.size(tensors, encoderBias, 1, 0);
@@ -163,7 +163,10 @@ final class TorchFormat extends PublishedFormat {
         return number.intValue();
     }
 
-    /** Connor and Rob's have a configuration beside them; Qwen Scope's are the other way round, and say k nowhere. */
+    /**
+     * Returns the blueprint of Connor and Rob's dictionaries, which have a configuration beside them; Qwen Scope's are
+     * the other way round, and say k nowhere.
+     */
     private static Blueprint named(ExplainerFiles files, TensorFile tensors, ExplainerOptions options)
             throws IOException {
         SafetensorsFiles.requireOnly(tensors, Set.of("W_enc", "W_dec", "b_enc", "b_dec"));

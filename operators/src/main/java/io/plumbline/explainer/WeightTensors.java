@@ -40,7 +40,7 @@ final class WeightTensors {
         return asStored ? read : read.transpose();
     }
 
-    /** Whether a tensor is of this shape; false: of its transpose. Anything else is refused. */
+    /** Returns whether a tensor is of this shape; false: of its transpose. Anything else is refused. */
     static boolean isAsStored(Tensor tensor, int rows, int columns, String meaning) {
         if (tensor.shape().equals(List.of((long) rows, (long) columns))) {
             return true;
@@ -60,7 +60,7 @@ final class WeightTensors {
         return finite(tensor, tensor.toMatrix()).values();
     }
 
-    /** The one value of a tensor without dimensions, or of one. */
+    /** Returns the one value of a tensor without dimensions, or of one. */
     static double scalar(TensorFile tensors, String name) {
         Tensor tensor = tensors.tensor(name);
         double[] values = tensor.shape().stream().allMatch(size -> size == 1) ? tensor.toDoubles() : new double[0];
@@ -71,7 +71,7 @@ final class WeightTensors {
         return values[0];
     }
 
-    /** The size of one dimension of a tensor that must have so many. */
+    /** Returns the size of one dimension of a tensor that must have so many. */
     static int size(TensorFile tensors, String name, int dimensions, int dimension) {
         Tensor tensor = tensors.tensor(name);
         if (tensor.shape().size() != dimensions || tensor.size(dimension) < 1) {

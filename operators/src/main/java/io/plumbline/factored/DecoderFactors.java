@@ -6,8 +6,8 @@ import io.plumbline.linalg.Matrix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A refitted decoder as what was learnt, instead of k x d weights: with the trained weights D and the codes Z of the
- * rows that were fitted on,
+ * Holds a refitted decoder as what was learnt, instead of k x d weights: with the trained weights D and the codes Z of
+ * the rows that were fitted on,
  *
  * <pre>
  * W = D             + Z^T dual      at full rank
@@ -107,14 +107,14 @@ public record DecoderFactors(
         return Float.BYTES * numbers;
     }
 
-    /** Whether less travels than the float32 weights and bias of the decoder it makes. */
+    /** Returns whether less travels than the float32 weights and bias of the decoder it makes. */
     public boolean isSmallerThanDense() {
         return bytes() < Float.BYTES * ((long) features() * dimension() + dimension());
     }
 
     /**
-     * The decoder: one of k x d floats, and while it is made the factors once more and some blocks of rows for each
-     * thread.
+     * Makes the decoder, one of k x d floats; while it is made, the factors once more and some blocks of rows for each
+     * thread are in memory.
      *
      * @throws IllegalArgumentException if {@code trained} is of another shape
      * @throws ArithmeticException if a weight is beyond what a float holds
@@ -170,7 +170,7 @@ public record DecoderFactors(
         return turn.rows() == d && turn.columns() == rank && rank <= d && (basis == null || basis.rows() == d);
     }
 
-    /** The order within a row is the order of summation. */
+    /** Requires ascending features in each row, since the order within a row is the order of summation. */
     private static void requireFeatures(SparseCodes codes) {
         for (int row = 0; row < codes.rows(); row++) {
             int from = codes.rowStart()[row];

@@ -7,8 +7,8 @@ import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 
 /**
- * {@code W^T W} (d x d, of the weights as on file, k x d) of a decoder that was made of {@link DecoderFactors}, without
- * a product over all features.
+ * Computes {@code W^T W} (d x d, of the weights as on file, k x d) of a decoder that was made of
+ * {@link DecoderFactors}, without a product over all features.
  *
  * <p>With {@code W = D P + Z^T A}, P the rotation and A the dual, and {@code X = Z D}, {@code Y = Z W} the answers of
  * the trained and of the made decoder to the rows fitted on, less their biases:
@@ -48,7 +48,7 @@ public final class FactoredGram {
         return gram;
     }
 
-    /** {@code P^T D^T D P}, from the singular values and left singular vectors of {@code D^T}. */
+    /** Returns {@code P^T D^T D P}, from the singular values and left singular vectors of {@code D^T}. */
     private static Matrix rotated(DecoderFactors factors, ExplainerSubspace trained) {
         int d = trained.dimension();
         Matrix vectors = trained.leftVectors();
@@ -65,7 +65,7 @@ public final class FactoredGram {
         return basis == null ? product : Kernels.multiplyTranspose(Kernels.multiply(basis, product), basis);
     }
 
-    /** {@code X P}. */
+    /** Returns {@code X P}. */
     private static Matrix rotated(DecoderFactors factors, Matrix answers) {
         Matrix turn = factors.turn();
         if (turn == null) {

@@ -6,7 +6,7 @@ import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**
- * Weights made of {@link DecoderFactors}, to the same last bit on every machine, by every number of threads and in
+ * Makes weights of {@link DecoderFactors}, the same to the last bit on every machine, by every number of threads and in
  * every language that has IEEE 754 doubles.
  *
  * <p><b>The arithmetic</b> of weight i of feature j, in float64, each product and each sum rounded by itself (no fused
@@ -96,11 +96,11 @@ final class FactoredWeights {
         }
     }
 
-    /** Where the weights of a block of features are made. */
+    /** Memory in which the weights of a block of features are made. */
     private final class Room {
 
         private final int count;
-        /** Feature after feature, d each. */
+        /** Sums, feature after feature, d each. */
         private final double[][] sums;
 
         /** The trained rows: as they are where all of the space is turned, else transposed, since ranks are short. */
@@ -171,7 +171,7 @@ final class FactoredWeights {
         }
     }
 
-    /** {@code sum += A B}, four rows of B at a time over all rows of A, so that those four stay near. */
+    /** Adds {@code A B} to {@code sum}, four rows of B at a time over all rows of A, so that those four stay near. */
     private static void addProduct(double[][] a, double[][] b, double[][] sum) {
         int inner = 0;
         for (; inner + 4 <= b.length; inner += 4) {

@@ -5,9 +5,9 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 
 /**
- * {@code Z^T dual} feature by feature, added to what is there in float64:
- * {@code ((w + z[n1] dual[n1]) + z[n2] dual[n2]) + ...}, the rows n that have the feature ascending, each product and
- * each sum rounded by itself. {@code 2 nonZeros d} flops in all.
+ * Computes {@code Z^T dual} feature by feature, added to what is there in float64: {@code ((w + z[n1] dual[n1]) + z[n2]
+ * dual[n2]) + ...}, the rows n that have the feature ascending, each product and each sum rounded by itself.
+ * {@code 2 nonZeros d} flops in all.
  *
  * <p>Several terms of a sum are taken in one pass, one after the other: that saves loads and stores and changes no bit,
  * since Java neither reorders nor fuses floating-point operations (JLS 15.4), vectorised or not. Any number of threads.
@@ -17,13 +17,13 @@ public final class LearntRows {
     private final CodesByFeature codes;
     private final double[][] dual;
 
-    /** The dual is copied, row by row. */
+    /** Copies the dual, row by row. */
     public LearntRows(SparseCodes codes, Matrix dual) {
         this.codes = CodesByFeature.of(codes);
         this.dual = rows(dual);
     }
 
-    /** Whether any row fitted on has the feature. */
+    /** Returns whether any row fitted on has the feature. */
     public boolean has(int feature) {
         return codes.start()[feature] < codes.start()[feature + 1];
     }
@@ -51,7 +51,10 @@ public final class LearntRows {
         }
     }
 
-    /** Arrays read at one index: the form of this loop that the JVM turns into vector instructions. */
+    /**
+     * Adds four rows of arrays that are read at one index: the form of this loop that the JVM turns into vector
+     * instructions.
+     */
     static void addFour(
             double[] sum, double a, double[] x, double b, double[] y, double c, double[] z, double e, double[] u) {
         for (int i = 0; i < sum.length; i++) {

@@ -25,10 +25,10 @@ public final class ActiveSubspace {
     /** Proven sine up to which a window's subspace may be off; the true one is some tens of times smaller. */
     private static final double TOLERANCE = 1e-4;
 
-    /** Below this dimension a full decomposition takes no more than some 30 ms. */
+    /** The dimension below which a full decomposition takes no more than some 30 ms. */
     private static final int SMALLEST_DIMENSION = 300;
 
-    /** Above this share of the dimension a full decomposition is no slower. */
+    /** The share of the dimension, as a divisor, above which a full decomposition is no slower. */
     private static final int LARGEST_SHARE = 4;
 
     private final Matrix moment;
@@ -127,7 +127,7 @@ public final class ActiveSubspace {
         return sineBound;
     }
 
-    /** Whether all eigenpairs are known: {@link #eigenvalues()} and {@link #eigenvectors()}. */
+    /** Returns whether all eigenpairs are known: {@link #eigenvalues()} and {@link #eigenvectors()}. */
     public boolean isFull() {
         return full != null;
     }
@@ -169,25 +169,26 @@ public final class ActiveSubspace {
         return atLeast;
     }
 
-    /** Upper bounds, likewise. */
+    /** Returns upper bounds of all d eigenvalues, descending; of a full decomposition the eigenvalues. */
     double[] atMost() {
         return atMost;
     }
 
-    /** The moment it is of. Not copied. */
+    /** Returns the moment whose leading eigenspace this is. Not copied. */
     Matrix moment() {
         return moment;
     }
 
     /**
-     * {@code M V − V Θ}, d x r: what the leading vectors lack to being eigenvectors. Null from a full decomposition.
+     * Returns {@code M V − V Θ}, d x r: what the leading vectors lack to being eigenvectors. Null from a full
+     * decomposition.
      */
     @Nullable
     Matrix residual() {
         return leading == null ? null : leading.residual();
     }
 
-    /** {@code λ_r - λ_{r+1}}, in the units of the moment; empty at r = d, where there is no next eigenvalue. */
+    /** Returns {@code λ_r - λ_{r+1}}, in the units of the moment; empty at r = d, where there is no next eigenvalue. */
     public OptionalDouble eigengap() {
         return rank() == dimension()
                 ? OptionalDouble.empty()
@@ -195,14 +196,14 @@ public final class ActiveSubspace {
     }
 
     /**
-     * Whether the moment determines this subspace: false where eigenvalues r and r + 1 are equal to rounding, and any
-     * basis would have done as well.
+     * Returns whether the moment determines this subspace: false where eigenvalues r and r + 1 are equal to rounding,
+     * and any basis would have done as well.
      */
     public boolean isIdentified() {
         return Double.isFinite(sineBound) && Identification.separated(atLeast, rank(), dimension());
     }
 
-    /** {@code tr M}. */
+    /** Returns {@code tr M}. */
     double trace() {
         return moment.trace();
     }

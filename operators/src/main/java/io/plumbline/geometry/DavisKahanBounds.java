@@ -99,7 +99,8 @@ public record DavisKahanBounds(
     }
 
     /**
-     * {@code ‖E − (tr E/d) I‖_F}: a multiple of the identity moves no eigenvector, only the rest of the shift counts.
+     * Returns {@code ‖E − (tr E/d) I‖_F}: a multiple of the identity moves no eigenvector, only the rest of the shift
+     * counts.
      */
     private static double tracelessNorm(Matrix shift) {
         int d = shift.rows();

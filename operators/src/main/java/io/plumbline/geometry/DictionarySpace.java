@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DictionarySpace {
 
-    /** Parts that are summed on their own, so that the sum does not depend on the number of threads. */
+    /** The number of parts that are summed on their own, so that the sum does not depend on the number of threads. */
     private static final int PARTS = 4;
 
     private DictionarySpace() {}
@@ -38,7 +38,7 @@ public final class DictionarySpace {
     }
 
     /**
-     * Null where they are not determined.
+     * Returns the leading directions of a Gram matrix; null where they are not determined.
      *
      * @param gram {@code W W^T}
      */
@@ -46,12 +46,12 @@ public final class DictionarySpace {
         return identified(ActiveSubspace.leadingOnly(gram, rank, null));
     }
 
-    /** Null where it is not determined. */
+    /** Returns the subspace; null where it is not determined. */
     public static @Nullable Subspace identified(ActiveSubspace leading) {
         return leading.isIdentified() ? leading.subspace() : null;
     }
 
-    /** {@code W W^T} from weights as on file; {@code k d^2} flops in float64. */
+    /** Returns {@code W W^T} from weights as on file; {@code k d^2} flops in float64. */
     public static Matrix gram(Weights weights) {
         int d = weights.columns();
         int features = (weights.rows() + PARTS - 1) / PARTS;

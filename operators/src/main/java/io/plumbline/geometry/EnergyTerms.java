@@ -5,7 +5,7 @@ import io.plumbline.linalg.Matrix;
 import java.util.Objects;
 
 /**
- * What a reference subspace loses of the energy of a window, {@code L(Π) = tr((I − Π) M)}, split into what every
+ * Splits what a reference subspace loses of the energy of a window, {@code L(Π) = tr((I − Π) M)}, into what every
  * subspace of that rank loses and what this one loses on top. All in the units of M (squared activations); {@code eta}
  * is a share.
  *
@@ -25,7 +25,7 @@ import java.util.Objects;
 public record EnergyTerms(
         double total, double irreducible, double explainerDependent, double eta, double lower, double upper) {
 
-    /** Below this share of tr M the irreducible loss is rounding, and eta a ratio of roundings. */
+    /** The share of tr M below which the irreducible loss is rounding, and eta a ratio of roundings. */
     private static final double NOTHING_TO_LOSE = 1e-13;
 
     /** The losses of {@code reference} under the moment whose eigenspace is {@code active}. {@code 2 d^2 r} flops. */
@@ -57,7 +57,7 @@ public record EnergyTerms(
         return new EnergyTerms(total, irreducible, excess, eta, lower, upper);
     }
 
-    /** {@code Σ_{i>r} (λ_r − λ_i)‖Π v_i‖²} from all eigenpairs. */
+    /** Returns {@code Σ_{i>r} (λ_r − λ_i)‖Π v_i‖²} from all eigenpairs. */
     private static double takenUp(Subspace reference, ActiveSubspace active) {
         double[] inside = squaredColumnLengths(Kernels.transposeMultiply(reference.basis(), active.eigenvectors()));
         double sum = 0.0;

@@ -16,12 +16,12 @@ final class ExchangeCosts {
         this.costs = costs;
     }
 
-    /** f, from all d eigenvalues, descending. */
+    /** Returns the function f from all d eigenvalues, descending. */
     static ExchangeCosts cheapestFirst(double[] eigenvalues, int rank) {
         return cheapestFirst(eigenvalues, eigenvalues, rank);
     }
 
-    /** No more than f, from lower and upper bounds of the eigenvalues, each descending. */
+    /** Returns a function no more than f, from lower and upper bounds of the eigenvalues, each descending. */
     static ExchangeCosts cheapestFirst(double[] atLeast, double[] atMost, int rank) {
         double[] costs = new double[Math.min(rank, atLeast.length - rank)];
         for (int j = 0; j < costs.length; j++) {
@@ -30,7 +30,7 @@ final class ExchangeCosts {
         return new ExchangeCosts(costs);
     }
 
-    /** No less than F, from upper and lower bounds of all d eigenvalues, each descending. */
+    /** Returns a function no less than F, from upper and lower bounds of all d eigenvalues, each descending. */
     static ExchangeCosts dearestFirst(double[] atMost, double[] atLeast, int rank) {
         double[] costs = new double[Math.min(rank, atLeast.length - rank)];
         for (int j = 0; j < costs.length; j++) {

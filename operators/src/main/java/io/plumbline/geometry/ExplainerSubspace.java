@@ -106,7 +106,7 @@ public final class ExplainerSubspace {
         return decoderRank;
     }
 
-    /** Whether the weights determine this subspace: rank W >= r, and no repeated singular value at r. */
+    /** Returns whether the weights determine this subspace: rank W >= r, and no repeated singular value at r. */
     public boolean isIdentified() {
         return decoderRank >= rank() && Identification.separated(singularValues, rank(), size);
     }

@@ -3,7 +3,7 @@ package io.plumbline.geometry;
 import java.util.OptionalDouble;
 
 /**
- * {@code Δ = ‖Π_A − Π_B‖_F}, the distance of two subspaces of equal rank. Dimensionless, in
+ * The distance {@code Δ = ‖Π_A − Π_B‖_F} of two subspaces of equal rank. Dimensionless, in
  * {@code [0, √(2 min(r, d−r))]}; the same for every choice of bases, and symmetric.
  *
  * <p>Computed as {@code √2·‖(I − UUᵀ)V‖_F}. The shorter {@code √(2r − 2‖UᵀV‖_F²)} is the same number on paper and loses
@@ -32,8 +32,8 @@ public record FaithfulnessGap(double value, int rank, int dimension) {
     }
 
     /**
-     * {@code √(2 min(r, d−r))}, the largest gap two such subspaces can have (not {@code √(2r)}: past r = d/2 they
-     * meet).
+     * Returns {@code √(2 min(r, d−r))}, the largest gap two such subspaces can have (not {@code √(2r)}: past r = d/2
+     * they meet).
      */
     public double largest() {
         return largest(rank, dimension);
@@ -43,15 +43,15 @@ public record FaithfulnessGap(double value, int rank, int dimension) {
         return Math.sqrt(2.0 * Math.min(rank, dimension - rank));
     }
 
-    /** Δ as a share of the largest possible, in [0, 1]; 0 when rank = dimension, where the largest is 0. */
+    /** Returns Δ as a share of the largest possible gap, in [0, 1]; 0 when rank = dimension, where the largest is 0. */
     public double share() {
         double largest = largest();
         return largest == 0.0 ? 0.0 : Math.min(1.0, value / largest);
     }
 
     /**
-     * {@code Δ² / (2 r (1 − r/d))}: 1 is what two random subspaces have on average. Empty when rank = dimension, where
-     * chance has no gap either.
+     * Returns {@code Δ² / (2 r (1 − r/d))}: 1 is what two random subspaces have on average. Empty when rank =
+     * dimension, where chance has no gap either.
      */
     public OptionalDouble chanceNormalised() {
         if (rank == dimension) {
@@ -60,7 +60,7 @@ public record FaithfulnessGap(double value, int rank, int dimension) {
         return OptionalDouble.of(value * value / (2.0 * rank * (1.0 - (double) rank / dimension)));
     }
 
-    /** {@code ‖UᵀV‖_F² / r = 1 − Δ²/(2r)}: the mean squared cosine, in [0, 1], 1 = the same subspace. */
+    /** Returns {@code ‖UᵀV‖_F² / r = 1 − Δ²/(2r)}: the mean squared cosine, in [0, 1], 1 = the same subspace. */
     public double overlap() {
         return Math.max(0.0, 1.0 - value * value / (2.0 * rank));
     }

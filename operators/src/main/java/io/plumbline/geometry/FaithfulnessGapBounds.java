@@ -15,7 +15,10 @@ package io.plumbline.geometry;
  */
 public record FaithfulnessGapBounds(double lower, double upper, boolean vacuous) {
 
-    /** {@code energy} holds the losses of the reference projector under the moment of {@code window}. */
+    /**
+     * Returns the bounds where {@code energy} holds the losses of the reference projector under the moment of
+     * {@code window}.
+     */
     public static FaithfulnessGapBounds of(ActiveSubspace window, EnergyTerms energy) {
         int rank = window.rank();
         double excess = energy.explainerDependent();

@@ -46,7 +46,7 @@ public record GapAssessment(
         principalAngles = principalAngles == null ? null : List.copyOf(principalAngles);
     }
 
-    /** This assessment with one value more, or another. */
+    /** Returns this assessment with one value more, or another. */
     public GapAssessment with(Statistic statistic, Value value) {
         Map<Statistic, Value> more = new EnumMap<>(Statistic.class);
         more.putAll(values);
@@ -109,7 +109,7 @@ public record GapAssessment(
         return undefined;
     }
 
-    /** What follows from a statistic does not exist where it does not, for the same reason. */
+    /** Makes undefined what follows from a statistic that is undefined, for the same reason. */
     private static void because(Map<String, String> undefined, Statistic statistic, String follows) {
         String reason = undefined.get(statistic.label());
         if (reason != null) {
@@ -118,7 +118,7 @@ public record GapAssessment(
     }
 
     /**
-     * For each upper bound of a gap that exists, by label, whether it says nothing: it is not below the largest
+     * Returns for each upper bound of a gap that exists, by label, whether it says nothing: it is not below the largest
      * possible gap.
      */
     public Map<String, Boolean> vacuous() {
@@ -132,7 +132,9 @@ public record GapAssessment(
         return vacuous;
     }
 
-    /** Whether an upper bound of a gap says nothing; null where it does not exist and of what is no such bound. */
+    /**
+     * Returns whether an upper bound of a gap says nothing; null where it does not exist and of what is no such bound.
+     */
     public @Nullable Boolean isVacuous(Statistic bound) {
         OptionalDouble number = value(bound);
         if (number.isEmpty() || !bound.bound().map(Statistic.Bound::upper).orElse(false)) {
@@ -141,7 +143,7 @@ public record GapAssessment(
         return !(number.getAsDouble() < largestGap());
     }
 
-    /** Whether a bound is a theorem in this window; null where it does not exist and of what is no bound. */
+    /** Returns whether a bound is a theorem in this window; null where it does not exist and of what is no bound. */
     public @Nullable Boolean isCertified(Statistic bound) {
         if (value(bound).isEmpty() || bound.bound().isEmpty()) {
             return null;

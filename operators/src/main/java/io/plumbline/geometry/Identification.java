@@ -1,8 +1,8 @@
 package io.plumbline.geometry;
 
 /**
- * When two neighbouring eigenvalues (or singular values) count as one: below this distance the decomposition's own
- * rounding decides which directions come first.
+ * Decides when two neighbouring eigenvalues (or singular values) count as one: below this distance the decomposition's
+ * own rounding decides which directions come first.
  *
  * <p>A backward stable decomposition of a matrix of size d errs by a small multiple of {@code d 2^-53} times its norm.
  */
@@ -17,7 +17,7 @@ public final class Identification {
         return ROUNDING * size * norm;
     }
 
-    /** Whether a subspace of {@code rank} leading directions is determined by these values (descending). */
+    /** Returns whether a subspace of {@code rank} leading directions is determined by these values (descending). */
     public static boolean separated(double[] values, int rank, int size) {
         if (rank == values.length) {
             return true;

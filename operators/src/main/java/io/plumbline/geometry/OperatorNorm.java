@@ -4,7 +4,7 @@ import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Matrix;
 
 /**
- * Whether a symmetric matrix E is no larger than a limit in the operator norm, without its spectrum.
+ * Decides whether a symmetric matrix E is no larger than a limit in the operator norm, without its spectrum.
  *
  * <p>A few steps of the power method on {@code E²} give a lower bound, which settles most cases at {@code 4 d^2} flops
  * a step. Otherwise {@code ‖E‖ < limit} exactly where {@code limit I − E} and {@code limit I + E} are positive
@@ -22,7 +22,7 @@ final class OperatorNorm {
                 && isDefinite(symmetric, 1.0, limit);
     }
 
-    /** Rayleigh quotients are never above the norm. */
+    /** Returns whether a Rayleigh quotient, which is never above the norm, is above the limit. */
     private static boolean isSeenAbove(Matrix symmetric, double limit) {
         int d = symmetric.rows();
         double[] vector = new double[d];
@@ -62,7 +62,7 @@ final class OperatorNorm {
         return Math.sqrt(sum);
     }
 
-    /** Whether {@code limit I + sign E} is positive definite. */
+    /** Returns whether {@code limit I + sign E} is positive definite. */
     private static boolean isDefinite(Matrix symmetric, double sign, double limit) {
         int d = symmetric.rows();
         Matrix shifted = Matrix.zeros(d, d);

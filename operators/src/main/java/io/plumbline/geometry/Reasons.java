@@ -2,7 +2,7 @@ package io.plumbline.geometry;
 
 import org.jspecify.annotations.Nullable;
 
-/** Why a subspace is not determined, in a sentence for whoever reads the report; null when it is. */
+/** Says why a subspace is not determined, in a sentence for whoever reads the report; null when it is. */
 final class Reasons {
 
     static final String WHOLE_SPACE = "rank = dimension: there is no eigenvalue after the last, hence no eigengap";

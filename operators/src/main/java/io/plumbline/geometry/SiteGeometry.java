@@ -41,7 +41,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything about a site that does not depend on the window, computed once, and the assessment of a window against it.
+ * Holds everything about a site that does not depend on the window, computed once, and assesses windows against it.
  *
  * <p><b>Cost.</b> Construction: one decomposition of the decoder and one or two of d x d moments. A window: its leading
  * eigenspace ({@link ActiveSubspace#leadingOnly}) and products of {@code O(d^2 r)}. <b>Size.</b> About
@@ -62,7 +62,9 @@ public final class SiteGeometry {
     private final double baselineNorm;
     private final ActiveSubspace baseline;
 
-    /** Where the search for a window's subspace begins: fixed, so that the same window always gives the same digits. */
+    /**
+     * Start vectors of the search for a window's subspace: fixed, so that the same window always gives the same digits.
+     */
     private final Matrix start;
 
     private final @Nullable ActiveSubspace reconstruction;
@@ -194,7 +196,7 @@ public final class SiteGeometry {
     }
 
     /**
-     * Every statistic that the moment of one window's target rows gives.
+     * Returns every statistic that the moment of one window's target rows gives.
      *
      * <p>A window of fewer rows than the rank is not decomposed into subspaces: its moment has rank below r, so that
      * its rank-r eigenspace is arbitrary. Its shifts and losses are still reported. What comes from elsewhere, such as
@@ -322,8 +324,8 @@ public final class SiteGeometry {
     }
 
     /**
-     * {@code (δᵀ (M_ID + ridge I)⁻¹ δ)^½}, δ the shift of the mean: in the eigenbasis of M_ID where that is known,
-     * otherwise by a Cholesky factorisation, which is the same number up to rounding.
+     * Returns {@code (δᵀ (M_ID + ridge I)⁻¹ δ)^½}, δ the shift of the mean: in the eigenbasis of M_ID where that is
+     * known, otherwise by a Cholesky factorisation, which is the same number up to rounding.
      */
     private double whitenedMeanShift(double[] mean) {
         double[] shift = new double[mean.length];

@@ -7,10 +7,10 @@ import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every number that is told of a window: what configuration can name as {@code trigger}, what reports and
- * {@code --json} carry, what baselines keep clean values of and what {@code /metrics} and the console show. All of
- * these go through this list, so that a statistic is one entry here and one computation: in {@link SiteGeometry} where
- * the window's moment gives it, by {@link GapAssessment#with} elsewhere.
+ * The statistics of a window: what configuration can name as {@code trigger}, what reports and {@code --json} carry,
+ * what baselines keep clean values of and what {@code /metrics} and the console show. All of these go through this
+ * list, so that a statistic is one entry here and one computation: in {@link SiteGeometry} where the window's moment
+ * gives it, by {@link GapAssessment#with} elsewhere.
  *
  * <p>The order is that of the keys in a report.
  */
@@ -151,7 +151,7 @@ public enum Statistic {
                     .exportedAs("loss_recovered", "decoder", "trained")
                     .from(Source.HEAD));
 
-    /** What a number counts in. */
+    /** The unit of a statistic. */
     private enum Unit {
         /** A number without a unit that may exceed 1. */
         PURE(""),
@@ -167,7 +167,7 @@ public enum Statistic {
         }
     }
 
-    /** What of a window a statistic is computed from. */
+    /** The part of a window that a statistic is computed from. */
     public enum Source {
         /** The second moment of its target rows, beside the baseline's. */
         MOMENT("the window's moment does not give it"),
@@ -185,14 +185,14 @@ public enum Statistic {
             this.missing = missing;
         }
 
-        /** Why a statistic has no value where this was not there. */
+        /** Returns why a statistic has no value where this was not there. */
         public String missing() {
             return missing;
         }
     }
 
     /**
-     * What a bound speaks of.
+     * The gap that a bound speaks of.
      *
      * @param gap the statistic it bounds
      * @param upper whether the gap lies below it, or above
@@ -201,7 +201,7 @@ public enum Statistic {
     public record Bound(Statistic gap, boolean upper, boolean always) {}
 
     /**
-     * Where a statistic stands on the scrape.
+     * The place of a statistic on the scrape.
      *
      * @param metric name of the family
      * @param label the label that tells the statistics of one family apart; null in a family of its own
@@ -243,7 +243,7 @@ public enum Statistic {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** One sentence that says what it is, without a full stop. */
+    /** Returns one sentence that says what it is, without a full stop. */
     public String help() {
         return help;
     }
@@ -252,19 +252,23 @@ public enum Statistic {
         return source;
     }
 
-    /** Whether it is a gap between subspaces of the rank, and so has a largest possible value, {@link #LARGEST_GAP}. */
+    /**
+     * Returns whether it is a gap between subspaces of the rank, and so has a largest possible value,
+     * {@link #LARGEST_GAP}.
+     */
     public boolean isGap() {
         return gap;
     }
 
     /**
-     * Whether it measures drift by itself, and is no bound, no constant of the site and no other form of one that does.
+     * Returns whether it measures drift by itself, and is no bound, no constant of the site and no other form of one
+     * that does.
      */
     public boolean measuresDrift() {
         return measuresDrift;
     }
 
-    /** Whether it combines scores of single requests, the farthest of which can be named. */
+    /** Returns whether it combines scores of single requests, the farthest of which can be named. */
     public boolean scoresRequests() {
         return scoresRequests;
     }
@@ -280,7 +284,7 @@ public enum Statistic {
         return Double.isNaN(reach) ? OptionalDouble.empty() : OptionalDouble.of(reach);
     }
 
-    /** What it bounds; empty where it is no bound of a gap. */
+    /** Returns what it bounds; empty where it is no bound of a gap. */
     public Optional<Bound> bound() {
         return bounds == null ? Optional.empty() : Optional.of(new Bound(bounds, upper, always));
     }
@@ -318,7 +322,7 @@ public enum Statistic {
         return pure(help);
     }
 
-    /** An entry while it is written down. */
+    /** Collects the facts about an entry while it is written down. */
     private static final class Facts {
         private final String help;
         private final Unit unit;
@@ -375,13 +379,13 @@ public enum Statistic {
             return this;
         }
 
-        /** A family of its own under another name than the label's. */
+        /** Exports it as a family of its own under another name than the label's. */
         Facts exportedAs(String name) {
             metric = name;
             return this;
         }
 
-        /** One series of a family that several share. */
+        /** Exports it as one series of a family that several share. */
         Facts exportedAs(String family, String label, String value) {
             metricLabel = label;
             metricLabelValue = value;

@@ -34,7 +34,7 @@ public record Subspace(Matrix basis) {
     }
 
     /**
-     * {@code (I - U U^T) V}: what {@code other} (d x m) has outside this subspace, {@code 8 d r m} flops.
+     * Returns {@code (I - U U^T) V}: what {@code other} (d x m) has outside this subspace, {@code 8 d r m} flops.
      *
      * <p>Projected twice: after one pass a residual of size 1e-10 still carries rounding of size 1e-16 inside the
      * subspace, and the basis is orthonormal only to that precision itself.

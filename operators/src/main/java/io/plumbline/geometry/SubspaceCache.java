@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The singular values and directions of a trained decoder, kept in a file of its explainer's folder: they take {@code 2
- * k d^2} flops and a d x d SVD, and never change.
+ * Keeps the singular values and directions of a trained decoder in a file of its explainer's folder: they take
+ * {@code 2 k d^2} flops and a d x d SVD, and never change.
  *
  * <p>The file, {@value #FILE}, is a safetensors of {@code singular_values} [d] and {@code left_vectors} [d, d] in F64,
  * {@code 8 d (d + 1)} bytes, with the SHA-256 of the decoder and of the numbers. One that is of another decoder,
@@ -40,7 +40,7 @@ public final class SubspaceCache {
     private static final String DECODER = "decoder_sha256";
     private static final String NUMBERS = "numbers_sha256";
 
-    /** About a second's work. */
+    /** The least work that is worth a file: about a second's. */
     private static final double LEAST_FLOPS = 4e9;
 
     private SubspaceCache() {}

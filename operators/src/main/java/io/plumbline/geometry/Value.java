@@ -1,13 +1,13 @@
 package io.plumbline.geometry;
 
-/** A statistic in one window: its number, or why there is none. */
+/** The value of a statistic in one window: its number, or why there is none. */
 public sealed interface Value {
 
-    /** The number, in the statistic's own unit. */
+    /** A known value, in the statistic's own unit. */
     record Known(double number) implements Value {}
 
     /**
-     * No number.
+     * An undefined value.
      *
      * @param reason a sentence for whoever reads the report
      */

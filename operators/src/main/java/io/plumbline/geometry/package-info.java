@@ -1,5 +1,5 @@
 /**
- * How far the directions an explainer can write in have drifted from the directions the model now uses.
+ * Measures how far the directions an explainer can write in have drifted from the directions the model now uses.
  *
  * <p><b>Enters:</b> the trained decoder, the baseline's and a window's {@link io.plumbline.moments.SecondMoment}.
  * <b>Leaves:</b> {@link GapAssessment}: every {@link Statistic}, the faithfulness gap, its bounds from both sides, the

@@ -76,14 +76,14 @@ public final class Cholesky {
         return size;
     }
 
-    /** {@code A^-1 B} for an n x m matrix B of right-hand sides (one per column); B is not changed. */
+    /** Returns {@code A^-1 B} for an n x m matrix B of right-hand sides (one per column); B is not changed. */
     public Matrix solve(Matrix rightHandSides) {
         Matrix solution = Matrix.zeros(rightHandSides.rows(), rightHandSides.columns());
         solve(rightHandSides, solution);
         return solution;
     }
 
-    /** {@code B := A^-1 B}, without room for a second matrix of that size. */
+    /** Computes {@code B := A^-1 B} without room for a second matrix of that size. */
     public void solveInPlace(Matrix rightHandSides) {
         solve(rightHandSides, rightHandSides);
     }
@@ -106,7 +106,7 @@ public final class Cholesky {
         turned = !turned;
     }
 
-    /** {@code R^-T B}, or {@code R^-1 B} from the last row up by the factor turned round. */
+    /** Computes {@code R^-T B}, or {@code R^-1 B} from the last row up by the factor turned round. */
     private void half(Matrix rightHandSides, Matrix solution, boolean fromTheLast) {
         int width = STRIPS * StripedTriangle.WIDTH;
         Cores.each((rightHandSides.columns() + width - 1) / width, part -> {

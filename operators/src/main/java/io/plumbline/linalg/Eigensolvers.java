@@ -17,7 +17,7 @@ final class Eigensolvers {
 
     private static final SymmetricEigensolver OJALGO = new OjAlgoEigensolver();
 
-    /** Below it a call into a library costs more than it saves. */
+    /** The least dimension for a library, since below it a call costs more than it saves. */
     private static final int LEAST_NATIVE_DIMENSION = 256;
 
     private static final int TRIAL_DIMENSION = 67;
@@ -27,7 +27,7 @@ final class Eigensolvers {
 
     private Eigensolvers() {}
 
-    /** The one for matrices of this dimension. */
+    /** Returns the solver for matrices of this dimension. */
     static SymmetricEigensolver of(int dimension) {
         return dimension < LEAST_NATIVE_DIMENSION ? OJALGO : forLarge();
     }

@@ -1,8 +1,8 @@
 package io.plumbline.linalg;
 
 /**
- * {@code x^(-1/2)} on {@code [b^2, 1]} as a sum of simple fractions, {@code Σ weight_j / (x + shift_j)}: what makes the
- * inverse root of a matrix of solves.
+ * Approximates {@code x^(-1/2)} on {@code [b^2, 1]} by a sum of simple fractions, {@code Σ weight_j / (x + shift_j)}:
+ * what makes the inverse root of a matrix of solves.
  *
  * <p>The trapezoidal rule for {@code 2/π ∫ dt / (t^2 + x)} in the coordinate u of {@code t = b sc(u | 1 - b^2)},
  * Jacobi's elliptic functions (Hale, Higham, Trefethen, doi:10.1137/070700607, section 4). All weights and shifts are
@@ -13,10 +13,13 @@ package io.plumbline.linalg;
  */
 public record InverseSquareRoot(double[] shifts, double[] weights) {
 
-    /** The rule errs by about {@code 4 exp(-2 π^2 n / (2 ln(1/b) + 6))} with n fractions. */
+    /**
+     * The error at which fractions end: the rule errs by about {@code 4 exp(-2 π^2 n / (2 ln(1/b) + 6))} with n
+     * fractions.
+     */
     private static final double TOLERANCE = 1e-12;
 
-    /** Landen's steps converge quadratically. */
+    /** The number of Landen's steps, which converge quadratically. */
     private static final int STEPS = 16;
 
     /** @param b in (0, 1] */
@@ -55,7 +58,7 @@ public record InverseSquareRoot(double[] shifts, double[] weights) {
         return new InverseSquareRoot(shifts, weights);
     }
 
-    /** {@code am(u)}, by the arithmetic-geometric mean. */
+    /** Returns {@code am(u)}, by the arithmetic-geometric mean. */
     private static double amplitude(double u, double[] means, double[] differences) {
         double angle = Math.scalb(u * means[STEPS - 1], STEPS);
         for (int step = STEPS - 1; step >= 0; step--) {

@@ -6,14 +6,14 @@ import io.plumbline.linalg.kernel.UpdateKernel;
 import io.plumbline.linalg.kernel.UpdateKernels;
 
 /**
- * The dense products everything else is made of, by the {@link UpdateKernel} of this process.
+ * Computes the dense products everything else is made of, by the {@link UpdateKernel} of this process.
  *
  * <p>An entry of a product is summed in an order that depends on the inner size alone, so results are deterministic for
  * one kernel; on integer-valued rows every sum below 2^53 is exact in any order.
  */
 public final class Kernels {
 
-    /** Below this a product is done before a kernel is chosen or compiled. */
+    /** The number of flops below which a product is done before a kernel is chosen or compiled. */
     private static final double FEW_FLOPS = 1e5;
 
     /** Columns of a symmetric product that are made together: a multiple of what kernels work on. */
@@ -21,19 +21,19 @@ public final class Kernels {
 
     private Kernels() {}
 
-    /** {@code A B}: (n x m)(m x p), {@code 2 n m p} flops; B is laid out anew, {@code 8 m p} bytes. */
+    /** Returns {@code A B}: (n x m)(m x p), {@code 2 n m p} flops; B is laid out anew, {@code 8 m p} bytes. */
     public static Matrix multiply(Matrix a, Matrix b) {
         requireInner(a.columns(), b.rows(), a, b);
         return product(a.view(), b.view());
     }
 
-    /** {@code A^T B}: (n x m)^T (n x p), {@code 2 n m p} flops. */
+    /** Returns {@code A^T B}: (n x m)^T (n x p), {@code 2 n m p} flops. */
     public static Matrix transposeMultiply(Matrix a, Matrix b) {
         requireInner(a.rows(), b.rows(), a, b);
         return product(a.transposedView(), b.view());
     }
 
-    /** {@code A B^T}: (n x m)(p x m)^T, {@code 2 n m p} flops. */
+    /** Returns {@code A B^T}: (n x m)(p x m)^T, {@code 2 n m p} flops. */
     public static Matrix multiplyTranspose(Matrix a, Matrix b) {
         requireInner(a.columns(), b.columns(), a, b);
         return product(a.view(), b.transposedView());
@@ -116,7 +116,7 @@ public final class Kernels {
         return flops < FEW_FLOPS ? UpdateKernels.plain() : UpdateKernels.kernel();
     }
 
-    /** {@code y[yOffset ..] += factor * x[xOffset ..]}. */
+    /** Computes {@code y[yOffset ..] += factor * x[xOffset ..]}. */
     public static void addScaled(double factor, double[] x, int xOffset, double[] y, int yOffset, int length) {
         for (int j = 0; j < length; j++) {
             y[yOffset + j] += factor * x[xOffset + j];

@@ -27,7 +27,7 @@ public record Matrix(int rows, int columns, double[] values) {
         }
     }
 
-    /** All of it as it lies, for a kernel. */
+    /** Returns all of it as it lies, for a kernel. */
     public MatrixView view() {
         return rowsView(0, rows);
     }
@@ -95,7 +95,7 @@ public record Matrix(int rows, int columns, double[] values) {
         return transposed;
     }
 
-    /** {@code this + scale * other}, a new matrix. */
+    /** Returns {@code this + scale * other}, a new matrix. */
     public Matrix plus(double scale, Matrix other) {
         requireSameShape(other);
         double[] sum = values.clone();
@@ -147,7 +147,7 @@ public record Matrix(int rows, int columns, double[] values) {
         return Math.sqrt(sumOfSquares(scale)) / scale;
     }
 
-    /** In four sums, so that an addition need not wait for the one before. */
+    /** Sums the squares in four sums, so that an addition need not wait for the one before. */
     private double sumOfSquares(double scale) {
         double a = 0.0;
         double b = 0.0;
@@ -185,7 +185,7 @@ public record Matrix(int rows, int columns, double[] values) {
         }
     }
 
-    /** Identity of shape and bits; arrays compare by content. */
+    /** Compares shape and bits, so that arrays compare by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Matrix matrix

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * Orthonormal bases of what the rows of a wide b x d matrix span.
+ * Computes orthonormal bases of what the rows of a wide b x d matrix span.
  *
  * <p>By two passes of Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015, doi:10.1553/etna_vol44s306),
  * nearly all of it products: {@code 8 b^2 d} flops. The first makes the rows orthonormal up to the square of their
@@ -18,7 +18,7 @@ public final class OrthonormalRows {
     /** Least pivot of the Gram matrix of rows of length 1: their condition number is then below some 1e6. */
     private static final double LEAST_PIVOT = 1e-12;
 
-    /** Below this share of its length a row is a combination of the others, and what is left of it rounding. */
+    /** The share of its length below which a row is a combination of the others, and what is left of it rounding. */
     private static final double DEPENDENT = 1e-12;
 
     private OrthonormalRows() {}
@@ -69,7 +69,7 @@ public final class OrthonormalRows {
         }
     }
 
-    /** {@code L^-1} of {@code G = L L^T}; null where G is singular to working precision. */
+    /** Returns {@code L^-1} of {@code G = L L^T}; null where G is singular to working precision. */
     private static @org.jspecify.annotations.Nullable Matrix inverseOfFactor(Matrix gram) {
         int n = gram.rows();
         double[][] lower = new double[n][n];

@@ -35,10 +35,10 @@ public final class StripedTriangle {
 
     private final TileKernel kernel;
 
-    /** Strip J has rows 0 .. WIDTH (J + 1) - 1. What is below the diagonal of R is not looked at. */
+    /** The strips: strip J has rows 0 .. WIDTH (J + 1) - 1. What is below the diagonal of R is not looked at. */
     private final double[][] strips;
 
-    /** What is on the diagonal, as {@link TileKernel#solve} wants it, for one tile after the other. */
+    /** The triangles on the diagonal, as {@link TileKernel#solve} wants them, for one tile after the other. */
     private final double[] triangles;
 
     private StripedTriangle(double[][] strips, TileKernel kernel) {
@@ -175,7 +175,9 @@ public final class StripedTriangle {
         }
     }
 
-    /** Rows of strips {@code first .. last-1} of {@code -R^-T C}, what those before mean for them being in C. */
+    /**
+     * Eliminates rows of strips {@code first .. last-1} of {@code -R^-T C}, what those before mean for them being in C.
+     */
     private void eliminate(double[] columns, int first, int last) {
         for (int strip = first; strip < last; strip++) {
             if (strip > first) {
@@ -199,8 +201,8 @@ public final class StripedTriangle {
     }
 
     /**
-     * {@code C := -R^-T C} for strips C of {@value TileKernel#WIDTH} columns and {@link #rows()} rows. {@code n^2}
-     * flops a column, {@code (n - z)^2} where the first z rows of all of them are 0.
+     * Solves {@code C := -R^-T C} for strips C of {@value TileKernel#WIDTH} columns and {@link #rows()} rows.
+     * {@code n^2} flops a column, {@code (n - z)^2} where the first z rows of all of them are 0.
      */
     void solve(double[][] columns) {
         int count = strips.length;
@@ -229,7 +231,7 @@ public final class StripedTriangle {
         return entry / WIDTH;
     }
 
-    /** Rows of R with those that fill its last strip. */
+    /** Returns the rows of R with those that fill its last strip. */
     int rows() {
         return strips.length * WIDTH;
     }
@@ -258,8 +260,8 @@ public final class StripedTriangle {
     }
 
     /**
-     * Tiles of {@value TileKernel#WIDTH} rows, both reflected in their other diagonal; the same one is reflected in its
-     * place.
+     * Exchanges tiles of {@value TileKernel#WIDTH} rows, both reflected in their other diagonal; the same one is
+     * reflected in its place.
      */
     private static void exchange(double[] one, int at, double[] other, int of) {
         boolean same = one == other && at == of;

@@ -7,7 +7,7 @@ package io.plumbline.linalg;
  */
 public interface SymmetricEigensolver {
 
-    /** What it is, in a few words, for the log. */
+    /** Returns the solver's name in a few words, for the log. */
     String name();
 
     /**

@@ -56,7 +56,7 @@ public final class Weights {
         return ofFloats(matrix.rows(), matrix.columns(), floats);
     }
 
-    /** Row-major; the array is taken over. */
+    /** Returns row-major weights; the array is taken over. */
     public static Weights ofFloats(int rows, int columns, float[] values) {
         return new Weights(rows, columns, values, null);
     }
@@ -69,7 +69,7 @@ public final class Weights {
         return columns;
     }
 
-    /** Whether every value is a float. */
+    /** Returns whether every value is a float. */
     public boolean areFloats() {
         return floats != null;
     }
@@ -122,7 +122,7 @@ public final class Weights {
         return part;
     }
 
-    /** All of it in float64, copied: {@code 8 rows columns} bytes. */
+    /** Returns all of it in float64, copied: {@code 8 rows columns} bytes. */
     public Matrix toMatrix() {
         return rowRange(0, rows);
     }
@@ -140,7 +140,7 @@ public final class Weights {
         return ofFloats(columns, rows, transposed);
     }
 
-    /** {@code y[at ..] += factor * row}. */
+    /** Computes {@code y[at ..] += factor * row}. */
     public void addRow(double factor, int row, double[] y, int at) {
         float[] single = floats;
         int from = row * columns;
@@ -165,7 +165,7 @@ public final class Weights {
         return loops().dot(x, xAt, y, yAt, columns);
     }
 
-    /** {@code W B}, rows x p for B of columns x p; {@code 2 rows columns p} flops. */
+    /** Returns {@code W B}, rows x p for B of columns x p; {@code 2 rows columns p} flops. */
     public Matrix multiply(Matrix b) {
         if (columns != b.rows()) {
             throw new IllegalArgumentException(
@@ -181,7 +181,7 @@ public final class Weights {
         return product;
     }
 
-    /** A kernel is chosen, which takes a second, for large ones only. */
+    /** Returns the loops for float rows: a kernel is chosen, which takes a second, for large ones only. */
     private FloatRowOps loops() {
         return rows * columns < LEAST_FOR_KERNEL ? PLAIN : OfProcess.LOOPS;
     }
@@ -190,7 +190,7 @@ public final class Weights {
         static final FloatRowOps LOOPS = UpdateKernels.kernel().floatRowOps();
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Weights weights

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How alike the requests of clean traffic are, which the requests of a window are compared with. Made once for a
- * baseline.
+ * Measures how alike the requests of clean traffic are, which the requests of a window are compared with. Made once for
+ * a baseline.
  *
  * <p><b>Tolerance.</b> Two rows are taken for copies when their squared distance is at most a quarter of what one row
  * in ten has to the nearest row of another request, and at most {@value #NEAREST_COPY} of the median distance of two
@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record CleanRequests(double tolerance, @Nullable RequestEffect effect) {
 
-    /** Bits that differ by the order of a sum in half precision: some 3 % of a row's length. */
+    /**
+     * The share of a row's length below which rows differ by the order of a sum in half precision: some 3 % of a row's
+     * bits.
+     */
     private static final double ROUNDING = 1e-3;
 
     private static final double NEAREST_COPY = 0.02;
@@ -32,11 +35,11 @@ public record CleanRequests(double tolerance, @Nullable RequestEffect effect) {
     private static final int ONE_IN = 10;
     private static final int BLOCK = 256;
 
-    /** Without rows of the baseline: only rows that are equal up to rounding are copies. */
+    /** The measure without rows of the baseline: only rows that are equal up to rounding are copies. */
     public static final CleanRequests UNKNOWN = new CleanRequests(ROUNDING, null);
 
     /**
-     * {@code N^2 d} flops.
+     * Measures the rows of a baseline, in {@code N^2 d} flops.
      *
      * @param rows of a baseline, request after request
      */
@@ -50,7 +53,7 @@ public record CleanRequests(double tolerance, @Nullable RequestEffect effect) {
                 Math.max(ROUNDING, Math.min(NEAREST_COPY, SHARE_OF_NEAREST * tenth)), RequestEffect.of(rows));
     }
 
-    /** Ascending: each row's distance to the nearest of another request, but for repeats. */
+    /** Returns each row's distance to the nearest of another request, but for repeats, ascending. */
     private static double[] nearest(List<SampledRow> rows) {
         Matrix matrix = RowContents.activations(rows);
         double[] squares = RowContents.squares(matrix);

@@ -5,7 +5,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which rows of a site enter no sum: those of special tokens, and those far longer than the others.
+ * The rules by which rows of a site enter no sum: those of special tokens, and those far longer than the others.
  *
  * <p>A BOS or CLS token, or a token that a model uses as an attention sink, can be a hundred times as long as the rest:
  * one in a hundred then holds most of a window's energy, and the active subspace is about that token.
@@ -30,7 +30,7 @@ public record MaskRules(List<Long> tokenIds, @Nullable Double normCap) {
         return tokenIds.isEmpty() && normCap == null;
     }
 
-    /** These rules with nothing about norms. */
+    /** Returns these rules with nothing about norms. */
     public MaskRules withoutNormCap() {
         return new MaskRules(tokenIds, null);
     }

@@ -6,7 +6,7 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 
 /**
- * The median of the norms of any number of rows, from a histogram whose bins are 0.1 % wide.
+ * Estimates the median of the norms of any number of rows, from a histogram whose bins are 0.1 % wide.
  *
  * <p>The bin of a norm is the top bits of its float64: exponent and the first {@value #MANTISSA_BITS} bits of the
  * mantissa. The answer is the middle of the bin that holds the lower median, so it is within 0.05 % of it, and the same
@@ -29,7 +29,7 @@ public final class MedianNorm {
         rows += more.rows();
     }
 
-    /** Empty where there were no rows. */
+    /** Returns the median; empty where there were no rows. */
     public OptionalDouble value() {
         long left = (rows + 1) / 2;
         for (Map.Entry<Long, Long> bin : bins.entrySet()) {

@@ -43,7 +43,7 @@ public final class MomentAccumulator implements AutoCloseable {
     }
 
     /**
-     * What a site's rows look like, and when they are sent.
+     * Says what a site's rows look like, and when they are sent.
      *
      * @param inputWidth columns of the activations
      * @param targetWidth columns of the targets of a transcoder; null for an autoencoder
@@ -208,7 +208,7 @@ public final class MomentAccumulator implements AutoCloseable {
         send(finished);
     }
 
-    /** Bytes that the open panes hold. */
+    /** Returns the bytes that the open panes hold. */
     public synchronized long bytes() {
         return panes.values().stream().mapToLong(OpenMoment::bytes).sum();
     }

@@ -1,8 +1,8 @@
 package io.plumbline.moments;
 
 /**
- * A batch was refused because one of its values is NaN, infinite, or so large that a sum of its squares would be
- * infinite. Nothing of the batch was added.
+ * Thrown when a batch is refused because one of its values is NaN, infinite, or so large that a sum of its squares
+ * would be infinite. Nothing of the batch was added.
  */
 public final class NonFiniteRowException extends IllegalArgumentException {
 

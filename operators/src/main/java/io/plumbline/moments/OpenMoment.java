@@ -41,7 +41,7 @@ final class OpenMoment {
         masked = masked.plus(more);
     }
 
-    /** Rows that came, masked ones among them. */
+    /** Returns how many rows came, masked ones among them. */
     long rows() {
         return moment.rows() + masked.total();
     }

@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which requests hold which contents, and which of them are joined as copies of each other; for {@link
- * DistinctRequests}.
+ * Finds which requests hold which contents, and which of them are joined as copies of each other; for
+ * {@link DistinctRequests}.
  */
 final class RequestContents {
 
     /** Copies share half of what they would share at most. */
     private static final double SHARE_OF_COPIES = 0.5;
-    /** A joined part of this many requests or fewer is never looked at for a common opening. */
+    /** The number of requests up to which a joined part is never looked at for a common opening. */
     private static final int FEW = 4;
 
     private static final double LEAST_OWN = 0.1;
@@ -113,7 +113,7 @@ final class RequestContents {
         return root;
     }
 
-    /** Whether there are contents more that join nothing. */
+    /** Returns whether there are contents more that join nothing. */
     private boolean findCommon(int[] joined) {
         Map<Integer, List<Integer>> parts = new HashMap<>();
         for (int of = 0; of < joined.length; of++) {

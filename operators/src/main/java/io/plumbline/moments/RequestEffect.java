@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * How much rows of one request resemble each other: the intraclass correlation of the rows, from the one-way analysis
- * of variance with the traces of the matrices, {@code rho = (F - 1) / (F - 1 + n0)}.
+ * Measures how much rows of one request resemble each other: the intraclass correlation of the rows, from the one-way
+ * analysis of variance with the traces of the matrices, {@code rho = (F - 1) / (F - 1 + n0)}.
  *
  * <p>The spread that chance gives it comes from {@value #SHUFFLES} shuffles of the rows over the requests. Rows of more
  * than {@value #LONGEST} median lengths are shortened to that, so that first tokens of enormous length do not hide the
@@ -25,8 +25,8 @@ record RequestEffect(double correlation, double chance) {
     private static final double LONGEST = 4.0;
 
     /**
-     * Rows of two requests or more; without rows to compare within a request the correlation is 0 and its chance
-     * infinite.
+     * Measures rows of two requests or more; without rows to compare within a request the correlation is 0 and its
+     * chance infinite.
      */
     static RequestEffect of(List<SampledRow> rows) {
         Map<Long, Integer> numbers = new LinkedHashMap<>();

@@ -21,7 +21,7 @@ public final class RequestProjection {
     /** The most directions: totals of as many requests as are kept stay a few megabytes. */
     public static final int MOST_COMPONENTS = 1_024;
 
-    /** Larger entries are refused: sums of activations times them could leave the range of double. */
+    /** The largest entry: sums of activations times larger ones could leave the range of double. */
     private static final double LARGEST_ENTRY = 1e100;
 
     /** Bits of an entry of the basis, at most. */
@@ -105,7 +105,7 @@ public final class RequestProjection {
         return id;
     }
 
-    /** How many numbers it gives. */
+    /** Returns how many numbers it gives. */
     public int components() {
         return id.components();
     }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestSample {
 
-    /** No request has more than one in so many of the rows. */
+    /** The fewest requests: none has more than one in so many of the rows. */
     public static final int FEWEST_REQUESTS = 8;
 
     private final int capacity;
@@ -74,7 +74,7 @@ public final class RequestSample {
         return byHash.values().stream().flatMap(List::stream).toList();
     }
 
-    /** What a request holds, as two checksums of coprime polynomials over the bits of its values, mixed. */
+    /** Returns what a request holds, as two checksums of coprime polynomials over the bits of its values, mixed. */
     public static long hash(ActivationBatch request) {
         CRC32 first = new CRC32();
         CRC32C second = new CRC32C();

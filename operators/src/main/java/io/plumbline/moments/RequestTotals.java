@@ -27,16 +27,16 @@ public final class RequestTotals {
     /** Requests that are kept of a pane or a window: some megabyte at 128 components. */
     public static final int DEFAULT_CAPACITY = 1_024;
 
-    /** Characters of a name that are kept. */
+    /** The most characters of a name that are kept. */
     public static final int LONGEST_NAME = 64;
 
-    /** Objects around the numbers of a request: its entry, array, tree entry and key. */
+    /** The bytes of the objects around the numbers of a request: its entry, array, tree entry and key. */
     public static final int ENTRY_OVERHEAD = 128;
 
-    /** Larger sums are refused: those of many parts could leave the range of double. */
+    /** The largest sum: those of many parts could leave the range of double beyond it. */
     static final double LARGEST_SUM = 1e200;
 
-    /** Nothing has as many rows or records, and sums of fewer stay in a long. */
+    /** The most rows or records, since nothing has as many, and sums of fewer stay in a long. */
     static final long MOST = 1L << 40;
 
     private final RequestProjection.Id projection;
@@ -49,7 +49,7 @@ public final class RequestTotals {
         this.capacity = capacity;
     }
 
-    /** One request, being added up. */
+    /** The totals of one request, being added up. */
     static final class Entry {
         final long request;
 
@@ -105,7 +105,10 @@ public final class RequestTotals {
         return name.substring(0, splitsPair ? LONGEST_NAME - 1 : LONGEST_NAME);
     }
 
-    /** Whether a record of this request would be kept; where not, its sum need not be computed: {@link #addNotKept}. */
+    /**
+     * Returns whether a record of this request would be kept; where not, its sum need not be computed:
+     * {@link #addNotKept}.
+     */
     public boolean keeps(long request) {
         return byHash.size() < capacity || SplitMix.mix(request) <= byHash.lastKey();
     }
@@ -182,7 +185,7 @@ public final class RequestTotals {
         return byHash.values().stream().map(Entry::total).toList();
     }
 
-    /** Which projection the sums were taken under. */
+    /** Returns which projection the sums were taken under. */
     public RequestProjection.Id projection() {
         return projection;
     }

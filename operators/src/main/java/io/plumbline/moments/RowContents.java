@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which sampled rows have the same content: rows of equal bits, and rows nearer to each other than a tolerance,
+ * Finds which sampled rows have the same content: rows of equal bits, and rows nearer to each other than a tolerance,
  * directly or by others between them.
  *
  * <p>Rows are compared by what the encoder reads. Distances are squared Euclidean ones in units of {@link #scale}, the
@@ -23,7 +23,7 @@ final class RowContents {
 
     private static final int SIGNS = 64;
     private static final int BLOCK = 256;
-    /** 3.4 standard deviations of a mean of 64 squares. */
+    /** The share of signs below which rows are near: 3.4 standard deviations of a mean of 64 squares. */
     private static final double NEAR_IN_SIGNS = 1.6;
 
     private final int[] parent;
@@ -72,7 +72,7 @@ final class RowContents {
         return sum;
     }
 
-    /** What the encoder reads, a row each. */
+    /** Returns what the encoder reads, a row each. */
     static Matrix activations(List<SampledRow> rows) {
         int width = rows.get(0).activation().length;
         Matrix matrix = Matrix.zeros(rows.size(), width);

@@ -54,19 +54,19 @@ public final class RowMask {
     }
 
     /**
-     * What is left of a batch, decoded or not; {@code rows} is null where no row is.
+     * The part of a batch that is left, decoded or not; {@code rows} is null where no row is.
      *
      * @param <T> {@link ActivationBatch} or {@link ActivationBlob}
      */
     public record Kept<T>(@Nullable T rows, MaskedRows masked) {}
 
-    /** What a producer of moments says that it took out when it applied this mask. */
+    /** Returns what a producer of moments says that it took out when it applied this mask. */
     public MomentRecord.Mask applied() {
         return new MomentRecord.Mask(tokenIds.clone(), largestNorm);
     }
 
     /**
-     * Whether what a producer took out is what this mask takes out; the largest norm up to a share of 1e-9, for
+     * Returns whether what a producer took out is what this mask takes out; the largest norm up to a share of 1e-9, for
      * its rounding.
      */
     public boolean isApplied(MomentRecord.Mask applied) {
@@ -75,7 +75,7 @@ public final class RowMask {
                         || Math.abs(applied.largestNorm() / largestNorm - 1.0) <= SAME_NORM);
     }
 
-    /** Whether a batch without token ids cannot be masked. */
+    /** Returns whether a batch without token ids cannot be masked. */
     public boolean needsTokenIds() {
         return tokenIds.length > 0;
     }
@@ -137,12 +137,15 @@ public final class RowMask {
         return new Kept<>(count == 0 ? null : keep.apply(Arrays.copyOf(kept, count)), masked);
     }
 
-    /** A row that is not finite is not masked: whoever sums it refuses it and says where it is. */
+    /**
+     * Returns whether a row is too long; one that is not finite is not masked: whoever sums it refuses it and says
+     * where it is.
+     */
     private boolean isTooLong(double norm) {
         return norm > largestNorm && norm < Double.POSITIVE_INFINITY;
     }
 
-    /** {@code |y|} of one row, for values whose squares stay in float64. */
+    /** Returns {@code |y|} of one row, for values whose squares stay in float64. */
     static double norm(Matrix rows, int row) {
         return norm(rows.values(), row * rows.columns(), rows.columns());
     }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowSample {
 
-    /** No row is above it. */
+    /** The threshold above which no row lies. */
     static final long NO_LIMIT = Long.MAX_VALUE;
 
     private int capacity;
@@ -141,7 +141,7 @@ public final class RowSample {
         byHash.tailMap(limit, false).clear();
     }
 
-    /** Whether rows were left out although there was room, because somebody sent a smaller sample. */
+    /** Returns whether rows were left out although there was room, because somebody sent a smaller sample. */
     public boolean isLimited() {
         return limit != NO_LIMIT && byHash.size() < capacity;
     }

@@ -32,7 +32,7 @@ final class RowSampleCodec {
 
     private RowSampleCodec() {}
 
-    /** Parts of at most so many bytes. */
+    /** Returns parts of at most so many bytes. */
     static List<byte[]> parts(int capacity, long limit, List<SampledRow> rows, int maxBytesPerPart) {
         List<byte[]> parts = new ArrayList<>();
         if (rows.isEmpty()) {

@@ -55,7 +55,7 @@ public record SampleSplit(
         JUDGE
     }
 
-    /** A request, as far as its place in time goes. */
+    /** The place of a request in time. */
     private record Place(long timestampMs, long mixed, long request) {}
 
     public SampleSplit {
@@ -103,12 +103,14 @@ public record SampleSplit(
                 : new SampleSplit(fit, judge, judge, fit, rows, order.size());
     }
 
-    /** Whether the rows that judge took no part in the choice. */
+    /** Returns whether the rows that judge took no part in the choice. */
     public boolean judgeIsIndependent() {
         return !choose.equals(judge);
     }
 
-    /** Request after request, so that a judge can ask whether the latest of them say the same as all. */
+    /**
+     * Orders the rows request after request, so that a judge can ask whether the latest of them say the same as all.
+     */
     private static List<SampledRow> inTime(List<SampledRow> rows, List<Place> order) {
         Map<Long, Integer> places = new HashMap<>();
         order.forEach(place -> places.put(place.request(), places.size()));
@@ -129,7 +131,7 @@ public record SampleSplit(
         return order;
     }
 
-    /** Fit, a guard, choose, a guard, judge, and a guard before the next turn. */
+    /** Returns the parts in their order: fit, a guard, choose, a guard, judge, and a guard before the next turn. */
     private static List<Part> threeParts(int requests, double share, int leastToJudge, boolean guardAtTheEnd) {
         int guards = guardAtTheEnd ? 3 : 2;
         int held = Math.min((requests - guards - 1) / 2, (int) Math.round(share * (requests - guards)));

@@ -16,12 +16,12 @@ public record SampledRow(long hash, long request, long timestampMs, float[] acti
     /** The time of a row of a recording, which does not say when its requests were made. */
     public static final long NO_TIME = 0;
 
-    /** What the decoder should give: the target, or the activation where there is none. */
+    /** Returns what the decoder should give: the target, or the activation where there is none. */
     public float[] targetRow() {
         return target == null ? activation : target;
     }
 
-    /** How many numbers it has, targets among them. */
+    /** Returns how many numbers it has, targets among them. */
     public int values() {
         return activation.length + (target == null ? 0 : target.length);
     }

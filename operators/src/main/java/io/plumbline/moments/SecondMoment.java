@@ -28,7 +28,7 @@ public final class SecondMoment {
         return SecondMomentAccumulator.ofDimension(rows.columns()).add(rows).snapshot();
     }
 
-    /** From numbers laid out as {@link SecondMomentAccumulator#state()}; copied. */
+    /** Returns the moment of numbers laid out as {@link SecondMomentAccumulator#state()}; copied. */
     public static SecondMoment ofState(int dimension, long rows, double[] state) {
         MomentState.requireRows(rows);
         MomentState.requireLength(dimension, state.length);
@@ -43,7 +43,7 @@ public final class SecondMoment {
         return dimension;
     }
 
-    /** {@code (1/N) Σ y}. */
+    /** Returns {@code (1/N) Σ y}. */
     public double[] mean() {
         requireSomeRows();
         double[] mean = new double[dimension];
@@ -53,7 +53,10 @@ public final class SecondMoment {
         return mean;
     }
 
-    /** M, d x d, exactly symmetric, divided by N and not centred. Unfolded anew at every call: {@code 8 d^2} bytes. */
+    /**
+     * Returns M, d x d, exactly symmetric, divided by N and not centred. Unfolded anew at every call: {@code 8 d^2}
+     * bytes.
+     */
     public Matrix matrix() {
         requireSomeRows();
         Matrix moment = Matrix.zeros(dimension, dimension);
@@ -78,8 +81,8 @@ public final class SecondMoment {
     }
 
     /**
-     * {@code M - mean meanᵀ}, divided by N. Where the mean is large against the spread this cancels: an entry has an
-     * absolute error of about {@code 2^-53} times the same entry of M.
+     * Returns {@code M - mean meanᵀ}, divided by N. Where the mean is large against the spread this cancels: an entry
+     * has an absolute error of about {@code 2^-53} times the same entry of M.
      */
     public Matrix covariance() {
         Matrix covariance = matrix();
@@ -92,7 +95,7 @@ public final class SecondMoment {
         return covariance;
     }
 
-    /** {@code tr M}: the mean squared length of a row. */
+    /** Returns {@code tr M}: the mean squared length of a row. */
     public double trace() {
         requireSomeRows();
         double sum = 0.0;
@@ -105,8 +108,8 @@ public final class SecondMoment {
     }
 
     /**
-     * This moment without the rows of {@code part}, which must be among them: for judging a window against everything
-     * else. Exact on integer-valued rows; otherwise the error is that of the larger moment.
+     * Returns this moment without the rows of {@code part}, which must be among them: for judging a window against
+     * everything else. Exact on integer-valued rows; otherwise the error is that of the larger moment.
      */
     public SecondMoment minus(SecondMoment part) {
         MomentState.requireSameDimension(dimension, part.dimension);

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SecondMomentAccumulator {
 
-    /** Larger values are refused: their squares, summed and normed once more, could leave the range of double. */
+    /** The largest value: the squares of larger ones, summed and normed once more, could leave the range of double. */
     static final double LARGEST_VALUE = 1e70;
 
     /** Numbers of a sum that stay in the first-level cache while all parts are added to them. */
@@ -93,8 +93,8 @@ public final class SecondMomentAccumulator {
     }
 
     /**
-     * {@link #addFloats(Matrix)} of rows as they lie in a record, with the same result to the last bit: 16- and 32-bit
-     * numbers go straight into the layout of the kernel, and nothing is allocated for them.
+     * Adds rows as they lie in a record, as {@link #addFloats(Matrix)} does to the last bit: 16- and 32-bit numbers go
+     * straight into the layout of the kernel, and nothing is allocated for them.
      *
      * @throws NonFiniteRowException if a value is NaN, infinite or beyond {@code 1e70} in size
      */
@@ -255,7 +255,9 @@ public final class SecondMomentAccumulator {
         rows += addedRows;
     }
 
-    /** What has been added so far, as a value; later adds do not show in it. {@code 4 d(d+3)} bytes are copied. */
+    /**
+     * Returns what has been added so far, as a value; later adds do not show in it. {@code 4 d(d+3)} bytes are copied.
+     */
     public SecondMoment snapshot() {
         return new SecondMoment(dimension, rows, state().clone());
     }

@@ -14,7 +14,7 @@ final class SplitMix {
         return z ^ (z >>> 31);
     }
 
-    /** 64-bit FNV-1a over the UTF-16 units, then mixed: the same in every JVM and version. */
+    /** Hashes a text by 64-bit FNV-1a over the UTF-16 units, then mixed: the same in every JVM and version. */
     static long mix(String text) {
         long hash = 0xCBF29CE484222325L;
         for (int i = 0; i < text.length(); i++) {

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums of the rows of a few requests that wait to be projected together.
+ * Sums the rows of a few requests that wait to be projected together.
  *
  * <p>The basis of a projection is larger than the cache that is near, and one row alone has to wait for it: {@value
  * #REQUESTS} together need it once, and then a projection takes 6 microseconds at d = 768 and p = 128, as much as the
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WaitingRequests {
 
-    /** How many wait before they are projected. */
+    /** The number of requests that wait before they are projected. */
     static final int REQUESTS = 16;
 
     private final RequestProjection projection;
@@ -61,7 +61,7 @@ public final class WaitingRequests {
         return (long) Double.BYTES * REQUESTS * dimension;
     }
 
-    /** Whether a further request might find no room. */
+    /** Returns whether a further request might find no room. */
     public boolean isFull() {
         return count == REQUESTS;
     }

@@ -36,7 +36,7 @@ public final class WholeRequests {
     private static final int HEADER_BYTES = 5;
     private static final int PIECE_BYTES = 28;
 
-    /** A piece of a larger one is refused. */
+    /** The largest request; a piece of a larger one is refused. */
     private static final int LARGEST_REQUEST = 1 << 28;
 
     private int capacity;
@@ -207,7 +207,7 @@ public final class WholeRequests {
         return parts.list();
     }
 
-    /** Everything counts as stored, or nothing. */
+    /** Counts everything as stored, or nothing. */
     public void stored(boolean all) {
         byHash.values().forEach(entry -> entry.stored = all ? entry.filled : -1);
     }

@@ -1,6 +1,6 @@
 /**
- * What a window remembers of its rows: their second moment, a small sample of the rows themselves, and totals of their
- * requests.
+ * Keeps what a window remembers of its rows: their second moment, a small sample of the rows themselves, and totals of
+ * their requests.
  *
  * <p><b>Enters:</b> activation rows of the target space. <b>Leaves:</b> {@link SecondMoment}, an immutable value from
  * which the mean, the uncentred moment and the covariance are read, and the rows of a {@link RowSample}.

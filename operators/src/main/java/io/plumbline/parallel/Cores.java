@@ -4,8 +4,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Large products done by several cores: the parts of one piece of work are taken one after the other by the caller and
- * by helpers from the common pool. Where those are busy the caller does all of it, and waits for nobody who has not
+ * Shares large products among several cores: the parts of one piece of work are taken one after the other by the caller
+ * and by helpers from the common pool. Where those are busy the caller does all of it, and waits for nobody who has not
  * begun.
  *
  * <p>What the parts are never depends on how many threads there are, and no part touches what another one writes:
@@ -16,10 +16,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cores {
 
-    /** A number of threads, 1 or more. */
+    /** The property that names a number of threads, 1 or more. */
     public static final String PROPERTY = "plumbline.threads";
 
-    /** Some tenths of a millisecond; handing work over costs some hundredths. */
+    /**
+     * The number of flops that are worth sharing: some tenths of a millisecond; handing work over costs some
+     * hundredths.
+     */
     private static final double FLOPS_WORTH_SHARING = 1e7;
 
     private Cores() {}
@@ -51,12 +54,12 @@ public final class Cores {
         new SharedWork(part).each(count, threads);
     }
 
-    /** Whether work of so many flops is worth another core's time. */
+    /** Returns whether work of so many flops is worth another core's time. */
     public static boolean areWorthSharing(double flops) {
         return flops >= FLOPS_WORTH_SHARING;
     }
 
-    /** How many threads one caller may use, itself included. */
+    /** Returns how many threads one caller may use, itself included. */
     public static int threads() {
         return threads(System.getProperty(PROPERTY));
     }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedWork {
 
-    /** Added to the number of helpers: more than there are threads. */
+    /** The number that is added to the number of helpers when work is closed: more than there are threads. */
     private static final int CLOSED = 1 << 30;
 
     private final IntConsumer part;
@@ -87,7 +87,7 @@ public final class SharedWork {
         }
     }
 
-    /** A helper's share of what is open, if anything is. */
+    /** Does a helper's share of what is open, if anything is. */
     private void help() {
         int now = atWork.get();
         while (now < CLOSED && !atWork.compareAndSet(now, now + 1)) {
@@ -101,14 +101,16 @@ public final class SharedWork {
         }
     }
 
-    /** Never completed, so that the pool may be given it again. */
+    /** A helper that is never completed, so that the pool may be given it again. */
     private final class Helper extends ForkJoinTask<@Nullable Void> {
 
         private static final long serialVersionUID = 1L;
 
         private final transient AtomicBoolean called = new AtomicBoolean();
 
-        /** Once is enough until it comes: a pool that is busy for long would otherwise collect it over and over. */
+        /**
+         * Calls the helper once until it comes: a pool that is busy for long would otherwise collect it over and over.
+         */
         void call() {
             if (called.compareAndSet(false, true)) {
                 ForkJoinPool.commonPool().execute(this);

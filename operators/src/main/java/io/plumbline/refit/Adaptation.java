@@ -3,7 +3,7 @@ package io.plumbline.refit;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.ActiveSubspace;
 
-/** What came of adapting a decoder to a window. */
+/** The result of adapting a decoder to a window. */
 public sealed interface Adaptation {
 
     /**
@@ -21,6 +21,6 @@ public sealed interface Adaptation {
             Decoder decoder, Decoder stepOne, ActiveSubspace active, double[] alignment, Regularisation regularisation)
             implements Adaptation {}
 
-    /** The rows or the dictionary do not determine the answer; the decoder in service stays. */
+    /** Says that the rows or the dictionary do not determine the answer; the decoder in service stays. */
     record Undecided(String reason) implements Adaptation {}
 }

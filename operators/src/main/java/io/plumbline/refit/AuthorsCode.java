@@ -87,7 +87,7 @@ public final class AuthorsCode {
                 settings.alpha());
     }
 
-    /** Every column with the length it had. */
+    /** Rotates every column and keeps the length it had. */
     private static Weights rotated(Weights trained, Matrix turn, Matrix window) {
         Matrix rotated = Kernels.multiplyTranspose(trained.multiply(turn), window);
         int width = rotated.columns();

@@ -8,8 +8,8 @@ import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**
- * {@code (Z_p - 1 m^T) Zc^T}, n x N, of rows p with those fitted on, whose mean m is taken out of both: never made,
- * only its products.
+ * Represents {@code (Z_p - 1 m^T) Zc^T}, n x N, of rows p with those fitted on, whose mean m is taken out of both:
+ * never made, only its products.
  *
  * <p>{@code Zc^T X} is made feature by feature and given to the rows where that feature is active before the next one:
  * no matrix of as many rows as there are features. <b>Cost:</b> {@code 2 (nonZeros of either) m} flops for m columns,
@@ -94,7 +94,7 @@ final class CentredCross {
         return sums;
     }
 
-    /** Arrays read at one index: the form of this loop that the JVM turns into vector instructions. */
+    /** Adds arrays that are read at one index: the form of this loop that the JVM turns into vector instructions. */
     private static void add(double[] sum, double factor, double[] x) {
         for (int j = 0; j < sum.length; j++) {
             sum[j] += factor * x[j];

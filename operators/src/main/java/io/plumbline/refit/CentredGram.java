@@ -7,9 +7,9 @@ import io.plumbline.linalg.Kernels;
 import java.util.Arrays;
 
 /**
- * {@code K = Zc Zc^T}, N x N, for the centred codes: the Gram matrix of Z with row and column means taken out, so that
- * the zeros of Z stay zeros. Made row by row where it is factored and never held whole; a flop and a half for every
- * pair of rows that have a feature in common, at most {@code N nonZeros}. Any number of threads.
+ * Represents {@code K = Zc Zc^T}, N x N, for the centred codes: the Gram matrix of Z with row and column means taken
+ * out, so that the zeros of Z stay zeros. Made row by row where it is factored and never held whole; a flop and a half
+ * for every pair of rows that have a feature in common, at most {@code N nonZeros}. Any number of threads.
  */
 final class CentredGram {
 
@@ -27,7 +27,7 @@ final class CentredGram {
     }
 
     /**
-     * {@code K + ridge I}, factored.
+     * Returns {@code K + ridge I}, factored.
      *
      * @throws ArithmeticException if it is not positive definite to working precision
      */

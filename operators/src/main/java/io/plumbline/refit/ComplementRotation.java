@@ -10,9 +10,9 @@ import io.plumbline.linalg.SymmetricEigen;
 import io.plumbline.parallel.Cores;
 
 /**
- * How the full-rank form of Step 1 turns what the dictionary has outside its leading r directions onto the window's
- * complement: the partial isometry P, d x d, that moves it least. With the dictionary's trailing directions U, their
- * energies {@code S^2} and the window's V it is the polar factor of {@code U S^2 M}, {@code M = U^T (I - V V^T)}.
+ * Computes how the full-rank form of Step 1 turns what the dictionary has outside its leading r directions onto the
+ * window's complement: the partial isometry P, d x d, that moves it least. With the dictionary's trailing directions U,
+ * their energies {@code S^2} and the window's V it is the polar factor of {@code U S^2 M}, {@code M = U^T (I - V V^T)}.
  *
  * <p>{@code M M^T} is the identity less {@code F F^T}, {@code F = U^T V} of r columns. So the factor is {@code U
  * B^(-1/2) S^2 M} with {@code B = S^2 (I - F F^T) S^2}, a diagonal matrix less one of rank r, whose inverse root is a
@@ -48,7 +48,7 @@ final class ComplementRotation {
                 : bySingularVectors(trailing, basis, energies);
     }
 
-    /** {@code S^2} over its largest entry, which plays no part in P. */
+    /** Returns {@code S^2} over its largest entry, which plays no part in P. */
     private static double[] energies(ExplainerSubspace trained, int rank) {
         double[] values = trained.singularValues();
         double[] energies = new double[values.length - rank];
@@ -83,7 +83,7 @@ final class ComplementRotation {
     }
 
     /**
-     * What one fraction adds to a diagonal matrix, {@code left right}.
+     * The product {@code left right} that one fraction adds to a diagonal matrix.
      *
      * @param left X, n x r
      * @param right its other factor, r x n, with the fraction's weight
@@ -124,7 +124,10 @@ final class ComplementRotation {
         Kernels.addSymmetricProduct(left, right, sum);
     }
 
-    /** Where the dictionary hardly spans its complement, or the window's lies nearly at a right angle to it. */
+    /**
+     * Computes P by singular vectors, where the dictionary hardly spans its complement, or the window's lies nearly at
+     * a right angle to it.
+     */
     private static Matrix bySingularVectors(Matrix trailing, Matrix basis, double[] energies) {
         Matrix complement = Matrix.identity(basis.rows()).minus(Kernels.multiplyTranspose(basis, basis));
         Matrix onto = SymmetricEigen.of(complement).vectors().leadingColumns(trailing.columns());
@@ -133,7 +136,7 @@ final class ComplementRotation {
                 Kernels.multiply(trailing, Kernels.multiplyTranspose(svd.left(), svd.right())), onto);
     }
 
-    /** {@code diag(factors) A}, a new one. */
+    /** Returns {@code diag(factors) A}, a new one. */
     private static Matrix rowsTimes(double[] factors, Matrix matrix) {
         Matrix scaled = matrix.copy();
         for (int i = 0; i < factors.length; i++) {

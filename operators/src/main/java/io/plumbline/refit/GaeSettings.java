@@ -1,7 +1,7 @@
 package io.plumbline.refit;
 
 /**
- * What one adaptation is made with.
+ * The settings that one adaptation is made with.
  *
  * @param rank dimension r of the subspace the dictionary is turned onto; r = d makes Step 1 the identity and Step 2 a
  *     ridge refit towards the trained decoder
@@ -19,7 +19,7 @@ public record GaeSettings(int rank, Rotation rotation, Regularisation regularisa
         }
     }
 
-    /** Whether Step 2 has any part in the result. */
+    /** Returns whether Step 2 has any part in the result. */
     boolean refits() {
         return alpha < 1.0;
     }

@@ -5,7 +5,7 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 
 /**
- * How well a decoder gives back the targets of some rows.
+ * Measures how well a decoder gives back the targets of some rows.
  *
  * @param rows number of rows
  * @param mse mean over the rows of the squared length of the error, in squared activations (the paper's {@code
@@ -16,7 +16,7 @@ import io.plumbline.linalg.Matrix;
  */
 public record Reconstruction(int rows, double mse, double msePerElement, double fvu) {
 
-    /** {@code 2 nonZeros d} flops. */
+    /** Measures a decoder in {@code 2 nonZeros d} flops. */
     public static Reconstruction of(Decoder decoder, SparseCodes codes, Matrix targets) {
         if (codes.rows() != targets.rows() || decoder.dimension() != targets.columns()) {
             throw new IllegalArgumentException("codes of %d rows and a decoder into %d against targets of %d x %d"

@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What refits start from: the trained decoder, the rows to fit on, and Step 1 of each rank and rotation that was asked
- * for.
+ * Holds what refits start from: the trained decoder, the rows to fit on, and Step 1 of each rank and rotation that was
+ * asked for.
  *
  * <p>It outlives the {@link SharedSolutions} that are made from it, which take most of the memory. <b>Size</b> beside
  * the rows: one d x d moment, and {@code 16 d r} bytes for each Step 1. One owner, who may change; different settings

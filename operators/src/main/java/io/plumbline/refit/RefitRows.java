@@ -51,7 +51,7 @@ public final class RefitRows {
     }
 
     /**
-     * Other rows, seen from the ones fitted on: several sets with figures of their own, whose products are made
+     * Returns other rows, seen from the ones fitted on: several sets with figures of their own, whose products are made
      * together.
      *
      * @param fitted the codes of those
@@ -80,25 +80,25 @@ public final class RefitRows {
         return new RefitRows(new CentredCross(codes, fitted), product, targets, parts, 0);
     }
 
-    /** {@code (Z_p - 1 m^T) Zc^T X}, n x m for X of N x m; for the rows fitted on {@code K X}. */
+    /** Returns {@code (Z_p - 1 m^T) Zc^T X}, n x m for X of N x m; for the rows fitted on {@code K X}. */
     Matrix times(Matrix x) {
         return cross.times(x);
     }
 
-    /** {@code (Z_p - 1 m^T) D}, n x d. */
+    /** Returns {@code (Z_p - 1 m^T) D}, n x d. */
     Matrix trained() {
         return trained;
     }
 
-    /** n x d, less the mean of those fitted on. */
+    /** Returns the targets, n x d, less the mean of those fitted on. */
     Matrix targets() {
         return targets;
     }
 
     /**
-     * What the trained weights leave of the targets, n x d, but for a row that is taken from all: where rows were
-     * answered by the trained decoder the one that it leaves of each of them, so that they are 0 to the last bit and a
-     * solve can pass them over.
+     * Returns what the trained weights leave of the targets, n x d, but for a row that is taken from all: where rows
+     * were answered by the trained decoder the one that it leaves of each of them, so that they are 0 to the last bit
+     * and a solve can pass them over.
      */
     Matrix residual() {
         Matrix residual = targets.minus(trained);

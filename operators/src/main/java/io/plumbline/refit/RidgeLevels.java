@@ -27,7 +27,7 @@ import java.util.function.Function;
  */
 final class RidgeLevels {
 
-    /** Beyond this relative residual of the system without ridge, its matrix is singular to working precision. */
+    /** The relative residual of the system without ridge beyond which its matrix is singular to working precision. */
     private static final double LARGEST_RESIDUAL = 1e-6;
 
     private final SparseCodes codes;

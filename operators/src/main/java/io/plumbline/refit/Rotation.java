@@ -1,6 +1,6 @@
 package io.plumbline.refit;
 
-/** How Step 1 turns the dictionary onto the window's subspace. */
+/** The way in which Step 1 turns the dictionary onto the window's subspace. */
 public enum Rotation {
     /**
      * The rotation as the paper prints it: the part of the dictionary in its own top-r subspace is turned onto the

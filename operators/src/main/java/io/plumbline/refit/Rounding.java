@@ -29,8 +29,8 @@ record Rounding(String name, DType dtype) {
     }
 
     /**
-     * Whether none is beyond the largest float: then there is nothing to say, and writing floats down is all the
-     * rounding.
+     * Returns whether none is beyond the largest float: then there is nothing to say, and writing floats down is all
+     * the rounding.
      */
     static boolean areFinite(double[] values) {
         boolean finite = true;
@@ -41,7 +41,7 @@ record Rounding(String name, DType dtype) {
         return finite;
     }
 
-    /** In place. */
+    /** Rounds in place. */
     void round(double[] values, String what) {
         for (int i = 0; i < values.length; i++) {
             double rounded = dtype.rounded(values[i]);

@@ -55,7 +55,7 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
     }
 
     /**
-     * {@code W W^T}, d x d, of the paper's W. With D~ the rotated weights as on file it is
+     * Returns {@code W W^T}, d x d, of the paper's W. With D~ the rotated weights as on file it is
      * {@code D~^T D~ + B + B^T + dual^T K dual}, {@code B = (Z D~)^T dual}. {@code N d^2} flops below full rank, else
      * {@code 2 N d^2}.
      *

@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * What all settings share on one set of rows: the rows seen from themselves, and the solutions of Step 2's N x N
+ * Holds what all settings share on one set of rows: the rows seen from themselves, and the solutions of Step 2's N x N
  * systems.
  *
  * <p><b>Life.</b> It takes the most memory of a refit ({@code 32 N d} bytes and its {@link RidgeLevels}) and lives as

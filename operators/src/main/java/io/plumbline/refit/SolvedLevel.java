@@ -22,7 +22,7 @@ final class SolvedLevel extends WholeSolutions implements RidgeLevel {
     private @Nullable Inverse inverse;
     private int solved;
 
-    /** What solves the level's system. */
+    /** Solves the level's system. */
     interface Inverse {
         /** Solves; the right-hand sides are used up, since the solution may lie in their place. */
         Matrix applyTo(Matrix rightHandSides);
@@ -90,7 +90,7 @@ final class SolvedLevel extends WholeSolutions implements RidgeLevel {
         return open;
     }
 
-    /** What the solutions give for rows; {@code K X = Y - N lambda X} for the rows fitted on needs no product. */
+    /** The rows that the solutions give; {@code K X = Y - N lambda X} for the rows fitted on needs no product. */
     private static final class OnRows extends WholeSolutions {
 
         private final SolvedLevel level;

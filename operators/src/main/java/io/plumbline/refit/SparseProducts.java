@@ -6,7 +6,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.parallel.Cores;
 
-/** Products with sparse codes Z (n x k) that never make Z dense. */
+/** Computes products with sparse codes Z (n x k) and never makes Z dense. */
 final class SparseProducts {
 
     /** Rows that one thread takes at a time. */
@@ -14,7 +14,7 @@ final class SparseProducts {
 
     private SparseProducts() {}
 
-    /** {@code Z D}: n x m for D of k x m; {@code 2 nonZeros m} flops. */
+    /** Returns {@code Z D}: n x m for D of k x m; {@code 2 nonZeros m} flops. */
     static Matrix multiply(SparseCodes codes, Weights dense) {
         int m = dense.columns();
         Matrix product = Matrix.zeros(codes.rows(), m);
@@ -28,7 +28,7 @@ final class SparseProducts {
         return product;
     }
 
-    /** {@code Z x}, one number a row. */
+    /** Returns {@code Z x}, one number a row. */
     static double[] dots(SparseCodes codes, double[] x) {
         double[] dots = new double[codes.rows()];
         for (int i = 0; i < dots.length; i++) {
@@ -39,7 +39,7 @@ final class SparseProducts {
         return dots;
     }
 
-    /** {@code tr(Cov z) / k}: the mean variance of a feature, in squared feature activations. */
+    /** Returns {@code tr(Cov z) / k}: the mean variance of a feature, in squared feature activations. */
     static double meanVariance(SparseCodes codes) {
         double sum = 0.0;
         for (double value : codes.value()) {

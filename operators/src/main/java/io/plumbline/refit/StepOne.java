@@ -33,7 +33,10 @@ record StepOne(
         @Nullable Matrix outside,
         double[] alignment) {
 
-    /** {@code 4 d r^2} flops and an SVD of r x r; for the full-rank form also a {@link ComplementRotation}. */
+    /**
+     * Computes Step 1 in {@code 4 d r^2} flops and an SVD of r x r; for the full-rank form also a
+     * {@link ComplementRotation}.
+     */
     static StepOne of(ExplainerSubspace trained, ActiveSubspace window, Rotation rotation) {
         int dimension = window.dimension();
         int rank = window.rank();
@@ -58,8 +61,8 @@ record StepOne(
     }
 
     /**
-     * {@code X L V^T + share X P} for rows X as on file: of the weights themselves the rotated ones, of {@code Z D}
-     * their reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
+     * Returns {@code X L V^T + share X P} for rows X as on file: of the weights themselves the rotated ones, of
+     * {@code Z D} their reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.
      */
     Matrix rotate(Matrix rows, double share) {
         return turn == null || basis == null
@@ -67,7 +70,7 @@ record StepOne(
                 : turn(share, rows.rows()).get().apply(rows);
     }
 
-    /** {@code D~^T D~}, d x d, of the rotated weights as on file; {@code D^T D = U S^2 U^T}. */
+    /** Returns {@code D~^T D~}, d x d, of the rotated weights as on file; {@code D^T D = U S^2 U^T}. */
     Matrix products(ExplainerSubspace trained, double share) {
         Matrix directions = trained.leftVectors();
         double[] values = trained.singularValues();
@@ -81,8 +84,8 @@ record StepOne(
     }
 
     /**
-     * {@code Y^T X'} for the rotated rows X' and others Y, where V makes that narrow: {@code 4 n d r} flops in the
-     * place of {@code 2 n d^2}; null where it does not.
+     * Returns {@code Y^T X'} for the rotated rows X' and others Y, where V makes that narrow: {@code 4 n d r} flops in
+     * the place of {@code 2 n d^2}; null where it does not.
      */
     @Nullable
     Matrix narrowProducts(Matrix others, Matrix rows) {
@@ -92,8 +95,8 @@ record StepOne(
     }
 
     /**
-     * {@link #rotate} for rows that come block after block, so many in all: one for each thread, which reuses what it
-     * returns. Blocks that are not turned are returned as they are.
+     * Returns {@link #rotate} for rows that come block after block, so many in all: one for each thread, which reuses
+     * what it returns. Blocks that are not turned are returned as they are.
      */
     Supplier<UnaryOperator<Matrix>> turn(double share, int rowsInAll) {
         if (turn == null || basis == null) {
@@ -113,7 +116,7 @@ record StepOne(
         };
     }
 
-    /** Blocks of rows times one factor, in the same place as long as they have as many rows. */
+    /** Multiplies blocks of rows by one factor, in the same place as long as they have as many rows. */
     private static final class Product {
 
         private final PackedMatrix factor;
@@ -134,7 +137,7 @@ record StepOne(
         }
     }
 
-    /** {@code L V^T + share P}, d x d; null where there is no P. */
+    /** Returns {@code L V^T + share P}, d x d; null where there is no P. */
     @Nullable
     Matrix whole(double share) {
         return turn == null || basis == null || outside == null
@@ -142,7 +145,7 @@ record StepOne(
                 : Kernels.multiplyTranspose(turn, basis).plus(share, outside);
     }
 
-    /** {@code S^2 A}, in place: how two bases lie to each other, weighed by the dictionary's energies. */
+    /** Computes {@code S^2 A} in place: how two bases lie to each other, weighed by the dictionary's energies. */
     private static Matrix weighed(Matrix alignment, double[] singularValues) {
         for (int i = 0; i < alignment.rows(); i++) {
             double energy = singularValues[i] * singularValues[i];
@@ -153,7 +156,7 @@ record StepOne(
         return alignment;
     }
 
-    /** Row i times factor i, in place. */
+    /** Multiplies row i by factor i, in place. */
     private static Matrix scaled(Matrix matrix, double[] factors) {
         for (int i = 0; i < matrix.rows(); i++) {
             for (int j = 0; j < matrix.columns(); j++) {
@@ -163,7 +166,7 @@ record StepOne(
         return matrix;
     }
 
-    /** {@code U T*^T = U U~ V~^T}. */
+    /** Returns {@code U T*^T = U U~ V~^T}. */
     private static Matrix turn(Matrix dictionary, Svd svd) {
         return Kernels.multiply(dictionary, Kernels.multiplyTranspose(svd.left(), svd.right()));
     }

@@ -117,16 +117,16 @@ final class StepTwo {
         Cores.each((rows + BLOCK - 1) / BLOCK, part -> work.accept(part * BLOCK, Math.min((part + 1) * BLOCK, rows)));
     }
 
-    /** What is summed, with the narrow products done. */
+    /** The sums over rows, with the narrow products done. */
     private final class Rows {
 
         private final int count;
         private final int width;
-        /** At full rank all of the refit's part, else what is there without a rotation; null where Step 1 is all. */
+        /** All of the refit's part at full rank, else what is there without a rotation; null where Step 1 is all. */
         private final @Nullable Matrix refit;
-        /** Times the outside, with {@code trained}. */
+        /** The product of the outside with {@code trained}. */
         private final @Nullable Matrix solvedTrained;
-        /** n x r, times V^T. */
+        /** The part inside, n x r, to be multiplied by V^T. */
         private final @Nullable Matrix inside;
 
         private final @Nullable Matrix trained;

@@ -22,7 +22,7 @@ final class WindowDirections {
         return known.computeIfAbsent(rank, wanted -> ActiveSubspace.leadingOnly(sum(), wanted, null));
     }
 
-    /** Whether what all ranks need is there. */
+    /** Returns whether what all ranks need is there. */
     boolean isSummed() {
         return moment != null;
     }

@@ -69,7 +69,7 @@ public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long
         return targets == null ? activations : targets;
     }
 
-    /** These rows alone, at least one, in this order; copied. */
+    /** Returns these rows alone, at least one, in this order; copied. */
     public ActivationBatch keep(int[] rows) {
         return new ActivationBatch(
                 select(activations, rows),
@@ -90,7 +90,7 @@ public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long
         return Arrays.stream(rows).mapToLong(row -> values[row]).toArray();
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof ActivationBatch batch

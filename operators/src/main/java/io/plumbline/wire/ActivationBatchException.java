@@ -1,7 +1,8 @@
 package io.plumbline.wire;
 
 /**
- * A well-formed blob is not a batch of activations; the message names the tensor, what it has and what was expected.
+ * Thrown when a well-formed blob is not a batch of activations; the message names the tensor, what it has and what was
+ * expected.
  */
 public sealed class ActivationBatchException extends IllegalArgumentException permits EmptyBatchException {
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ActivationBlob implements ActivationRecord {
 
-    /** A record has a handful of tensors: more than this is an attack, or not a record. */
+    /** The longest header: a record has a handful of tensors, and more than this is an attack, or not a record. */
     static final int LONGEST_HEADER = 1 << 20;
 
     private final EncodedRows activations;
@@ -65,12 +65,12 @@ public final class ActivationBlob implements ActivationRecord {
                 tokenIds == null ? null : tokenIds.toLongs());
     }
 
-    /** At least 1. */
+    /** Returns the number of rows, at least 1. */
     public int rows() {
         return activations.rows();
     }
 
-    /** What the encoder reads. */
+    /** Returns what the encoder reads. */
     public EncodedRows activations() {
         return activations;
     }
@@ -85,12 +85,12 @@ public final class ActivationBlob implements ActivationRecord {
         return Objects.requireNonNullElse(targets, activations);
     }
 
-    /** One for each row, or null; the array is shared and must not be changed. */
+    /** Returns one id for each row, or null; the array is shared and must not be changed. */
     public long @Nullable [] tokenIds() {
         return tokenIds;
     }
 
-    /** These rows alone, at least one, in this order; still nothing is decoded. */
+    /** Returns these rows alone, at least one, in this order; still nothing is decoded. */
     public ActivationBlob keep(int[] rows) {
         return new ActivationBlob(
                 activations.keep(rows),
@@ -113,12 +113,12 @@ public final class ActivationBlob implements ActivationRecord {
                 activations, floats(ActivationTensors.TARGETS, rows), reconstructions, codes, tokenIds);
     }
 
-    /** What a producer's own explainer made of the target rows; null where it sent nothing of it. */
+    /** Returns what a producer's own explainer made of the target rows; null where it sent nothing of it. */
     public @Nullable EncodedRows reconstructions() {
         return reconstructions;
     }
 
-    /** Whether the producer sent codes beside its reconstructions. */
+    /** Returns whether the producer sent codes beside its reconstructions. */
     public boolean hasCodes() {
         return codes != null;
     }

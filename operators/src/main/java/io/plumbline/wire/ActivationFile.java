@@ -77,12 +77,15 @@ public final class ActivationFile implements Closeable {
         return offsets.length - 1;
     }
 
-    /** Width of the activations, {@code d_in}. */
+    /** Returns the width of the activations, {@code d_in}. */
     public int inputWidth() {
         return tensors.activations().size(1);
     }
 
-    /** Width of the rows a decoder should reproduce: of the targets where there are any, else of the activations. */
+    /**
+     * Returns the width of the rows a decoder should reproduce: of the targets where there are any, else of the
+     * activations.
+     */
     public int targetWidth() {
         return (tensors.targets() == null ? tensors.activations() : tensors.targets()).size(1);
     }
@@ -108,7 +111,7 @@ public final class ActivationFile implements Closeable {
     }
 
     /**
-     * One request with its reconstructions as activations, and the rows they are of as targets.
+     * Returns one request with its reconstructions as activations, and the rows they are of as targets.
      *
      * @param features of the codes behind each reconstruction, see {@link GivenCodes}; 0: none
      */
@@ -116,7 +119,7 @@ public final class ActivationFile implements Closeable {
         return tensors.given(offsets[index], offsets[index + 1], features);
     }
 
-    /** One request as the blob of one Kafka record, in the file's own element types: no value is rounded. */
+    /** Returns one request as the blob of one Kafka record, in the file's own element types: no value is rounded. */
     public byte[] requestAsRecord(int index) {
         int from = offsets[index];
         int to = offsets[index + 1];

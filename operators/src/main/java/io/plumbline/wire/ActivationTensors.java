@@ -62,7 +62,9 @@ record ActivationTensors(
         return layers.rowsOf(states, ids == null || ids.shape().size() != 1 ? null : Integer.valueOf(ids.size(0)));
     }
 
-    /** An engine with a prefix cache hands out the rows of the last tokens and the ids of all. */
+    /**
+     * Returns the ids of the last tokens: an engine with a prefix cache hands out the rows of those and the ids of all.
+     */
     private static Tensor idsOfLast(Tensor tokenIds, int rows) {
         if (tokenIds.shape().size() != 1 || tokenIds.size(0) <= rows) {
             return tokenIds;
@@ -85,7 +87,7 @@ record ActivationTensors(
     }
 
     /**
-     * Reconstructions in the place of activations, and what they are of as targets.
+     * Returns reconstructions in the place of activations, and what they are of as targets.
      *
      * @param features of the codes behind each reconstruction; 0: none
      */

@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * Files and folders that are either whole or not there.
+ * Writes files and folders that are either whole or not there.
  *
  * <p>The content goes to a hidden temporary file in the same folder, is flushed to the disk, and takes the place of the
  * target in one step of the file system. When anything fails the temporary file is removed and what was there before is
@@ -132,7 +132,10 @@ public final class AtomicFile {
         }
     }
 
-    /** A {@code FileSystemException} without a reason has only a path as its message; its class says what happened. */
+    /**
+     * Returns the reason of a failure: a {@code FileSystemException} without one has only a path as its message; its
+     * class says what happened.
+     */
     private static String reason(Exception cause) {
         return cause instanceof FileSystemException system && system.getReason() == null
                 ? cause.toString()

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * SHA-256 over everything a safetensors blob says, whatever order it says it in.
+ * Computes SHA-256 over everything a safetensors blob says, whatever order it says it in.
  *
  * <pre>
  * text       "plumbline-content-1"
@@ -54,7 +54,7 @@ final class ContentHash implements WritableByteChannel {
         return hash;
     }
 
-    /** What a tensor is; its bytes are to be written next. */
+    /** Adds the description of a tensor; its bytes are to be written next. */
     void tensor(String name, DType dtype, List<Long> shape, long bytes) {
         text(name);
         text(dtype.name());

@@ -51,7 +51,7 @@ public enum DType {
     }
 
     /**
-     * What a value is after it was written and read again: the nearest one of this type, or an infinity above
+     * Returns what a value is after it was written and read again: the nearest one of this type, or an infinity above
      * {@link #largest()}. For the integer types the value itself.
      */
     public double rounded(double value) {

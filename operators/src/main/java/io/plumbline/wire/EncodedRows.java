@@ -25,7 +25,7 @@ public final class EncodedRows {
             MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** Rows whose sum is taken in float32. */
+    /** The number of rows whose sum is taken in float32. */
     private static final int TOGETHER = 16;
 
     private final Tensor tensor;
@@ -56,7 +56,7 @@ public final class EncodedRows {
                 null);
     }
 
-    /** These rows alone, in this order; still nothing is decoded. */
+    /** Returns these rows alone, in this order; still nothing is decoded. */
     EncodedRows keep(int[] rows) {
         int[] of = new int[rows.length];
         for (int i = 0; i < rows.length; i++) {
@@ -73,7 +73,7 @@ public final class EncodedRows {
         return columns;
     }
 
-    /** Whether the numbers are of 16 bits. */
+    /** Returns whether the numbers are of 16 bits. */
     boolean isShort() {
         return tensor.dtype() == DType.F16 || tensor.dtype() == DType.BF16;
     }
@@ -90,7 +90,7 @@ public final class EncodedRows {
         return matrix;
     }
 
-    /** A row as floats; F64 rounds to nearest. */
+    /** Returns a row as floats; F64 rounds to nearest. */
     public float[] row(int row) {
         float[] values = new float[columns];
         copy(row, 0, values, 0, columns);
@@ -163,21 +163,21 @@ public final class EncodedRows {
         }
     }
 
-    /** A loop of its own, which the compiler turns into vector instructions. */
+    /** Adds a row in a loop of its own, which the compiler turns into vector instructions. */
     private static void addTo(float[] sum, float[] row) {
         for (int j = 0; j < row.length; j++) {
             sum[j] += row[j];
         }
     }
 
-    /** One value, exactly. */
+    /** Returns one value, exactly. */
     public double value(int row, int column) {
         return value(number(row) * columns + column);
     }
 
     /**
-     * Whether every value can enter a {@link FloatPanel}: it is a float, finite, and at most {@link FloatPanel#LARGEST}
-     * in size. Never so for F64.
+     * Returns whether every value can enter a {@link FloatPanel}: it is a float, finite, and at most
+     * {@link FloatPanel#LARGEST} in size. Never so for F64.
      */
     public boolean fitFloatPanel() {
         Boolean known = fits;
@@ -200,7 +200,7 @@ public final class EncodedRows {
     }
 
     /**
-     * Whether no magnitude is above {@code largest}, as integers, which order floats as they are. The sum of a
+     * Returns whether no magnitude is above {@code largest}, as integers, which order floats as they are. The sum of a
      * magnitude and {@code excess} reaches the sign bit exactly if it is above, and never the next value: so eight
      * bytes are looked at in one go.
      */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GivenCodes {
 
-    /** The most codes of a row that are kept, those of the largest size. */
+    /** The most codes of a row that are kept, which are those of the largest size. */
     public static final int MOST = 64;
 
     /** How many values the codes of a row take. */
@@ -32,7 +32,7 @@ public final class GivenCodes {
         this.kept = kept;
     }
 
-    /** Null where the blob has none. */
+    /** Returns the codes; null where the blob has none. */
     static @Nullable GivenCodes of(Safetensors blob, int rows) {
         if (!blob.contains(INDICES) || !blob.contains(VALUES)) {
             return null;

@@ -8,8 +8,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which layers a serving engine hands out in one tensor {@code hidden_states} of three dimensions, and which of them a
- * site reads.
+ * Says which layers a serving engine hands out in one tensor {@code hidden_states} of three dimensions, and which of
+ * them a site reads.
  *
  * <p>Engines disagree about the axes: vLLM writes [tokens, layers, hidden], vllm-lens [layers, tokens, hidden]. The
  * number of layers settles it, and the number of {@code token_ids}, which no row may go beyond. Where both orders fit,

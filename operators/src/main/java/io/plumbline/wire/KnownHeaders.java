@@ -16,7 +16,7 @@ public final class KnownHeaders {
 
     private static final int SLOTS = 1 << 10;
 
-    /** A record of three tensors has some 250. */
+    /** The longest header that is kept: a record of three tensors has some 250 bytes. */
     private static final int LONGEST = 512;
 
     private record Known(byte[] json, long dataBytes, SafetensorsHeader header) {}

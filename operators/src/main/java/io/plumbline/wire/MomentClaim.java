@@ -17,20 +17,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MomentClaim {
 
-    /** What float32 products that are summed 128 at a time are off by at most. */
+    /** The most that float32 products which are summed 128 at a time are off by. */
     static final double ROUNDING = 1e-5;
 
-    /** What squares are off by that were rounded to 8 bits. */
+    /** The most that squares of values rounded to 8 bits are off by. */
     static final double SHORT_ROUNDING = 1e-2;
 
-    /** A product of float32 below 2^-149 vanishes, and rounding takes half of it. */
+    /** The least rounding: a product of float32 below 2^-149 vanishes, and rounding takes half of it. */
     private static final double VANISHED = 0x1p-148;
 
-    /** -ln of 1e-15: one false refusal in 30 million years, at one record a second. */
+    /**
+     * The evidence that refuses a record: -ln of 1e-15, one false refusal in 30 million years at one record a second.
+     */
     private static final double UNLIKELY = 34.5;
 
     /**
-     * Why a record is refused.
+     * The reason why a record is refused.
      *
      * @param nonFinite whether a number is not finite or too large, rather than impossible beside another one
      * @param message a sentence without the site's name
@@ -52,7 +54,7 @@ public final class MomentClaim {
         root = new double[dimension];
     }
 
-    /** Why the numbers cannot be those of rows, or null. */
+    /** Returns why the numbers cannot be those of rows, or null. */
     public static @Nullable Fault fault(MomentRecord record) {
         MomentClaim claim = new MomentClaim(record);
         Fault fault = claim.ofDiagonal();

@@ -31,11 +31,11 @@ public final class MomentRecord implements ActivationRecord {
     static final String SAMPLE_ACTIVATIONS = "sample_activations";
     static final String SAMPLE_TARGETS = "sample_targets";
 
-    /** No record stands for more rows, masked or not. */
+    /** The most rows that a record stands for, masked or not. */
     public static final int MOST_ROWS = 1 << 30;
 
     /**
-     * How many rows there are.
+     * The numbers of rows.
      *
      * @param rows in the sums
      * @param requests row records they would have been
@@ -47,7 +47,7 @@ public final class MomentRecord implements ActivationRecord {
     /** The time that rows come from, {@code [startMs, startMs + sizeMs)}. */
     public record Pane(long startMs, long sizeMs) {
 
-        /** Whether a time lies in it. */
+        /** Returns whether a time lies in it. */
         public boolean holds(long timeMs) {
             return timeMs >= startMs && timeMs - startMs < sizeMs;
         }
@@ -155,12 +155,12 @@ public final class MomentRecord implements ActivationRecord {
         return (long) Double.BYTES * MomentTile.stateLength(targetWidth) + sampleRows * row + OTHER_BYTES;
     }
 
-    /** Null where there are no rows in the sums. */
+    /** Returns the sample; null where there are no rows in the sums. */
     public @Nullable Sample sample() {
         return sample;
     }
 
-    /** Whether every row of the sums is in the sample. */
+    /** Returns whether every row of the sums is in the sample. */
     public boolean isSampledWhole() {
         return sample == null || sample.rows() == counts.rows();
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MomentRecordWriter {
 
-    /** A number that is rounded once to float32 is off by half a unit of its 24th bit. */
+    /** The error of a number that is rounded once to float32: half a unit of its 24th bit. */
     private static final double ROUNDED_ONCE = 0x1p-24;
 
     private final SafetensorsWriter tensors = SafetensorsWriter.create();

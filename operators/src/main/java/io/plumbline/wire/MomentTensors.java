@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 /** Reads the tensors of a {@link MomentRecord}; shapes are compared with each other before a value is converted. */
 final class MomentTensors {
 
-    /** Times beyond this would overflow when a window is added to them. */
+    /** The latest time; later ones would overflow when a window is added to them. */
     private static final long LARGEST_TIME_MS = 1L << 52;
 
-    /** More rounding than that of one number to float32, several times over, is another number. */
+    /** The largest error of a number: more is several times the rounding to float32, hence another number. */
     private static final double LARGEST_ERROR = 1e-6;
 
-    /** No row of float32 numbers is longer. */
+    /** The longest row, since none of float32 numbers is longer. */
     private static final double LONGEST_ROW = 1e45;
 
     private final Safetensors blob;

@@ -34,7 +34,7 @@ public record MomentTile(int dimension, long rows, int index, int count, double[
     /** Values in a full tile: 512 KiB less room for headers and keys. */
     static final int VALUES_PER_TILE = (512 * 1024 - 1024) / Double.BYTES;
 
-    /** Widths above this would need more than 2^31 values in one array. */
+    /** The largest width; larger ones would need more than 2^31 values in one array. */
     static final int LARGEST_DIMENSION = 65_534;
 
     /** Number of float64 values in the state of width {@code dimension}. */
@@ -69,7 +69,7 @@ public record MomentTile(int dimension, long rows, int index, int count, double[
         return new MomentTile(dimension, rows, index, tilesOf(dimension), values);
     }
 
-    /** Where {@link #values} begins in the state. */
+    /** Returns where {@link #values} begins in the state. */
     public int offset() {
         return index * VALUES_PER_TILE;
     }

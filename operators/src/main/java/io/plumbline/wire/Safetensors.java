@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Safetensors implements TensorFile {
 
-    /** Bytes that are read at once for the checksum. */
+    /** The number of bytes that are read at once for the checksum. */
     private static final int PIECE = 1 << 20;
 
     private final SafetensorsHeader header;
@@ -136,7 +136,7 @@ public final class Safetensors implements TensorFile {
         return new Tensor(entry, view(entry));
     }
 
-    /** Whether the blob carries a checksum of itself, see {@link SafetensorsWriter#sealed}. */
+    /** Returns whether the blob carries a checksum of itself, see {@link SafetensorsWriter#sealed}. */
     public boolean isSealed() {
         return metadata().containsKey(ContentHash.KEY);
     }

@@ -1,8 +1,8 @@
 package io.plumbline.wire;
 
 /**
- * A safetensors blob is not what it must be. {@link #fault()} names the way it is wrong; the message names the tensor,
- * the value found, the value expected, and the byte of the file where the statement stands.
+ * Thrown when a safetensors blob is not what it must be. {@link #fault()} names the way it is wrong; the message names
+ * the tensor, the value found, the value expected, and the byte of the file where the statement stands.
  */
 public final class SafetensorsException extends IllegalArgumentException {
 

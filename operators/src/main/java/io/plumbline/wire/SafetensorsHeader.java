@@ -49,7 +49,10 @@ final class SafetensorsHeader {
         return metadata == null ? Map.of() : Collections.unmodifiableMap(metadata);
     }
 
-    /** The header length, checked against a cap and the size of the whole blob before anything is allocated by it. */
+    /**
+     * Returns the header length, checked against a cap and the size of the whole blob before anything is allocated by
+     * it.
+     */
     static int checkedLength(long stated, long blobBytes, long longest) {
         if (stated < 0 || stated > longest) {
             throw new SafetensorsException(

@@ -34,7 +34,7 @@ public final class SafetensorsWriter {
     private static final JsonFactory JSON = new JsonFactory();
     private static final int CHUNK_BYTES = 1 << 16;
 
-    /** What a tensor is made of; asked for its bytes only when the blob is written. */
+    /** The content of a tensor; asked for its bytes only when the blob is written. */
     private interface Content {
         void writeTo(WritableByteChannel channel) throws IOException;
     }

@@ -87,7 +87,7 @@ public final class Tensor {
         return doubles(0, elements());
     }
 
-    /** All elements in storage order as floats; F64 rounds to nearest. */
+    /** Returns all elements in storage order as floats; F64 rounds to nearest. */
     public float[] toFloats() {
         float[] floats = new float[elements()];
         ByteBuffer source = bytes();

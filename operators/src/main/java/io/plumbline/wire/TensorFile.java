@@ -15,7 +15,7 @@ public interface TensorFile extends Closeable {
     /** One tensor, mapped or copied out of the file. */
     Tensor tensor(String name);
 
-    /** Whether there is a tensor of that name. */
+    /** Returns whether there is a tensor of that name. */
     default boolean contains(String name) {
         return names().contains(name);
     }

@@ -1,8 +1,8 @@
 package io.plumbline.wire;
 
 /**
- * An archive of tensors, a {@code .npz} or what {@code torch.save} writes, is not what it must be. {@link #fault()}
- * names the way it is wrong.
+ * Thrown when an archive of tensors, a {@code .npz} or what {@code torch.save} writes, is not what it must be.
+ * {@link #fault()} names the way it is wrong.
  */
 public final class TensorFileException extends IllegalArgumentException {
 

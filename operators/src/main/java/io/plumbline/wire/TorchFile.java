@@ -85,7 +85,7 @@ public final class TorchFile implements TensorFile {
         return Collections.unmodifiableSet(tensors.keySet());
     }
 
-    /** What stands beside the tensors: text, {@link Long}, {@link Double} or {@link Boolean}, by name. */
+    /** Returns what stands beside the tensors: text, {@link Long}, {@link Double} or {@link Boolean}, by name. */
     public Map<String, Object> values() {
         return Collections.unmodifiableMap(values);
     }
@@ -169,7 +169,7 @@ public final class TorchFile implements TensorFile {
         }
     }
 
-    /** What torch wrote before 1.6 is one pickle after another, without an archive. */
+    /** Refuses what torch wrote before 1.6: one pickle after another, without an archive. */
     private static void requireZip(Path path) throws IOException {
         ByteBuffer first = ByteBuffer.allocate(2);
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {

@@ -46,7 +46,7 @@ final class TorchPickle {
     /** A tensor: a part of a storage. */
     record Stored(Storage storage, long offset, List<Long> shape, List<Long> steps) {}
 
-    /** What a pickle may name. */
+    /** The functions and classes that a pickle may name. */
     private enum Global {
         ORDERED_DICT,
         TENSOR,
@@ -252,7 +252,7 @@ final class TorchPickle {
         throw bad("a reference outside the pickle that is no storage");
     }
 
-    /** The state of an object: for an OrderedDict its {@code _metadata}, which is none of ours. */
+    /** Takes the state of an object: for an OrderedDict its {@code _metadata}, which is none of ours. */
     private void build() {
         Object state = pop();
         if (!(top() instanceof Dict) || !(state instanceof Dict)) {
@@ -381,7 +381,7 @@ final class TorchPickle {
         return value instanceof Stored ? "a tensor" : "a " + value.getClass().getSimpleName();
     }
 
-    /** Names come from the file: what they hold must not move a terminal's cursor. */
+    /** Makes a name from the file printable: what it holds must not move a terminal's cursor. */
     private static String printable(String name) {
         String shown = name.replaceAll("[^\\x20-\\x7e]", "?");
         return shown.length() > 100 ? shown.substring(0, 100) + "..." : shown;

@@ -53,7 +53,7 @@ final class ZipArchive implements Closeable {
     /** An entry; {@code start} is where its bytes lie. */
     record Entry(String name, int method, long crc, long packed, long bytes, long start) {}
 
-    /** Where the directory lies, and how many entries it has. */
+    /** The place of the directory, and how many entries it has. */
     private record Directory(long offset, long bytes, long entries) {}
 
     private final FileChannel file;
@@ -80,7 +80,7 @@ final class ZipArchive implements Closeable {
         }
     }
 
-    /** By name, in the order of the directory. */
+    /** Returns the entries by name, in the order of the directory. */
     Map<String, Entry> entries() {
         return Collections.unmodifiableMap(entries);
     }
@@ -277,7 +277,7 @@ final class ZipArchive implements Closeable {
         }
     }
 
-    /** What does not fit 32 bits stands in an extra field, in the order of bytes, packed bytes and place. */
+    /** Fills in what does not fit 32 bits from an extra field, in the order of bytes, packed bytes and place. */
     private static void fillFromExtra(ByteBuffer extra, long[] sizes, String name) {
         while (extra.remaining() >= 4) {
             int id = unsigned(extra.getShort());

@@ -1,5 +1,5 @@
 /**
- * Bytes that come and go: safetensors, and the activation rows carried in it.
+ * Reads and writes bytes that come and go: safetensors, and the activation rows carried in it.
  *
  * <p><b>Enters:</b> untrusted bytes of records and files. <b>Leaves:</b> typed tensors, the rows of a record where they
  * lie in its bytes, batches of {@code double} rows, and files that are either whole or not there.

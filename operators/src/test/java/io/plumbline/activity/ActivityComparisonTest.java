@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** 600 features, active in 1 to 40 of 100 rows, where a test says nothing else. */
+/** The rates of 600 features, active in 1 to 40 of 100 rows, where a test says nothing else. */
 class ActivityComparisonTest {
 
     private static final double RATE = 0.1;
@@ -99,7 +99,7 @@ class ActivityComparisonTest {
         assertTrue(changes.features().stream().noneMatch(change -> change.feature() == 5), changes.toString());
     }
 
-    /** All features at their rates, and feature 5, rare otherwise, in all rows of request 7. */
+    /** Draws all features at their rates, and feature 5, rare otherwise, in all rows of request 7. */
     private static SparseCodes oneBurst(int requests, int rowsOfRequest) {
         Random random = new Random(9);
         boolean[][] active = new boolean[requests * rowsOfRequest][FEATURES];
@@ -187,7 +187,10 @@ class ActivityComparisonTest {
 
     private record Tally(double falseShare, double recall) {}
 
-    /** Of a tenth of the features half are twice as active as in the baseline, half half as active; 2,048 rows. */
+    /**
+     * Tests windows of 2,048 rows in which a tenth of the features changed: half are twice as active as in the
+     * baseline, half half as active.
+     */
     private static Tally changedWindows(double correlation, int rowsOfRequest, int windows) {
         SyntheticActivity clean = new SyntheticActivity(RATES, correlation);
         ActivityComparison test = ActivityComparison.of(clean.draw(1_024, 16, 1), RATE);

@@ -4,8 +4,8 @@ import io.plumbline.explainer.SparseCodes;
 import java.util.Random;
 
 /**
- * Features with known rates: feature j is active in a share {@code p_j} of the rows, and in a request with a share
- * drawn from a beta distribution, so that two of its rows correlate by {@code rho}.
+ * Draws features with known rates: feature j is active in a share {@code p_j} of the rows, and in a request with a
+ * share drawn from a beta distribution, so that two of its rows correlate by {@code rho}.
  */
 final class SyntheticActivity {
 
@@ -17,7 +17,7 @@ final class SyntheticActivity {
         this.correlation = correlation;
     }
 
-    /** Rates from {@code low} to {@code high}, evenly on a logarithmic scale. */
+    /** Returns rates from {@code low} to {@code high}, evenly on a logarithmic scale. */
     static double[] rates(int features, double low, double high) {
         double[] rates = new double[features];
         for (int j = 0; j < features; j++) {
@@ -71,14 +71,14 @@ final class SyntheticActivity {
         return new SparseCodes(active.length, active[0].length, rowStart, feature, value);
     }
 
-    /** A beta variate as {@code X / (X + Y)} of gamma variates. */
+    /** Draws a beta variate as {@code X / (X + Y)} of gamma variates. */
     private static double drawn(Random random, double a, double b) {
         double x = gamma(random, a);
         double y = gamma(random, b);
         return x + y == 0.0 ? 0.0 : x / (x + y);
     }
 
-    /** Marsaglia and Tsang (2000); below 1 by a power of a uniform variate. */
+    /** Draws a gamma variate after Marsaglia and Tsang (2000); below 1 by a power of a uniform variate. */
     private static double gamma(Random random, double shape) {
         if (shape < 1.0) {
             return gamma(random, shape + 1.0) * Math.pow(random.nextDouble(), 1.0 / shape);

@@ -75,7 +75,7 @@ class AnchoredSearchTest {
         assertTrue(held.decision().figures().features().smallestCosine() >= between, held.decision()::reason);
     }
 
-    /** What was asked for by name is made and judged, and the gate says what is wrong with it. */
+    /** Tests that a candidate asked for by name is made and judged, and the gate says what is wrong with it. */
     @Test
     void aSingleCandidateIsRefusedByTheGateAndNotPassedOver() {
         AdaptationProfile paper = new AdaptationProfile.Paper(
@@ -130,7 +130,9 @@ class AnchoredSearchTest {
         return cost;
     }
 
-    /** Rows of other features (the window's have all of them) which the trained decoder answers almost exactly. */
+    /**
+     * Returns rows of other features (the window's have all of them) which the trained decoder answers almost exactly.
+     */
     private SampleRows cleanRows(long seed, int rows) {
         Problem other = Problem.random(seed, rows, 60, DIMENSION);
         return Problem.rows(

@@ -130,7 +130,8 @@ class CandidateSearchTest {
     }
 
     /**
-     * It is not compared with keeping the decoder before it is made: that is the gate's part, on rows it did not see.
+     * Tests that a single candidate is not compared with keeping the decoder before it is made: that is the gate's
+     * part, on rows it did not see.
      */
     @Test
     void aSingleCandidateThatIsWorseThanKeepingIsRefusedByTheGate() {

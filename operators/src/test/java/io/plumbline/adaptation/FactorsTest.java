@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a refit gives in factors against the same from its dense weights. */
+/** Compares what a refit gives in factors with what its dense weights give. */
 class FactorsTest {
 
     private static final int DIMENSION = 13;
@@ -72,7 +72,7 @@ class FactorsTest {
         assertEquals(expected.inDistribution().fvu(), found.inDistribution().fvu(), 1e-12);
     }
 
-    /** No rotation is decomposed there, so that nothing else would notice. */
+    /** Tests full rank by itself: no rotation is decomposed there, so that nothing else would notice. */
     @Test
     void atFullRankADecoderOfLowerRankHasNoFigures() {
         Problem low = Problem.random(33, 60, 3, DIMENSION);
@@ -145,7 +145,7 @@ class FactorsTest {
         }
     }
 
-    /** Enough of them to fill a block of a solve. */
+    /** Tests as many answered rows as fill a block of a solve. */
     @ParameterizedTest
     @MethodSource("candidates")
     void rowsAnsweredByTheTrainedDecoderAreFittedOnLikeOthers(Candidate candidate) {

@@ -17,7 +17,7 @@ import io.plumbline.wire.DType;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What is published once the gate has passed a winner. */
+/** Tests what is published once the gate has passed a winner. */
 class GatedAdaptationTest {
 
     private static final int DIMENSION = 13;
@@ -173,7 +173,7 @@ class GatedAdaptationTest {
                 Travelling.dense(DType.F64));
     }
 
-    /** The trained decoder's own answers to other codes, with noise. */
+    /** Returns the trained decoder's own answers to other codes, with noise. */
     private SampleRows clean() {
         Problem other = Problem.random(53, 80, 60, DIMENSION);
         Matrix answers = window.trained().reconstruct(other.codes());

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PairedImprovementTest {
 
-    /** Two requests with ratios .8 and .6: a quarter of the resamples holds one of them twice. */
+    /** Tests two requests with ratios .8 and .6: a quarter of the resamples holds one of them twice. */
     @Test
     void theIntervalIsTheStretchedBootstrapByHand() {
         // m = 2: one degree of freedom, t = 12.7062, stretched by sqrt(2) 12.7062 / 1.95996 = 9.1682 about ln .7
@@ -59,8 +59,8 @@ class PairedImprovementTest {
     }
 
     /**
-     * Lower end above the truth, upper end below it: 2.5 % each, three standard deviations and a hundredth of a model
-     * error.
+     * Counts how often the lower end is above the truth and the upper end below it: 2.5 % each, three standard
+     * deviations and a hundredth of a model error.
      */
     @ParameterizedTest
     @ValueSource(ints = {8, 16, 30})

@@ -65,7 +65,7 @@ class SwapGateTest {
         assertEquals(passes ? List.of() : List.of("improvement"), failed(decision));
     }
 
-    /** Of 30 requests the latest eight. */
+    /** Tests the latest eight of 30 requests. */
     @ParameterizedTest
     @CsvSource({
         "0.45,  0.55, true",
@@ -134,7 +134,7 @@ class SwapGateTest {
         assertFalse(new SwapGate(new GateLimits(0.05, 0.01, 0.25, 2.0, 0.66, 0.1)).allows(change));
     }
 
-    /** The monitor has measured it meanwhile, or not: the same report. */
+    /** Tests that the report is the same whether or not the monitor has measured the window meanwhile. */
     @Test
     void directionsThatWereComputedBeforeAreTakenAndChangeNoFigure() {
         Problem problem = Problem.random(9, 200, 30, DIMENSION);

@@ -16,14 +16,15 @@ import java.util.stream.IntStream;
 import org.apache.commons.math3.stat.correlation.SpearmansCorrelation;
 
 /**
- * What the first half of some requests says of an explainer's features, against direct measures on the later half: what
- * each feature's error comes to there, what taking it out costs there, and what a refit of fifty columns gains there.
+ * Compares what the first half of some requests says of an explainer's features with direct measures on the later half:
+ * what each feature's error comes to there, what taking it out costs there, and what a refit of fifty columns gains
+ * there.
  */
 public final class AttributionBench {
 
     private static final int REFITTED = 50;
 
-    /** Of the mean diagonal of the codes' Gram matrix. */
+    /** The ridge as a share of the mean diagonal of the codes' Gram matrix. */
     private static final double RIDGE = 0.1;
 
     private final Rows window;
@@ -114,7 +115,10 @@ public final class AttributionBench {
                 .toArray());
     }
 
-    /** The same after a refit of the fifty that write most. */
+    /**
+     * Returns the error on the later rows, as a share of the trained decoder's, after a refit of the fifty that write
+     * most.
+     */
     public double refitOfMostActive() {
         return refit(IntStream.of(active)
                 .boxed()
@@ -125,7 +129,7 @@ public final class AttributionBench {
                 .toArray());
     }
 
-    /** Cells of a table: rows, the four correlations, the two refits. */
+    /** Returns the cells of a table: rows, the four correlations, the two refits. */
     public String line() {
         double[] rival = activity();
         return String.format(
@@ -152,7 +156,7 @@ public final class AttributionBench {
                         IntStream.of(active).mapToDouble(j -> direct[j]).toArray());
     }
 
-    /** {@code |w| |(1/n) sum (z - mean z)(e - mean e)|}, as it is. */
+    /** Returns {@code |w| |(1/n) sum (z - mean z)(e - mean e)|}, as it is. */
     private double[] laterResiduals() {
         Matrix errors = centred(later.errors());
         double[] norms = squaredNorms(later.explainer().decoder());
@@ -174,7 +178,7 @@ public final class AttributionBench {
                 .toArray();
     }
 
-    /** {@code sum |e + z w|^2 - |e|^2}, row by row. */
+    /** Returns {@code sum |e + z w|^2 - |e|^2}, row by row. */
     private double[] laterAblations() {
         Decoder decoder = later.explainer().decoder();
         double[] added = new double[decoder.features()];

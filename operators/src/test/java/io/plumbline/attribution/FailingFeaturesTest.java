@@ -69,7 +69,10 @@ class FailingFeaturesTest {
         }
     }
 
-    /** Which multiple of a column is stored, and the code with the inverse, is a convention of the file. */
+    /**
+     * Tests another scale: which multiple of a column is stored, and the code with the inverse, is a convention of the
+     * file.
+     */
     @Test
     void theScaleOfAColumnDoesNotMatter() {
         Matrix targets = targets(codes, gaussian(new Random(4), 1, DIMENSION), 5);

@@ -17,7 +17,7 @@ final class RemovableErrorsTest {
     private static final int ROWS = 160;
     private static final int DIMENSION = 24;
 
-    /** In how many rows a feature is active: in none, one group, some groups, all of them. */
+    /** The numbers of rows a feature is active in: none, one group, some groups, all of them. */
     private static final int[] EVERY = {0, 80, 31, 7, 2, 1, 1};
 
     private final Random random = new Random(3);

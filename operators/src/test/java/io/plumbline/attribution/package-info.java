@@ -1,2 +1,2 @@
-/** What the list of failing features is worth, against direct measures on later rows. */
+/** Compares the list of failing features with direct measures on later rows. */
 package io.plumbline.attribution;

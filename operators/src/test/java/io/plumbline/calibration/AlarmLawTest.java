@@ -40,7 +40,10 @@ class AlarmLawTest {
         }
     }
 
-    /** By going through all orders of the clean values and the windows: the last window above, with enough others. */
+    /**
+     * Counts by going through all orders of the clean values and the windows: the last window above, with enough
+     * others.
+     */
     private static double shareOfOrders(int cleanWindows, int windows, int fromTop, int needed) {
         List<int[]> orders = new ArrayList<>();
         permute(new int[cleanWindows + windows], 0, new boolean[cleanWindows + windows], orders);
@@ -189,8 +192,8 @@ class AlarmLawTest {
     }
 
     /**
-     * Baselines whose levels let more clean windows pass than asked: of the level that keeps the rate on average a
-     * third or more, of the one with confidence one in twenty.
+     * Counts baselines whose levels let more clean windows pass than asked: with the level that keeps the rate on
+     * average a third or more, with the confident one one in twenty.
      */
     @Test
     void aPromiseWithConfidenceHoldsForNineteenBaselinesOfTwenty() {

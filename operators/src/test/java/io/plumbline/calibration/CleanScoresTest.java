@@ -38,7 +38,7 @@ class CleanScoresTest {
                         .values());
     }
 
-    /** By scoring the new window among all K + 1 directly. */
+    /** Tests the level by scoring the new window among all K + 1 directly. */
     @Test
     void aWindowAboveAnyLevelHasOneOfTheLargestScoresAmongAllWindows() {
         Random random = new Random(SEED);
@@ -61,7 +61,7 @@ class CleanScoresTest {
     }
 
     /**
-     * Three statistics: the rate on average, that of two windows at once (which debounce needs), and the share of
+     * Tests three statistics: the rate on average, that of two windows at once (which debounce needs), and the share of
      * baselines that break the confidence bound of one statistic. Levels at the largest clean score without regard to
      * the windows it comes from break all three.
      */
@@ -206,7 +206,7 @@ class CleanScoresTest {
                 .toArray(double[][]::new);
     }
 
-    /** Normal values with a correlation, skewed as the exponential of so many times them. */
+    /** Draws normal values with a correlation, skewed as the exponential of so many times them. */
     private static double[][] draw(Random random, int windows, int statistics, double skew, double correlation) {
         double[][] values = new double[statistics][windows];
         for (int i = 0; i < windows; i++) {

@@ -23,7 +23,7 @@ class DriftJudgeTest {
     private static final Threshold MEDIAN = new Threshold.QuantileOfCleanWindows(0.5);
     private static final Threshold HALF = new Threshold.ShareOfLargestGap(0.5);
 
-    /** The site explains the first of two directions. */
+    /** The moment of a site that explains the first of two directions. */
     private static final SecondMoment CLEAN = SecondMoment.of(new Matrix(2, 2, new double[] {3, 0, 0, 1}));
 
     private static final SiteGeometry SITE = SiteGeometry.of(
@@ -392,7 +392,7 @@ class DriftJudgeTest {
         assertEquals(0.1, known(median.level(DriftJudge.DEFAULT_TRIGGER, large)));
     }
 
-    /** The gap against {@code gap}, and the residual energy against {@code energy}. */
+    /** Returns a judge of the gap against {@code gap}, and the residual energy against {@code energy}. */
     private static DriftJudge several(double gap, double energy) {
         NullSample sample =
                 new NullSample(RANK, 10, Map.of("faithfulness_gap", filled(gap), "residual_energy", filled(energy)));

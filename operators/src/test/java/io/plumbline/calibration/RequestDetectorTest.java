@@ -56,7 +56,7 @@ class RequestDetectorTest {
         assertEquals(1.0, detector.smallestShareByRanks(5));
     }
 
-    /** Whether ranks alone find this share of foreign requests in 100 windows of 17. */
+    /** Returns whether ranks alone find this share of foreign requests in 100 windows of 17. */
     private static boolean conformalAlarm(RequestDetector detector, double share, long seed) {
         Random random = new Random(seed);
         double[] baseline = clean(random, 271);

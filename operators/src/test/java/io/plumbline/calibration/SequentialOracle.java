@@ -5,8 +5,9 @@ import java.math.MathContext;
 import java.util.List;
 
 /**
- * The evidence by its definition: the mean over cuts and shares of the sum, over all windows the drift may have begun
- * at, of the product of likelihood ratios of all values since, one value at a time from the urn, in 50 digits.
+ * Computes the evidence by its definition: the mean over cuts and shares of the sum, over all windows the drift may
+ * have begun at, of the product of likelihood ratios of all values since, one value at a time from the urn, in 50
+ * digits.
  */
 final class SequentialOracle {
 

@@ -6,7 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Of many windows: how often a valid bound was broken, each was vacuous, and the printed one was certified or broken.
+ * Counts over many windows how often a valid bound was broken, each was vacuous, and the printed one was certified or
+ * broken.
  */
 public final class BoundTally {
 

@@ -30,8 +30,8 @@ import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * Every statistic of Plumbline, and a kernel two-sample test, on the same windows of whole requests: calibrated on
- * clean windows as a baseline file has them, then asked about others.
+ * Computes every statistic of Plumbline, and a kernel two-sample test, on the same windows of whole requests:
+ * calibrated on clean windows as a baseline file has them, then asked about others.
  */
 public final class DetectionBench {
 
@@ -48,10 +48,10 @@ public final class DetectionBench {
 
     private static final AlarmLaw EACH_WINDOW = AlarmLaw.tumbling(DriftPolicy.immediate(), Duration.ofMinutes(1));
 
-    /** Of a clean window, for those that are judged as one. */
+    /** The rate of false alarms in clean windows, for those that are judged as one. */
     private static final double RATE = 0.05;
 
-    /** Of the baseline, and of a window: what a kernel test costs grows with their product. */
+    /** The number of rows taken of the baseline, and of a window: what a kernel test costs grows with their product. */
     private static final int REFERENCE_ROWS = 320;
 
     private static final int TESTED_ROWS = 512;
@@ -116,14 +116,14 @@ public final class DetectionBench {
         return clean;
     }
 
-    /** Of every window that was scored. */
+    /** Returns the tally of every window that was scored. */
     public BoundTally bounds() {
         return bounds;
     }
 
     /**
-     * Windows of which each request is of the shifted traffic with the share of its window, the others of the usual; no
-     * request twice in one window.
+     * Scores windows of which each request is of the shifted traffic with the share of its window, the others of the
+     * usual; no request twice in one window.
      *
      * @param share of shifted requests, a function of the window's place from 0 to 1
      */
@@ -167,7 +167,7 @@ public final class DetectionBench {
         return explainer.decoder().reconstruct(explainer.encoder().encode(request.activations()));
     }
 
-    /** Rows at even distances. */
+    /** Returns rows at even distances. */
     private static Matrix tested(Matrix rows) {
         int count = Math.min(TESTED_ROWS, rows.rows());
         Matrix tested = Matrix.zeros(count, rows.columns());

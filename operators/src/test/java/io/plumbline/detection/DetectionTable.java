@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** The tables of docs/concepts/detection.md: a row per kind of shift, a column per detector. */
+/** Prints the tables of docs/concepts/detection.md: a row per kind of shift, a column per detector. */
 public final class DetectionTable {
 
     private final Levels levels;
@@ -35,7 +35,7 @@ public final class DetectionTable {
                         : percent(Scores.shareAbove(usual.of(column), levels.threeDeviations(column))));
     }
 
-    /** Share of the windows above the level, AUC, and the share above mean + 3 sd. */
+    /** Prints the share of the windows above the level, AUC, and the share above mean + 3 sd. */
     public void shift(String name, Scores shifted) {
         row(name, column -> {
             double[] scores = shifted.of(column);
@@ -51,7 +51,7 @@ public final class DetectionTable {
         });
     }
 
-    /** Windows until the first alarm of runs whose shift grows, on average; over the length: none. */
+    /** Prints the windows until the first alarm of runs whose shift grows, on average; over the length: none. */
     public void ramp(String name, List<Scores> runs) {
         row(name, column -> {
             double sum = 0.0;

@@ -44,7 +44,10 @@ public final class Levels {
         return (double) fromTop(detector) / (values(detector).length + 1);
     }
 
-    /** Where the windows are too few for the rate, the largest: it keeps 1/(K+1). */
+    /**
+     * Returns the place of the level among the clean values; where the windows are too few for the rate, the largest:
+     * it keeps 1/(K+1).
+     */
     private int fromTop(String detector) {
         return Math.max(1, (int) Math.floor(rate * (values(detector).length + 1) * (1.0 + 1e-9)));
     }

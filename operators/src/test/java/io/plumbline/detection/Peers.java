@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * What others use for the same question, fitted on rows of clean traffic. Larger speaks for drift; levels come from
- * clean windows, as those of Plumbline's statistics do.
+ * Computes what others use for the same question, fitted on rows of clean traffic. Larger speaks for drift; levels come
+ * from clean windows, as those of Plumbline's statistics do.
  *
  * <ul>
  *   <li>{@code hotelling}: T^2 of the window's mean (Hotelling 1931), in the leading {@value #COMPONENTS} principal
@@ -95,7 +95,7 @@ final class Peers {
         return scores;
     }
 
-    /** In units of their clean standard deviations. */
+    /** Returns components in units of their clean standard deviations. */
     private Matrix components(Matrix rows) {
         Matrix centred = rows.copy();
         for (int at = 0; at < centred.values().length; at++) {

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What each detector said of a number of windows, in the order of the windows; larger speaks for drift. */
+/** Holds what each detector said of a number of windows, in the order of the windows; larger speaks for drift. */
 public final class Scores {
 
     private final Map<String, List<Double>> byDetector = new LinkedHashMap<>();

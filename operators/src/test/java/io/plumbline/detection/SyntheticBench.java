@@ -22,12 +22,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Plumbline's statistics and {@link Peers} on windows of a {@link SyntheticWorld}, and the list of failing features
- * against the truth. The explainer is the true dictionary. No request is in two windows.
+ * Compares Plumbline's statistics and {@link Peers} on windows of a {@link SyntheticWorld}, and the list of failing
+ * features with the truth. The explainer is the true dictionary. No request is in two windows.
  */
 final class SyntheticBench {
 
-    /** Of a clean window. */
+    /** The rate of false alarms in clean windows. */
     static final double RATE = 0.05;
 
     static final List<String> COLUMNS = Stream.concat(DetectionBench.STATISTICS.stream(), Peers.NAMES.stream())
@@ -141,7 +141,7 @@ final class SyntheticBench {
     }
 
     /**
-     * What a list of features is worth.
+     * The worth of a list of features.
      *
      * @param listed how many there are, at most 50
      * @param precision share of them that is wrong in truth

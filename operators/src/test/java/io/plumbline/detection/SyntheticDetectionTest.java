@@ -33,7 +33,7 @@ class SyntheticDetectionTest {
         assertTrue(clean.listed() <= 5, clean.toString());
     }
 
-    /** As many features fire in a row as the definition says: 34, whose magnitudes are about 4.9. */
+    /** Tests how many features fire in a row: 34 by the definition, whose magnitudes are about 4.9. */
     @Test
     void theFullWorldFiresAsOftenAsItIsDefinedTo() {
         SyntheticWorld world = SyntheticWorld.of(SyntheticWorld.FEATURES, SyntheticWorld.DIMENSION, 1);

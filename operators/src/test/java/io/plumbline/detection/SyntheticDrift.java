@@ -20,7 +20,7 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
 
     private static final double NEW_PROBABILITY = 0.02;
 
-    /** All four, of a size that suits a world of so many features. */
+    /** Returns all four drifts, of a size that suits a world of so many features. */
     static List<SyntheticDrift> all(SyntheticWorld world, int dimension, long seed) {
         return List.of(
                 rates(world, seed),
@@ -29,7 +29,10 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
                 rotated(world, dimension, seed + 3));
     }
 
-    /** A tenth of the features fire three times as often, a tenth a third as often; nothing else changes. */
+    /**
+     * Returns a drift in which a tenth of the features fire three times as often, a tenth a third as often; nothing
+     * else changes.
+     */
     private static SyntheticDrift rates(SyntheticWorld world, long seed) {
         Feature[] features = world.features();
         List<Integer> shuffled = shuffled(features.length, seed);
@@ -42,7 +45,10 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
         return new SyntheticDrift("firing rates", world.with(features), Set.of());
     }
 
-    /** The children of each root hang under another root, which they fire with as often as they did with their own. */
+    /**
+     * Returns a drift in which the children of each root hang under another root, which they fire with as often as they
+     * did with their own.
+     */
     private static SyntheticDrift swapped(SyntheticWorld world) {
         Feature[] features = world.features();
         List<Integer> roots = new ArrayList<>();
@@ -71,7 +77,7 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
         return new SyntheticDrift("branches swapped", world.with(features), Set.of());
     }
 
-    /** Features that the dictionary does not have: one to 256 of its own, each in a row of fifty. */
+    /** Returns a drift by features that the dictionary does not have: one to 256 of its own, each in a row of fifty. */
     private static SyntheticDrift added(SyntheticWorld world, int dimension, long seed) {
         Random random = new Random(seed);
         Feature[] old = world.features();
@@ -83,8 +89,8 @@ record SyntheticDrift(String name, SyntheticWorld world, Set<Integer> wrong) {
     }
 
     /**
-     * One in 64 of the features turns by 45 degrees, each in a plane of its own; of the frequent eighth, since rare
-     * ones change nothing.
+     * Returns a drift in which one in 64 of the features turns by 45 degrees, each in a plane of its own; of the
+     * frequent eighth, since rare ones change nothing.
      */
     private static SyntheticDrift rotated(SyntheticWorld world, int dimension, long seed) {
         Random random = new Random(seed);

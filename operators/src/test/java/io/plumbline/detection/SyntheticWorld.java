@@ -65,7 +65,7 @@ final class SyntheticWorld {
      */
     record Feature(float[] direction, double probability, int parent, double mean, double deviation, float[] factors) {
 
-        /** Another one, outside all trees. */
+        /** Returns another feature, outside all trees. */
         static Feature alone(Random random, int dimension, double probability, double mean) {
             return new Feature(
                     SyntheticWorld.direction(random, dimension),
@@ -153,7 +153,7 @@ final class SyntheticWorld {
         return new SyntheticWorld(features, bias);
     }
 
-    /** Roots are the most frequent features; then level by level. */
+    /** Returns each feature's parent: roots are the most frequent features; then level by level. */
     private static int[] parents(int count) {
         int[] parents = new int[count];
         Arrays.fill(parents, -1);
@@ -172,7 +172,10 @@ final class SyntheticWorld {
         return parents;
     }
 
-    /** Divided by the parent's probability, and times one more than the siblings expected beside it. */
+    /**
+     * Returns each feature's probability divided by the parent's, and times one more than the siblings expected beside
+     * it.
+     */
     private static double[] raised(Feature[] features) {
         double[] ofChildren = new double[features.length];
         for (Feature feature : features) {
@@ -292,7 +295,7 @@ final class SyntheticWorld {
         return NormalTable.distribution((projection - thresholds[j]) * inverseRest[j]);
     }
 
-    /** Rows until the next firing, geometric; {@code logOfNot} is ln(1 - p). */
+    /** Returns the rows until the next firing, geometric; {@code logOfNot} is ln(1 - p). */
     private static int waited(SplittableRandom random, double logOfNot) {
         double rows = logOfNot < 0.0 ? Math.log(1.0 - random.nextDouble()) / logOfNot : Integer.MAX_VALUE;
         return (int) Math.min(rows, 1 << 20);

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Encoders against the definition written out, over sizes that leave remainders of every block. */
+/** Compares encoders with the definition written out, over sizes that leave remainders of every block. */
 class EncoderTest {
 
     private static final long SEED = 7;

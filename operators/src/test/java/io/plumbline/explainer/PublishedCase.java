@@ -48,7 +48,7 @@ record PublishedCase(Path folder, JsonNode json) {
         }
     }
 
-    /** Whether what a library computes is a function of one row at one site; pickles are. */
+    /** Returns whether what a library computes is a function of one row at one site; pickles are. */
     boolean isRead() {
         return !json.get("expect").asText().equals("refuse");
     }
@@ -57,7 +57,7 @@ record PublishedCase(Path folder, JsonNode json) {
         return folder.resolve(json.get("explainer").asText());
     }
 
-    /** What a user has to tell of it. */
+    /** Returns what a user has to tell of it. */
     ExplainerOptions options() {
         Map<String, String> options = new TreeMap<>();
         String name = folder.getFileName().toString();
@@ -94,13 +94,13 @@ record PublishedCase(Path folder, JsonNode json) {
         return Objects.requireNonNull(io("activations"));
     }
 
-    /** What the explainer should give back. */
+    /** Returns what the explainer should give back. */
     Matrix targets() throws IOException {
         Matrix targets = io("targets");
         return targets == null ? activations() : targets;
     }
 
-    /** By its name, which a test shows. */
+    /** Returns its name, which a test shows. */
     @Override
     public String toString() {
         return folder.getFileName().toString();

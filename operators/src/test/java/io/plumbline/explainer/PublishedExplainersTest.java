@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Against what each explainer's own library computed in float64. */
+/** Compares explainers with what each one's own library computed in float64. */
 class PublishedExplainersTest {
 
     @TempDir
@@ -67,7 +67,7 @@ class PublishedExplainersTest {
         }
     }
 
-    /** The rows that the decoder should write, and back. */
+    /** Tests the rows that the decoder should write, and back. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -172,7 +172,7 @@ class PublishedExplainersTest {
                 .getMessage());
     }
 
-    /** Exact in float32, and another one everywhere. */
+    /** Returns another decoder that is exact in float32. */
     private static Decoder moved(Decoder decoder) {
         Matrix weights = decoder.weights().toMatrix();
         double[] bias = decoder.bias().clone();
@@ -210,7 +210,7 @@ class PublishedExplainersTest {
         return 1.0;
     }
 
-    /** The same features are active but where a code is within the tolerance of nothing. */
+    /** Requires that the same features are active but where a code is within the tolerance of nothing. */
     private static void assertSameCodes(Matrix expected, Matrix actual, double tolerance) {
         assertClose(expected, actual, tolerance);
         for (int i = 0; i < expected.values().length; i++) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What changes the arithmetic and is not supported is refused by its name. */
+/** Tests that what changes the arithmetic and is not supported is refused by its name. */
 class SaeLensRefusalTest {
 
     private static final String SUPPORTED =

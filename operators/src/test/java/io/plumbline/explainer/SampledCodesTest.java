@@ -17,12 +17,15 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A row's codes are the same whenever and with whatever rows they are computed. */
+/** Tests that a row's codes are the same whenever and with whatever rows they are computed. */
 class SampledCodesTest {
 
     private static final int ROWS = 150;
 
-    /** Held as floats from a million weights on; the others in float64. Sizes that fill no tile. */
+    /**
+     * Returns encoders that are held as floats, from a million weights on, and others in float64. Sizes that fill no
+     * tile.
+     */
     static Stream<Arguments> encoders() {
         return Stream.of(
                 Arguments.of("topk, floats", TopKEncoder.of(weights(3331, 317, true), bias(3331), 24)),

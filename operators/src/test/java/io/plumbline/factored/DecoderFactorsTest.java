@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class DecoderFactorsTest {
 
-    /** Of a published format: readers in other programs and languages must come to the same ones. */
+    /** The checksums of a published format: readers in other programs and languages must come to the same ones. */
     private static final Map<Form, String> SHA256 = Map.of(
             Form.UNTURNED, "8efa71aa5726a97f8472c18c40a26da45c9caa5de7c1aba0c4a60377818351d1",
             Form.OF_RANK, "8377377f77b70f0813b20a291ed81cdfd64e304015c18b28e64b14605dea3ae1",
@@ -81,7 +81,7 @@ class DecoderFactorsTest {
         }
     }
 
-    /** A process of its own each: kernel and compiler are chosen once. */
+    /** Runs a process for each: kernel and compiler are chosen once. */
     @ParameterizedTest
     @MethodSource
     void everyKernelCompilerAndNumberOfThreadsGivesTheSameBits(List<String> options) throws Exception {
@@ -131,7 +131,7 @@ class DecoderFactorsTest {
         assertEquals(factors.of(trained).sha256(), factors.of(other).sha256());
     }
 
-    /** The sizes of GPT-2 small and Pythia 1.4B: N = 2,048 rows of TopK-32 codes. */
+    /** Tests the sizes of GPT-2 small and Pythia 1.4B: N = 2,048 rows of TopK-32 codes. */
     @Test
     void sevenAndEighteenMegabytesTravelInsteadOf75And537() {
         DecoderFactors gpt2 = factors(24_576, 768, 0);

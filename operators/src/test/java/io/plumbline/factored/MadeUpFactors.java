@@ -32,13 +32,13 @@ public final class MadeUpFactors {
         }
     }
 
-    /** Of sizes that are multiples of nothing a loop is unrolled by. */
+    /** Returns the checksum for sizes that are multiples of nothing a loop is unrolled by. */
     static String sha256(Form form) {
         Decoder trained = trained(1_031, 77);
         return of(form, trained, 5, 203, 9).of(trained).sha256();
     }
 
-    /** Two of its columns are equal, for {@link #cancelling}. */
+    /** Returns a decoder two of whose columns are equal, for {@link #cancelling}. */
     public static Decoder trained(int features, int dimension) {
         Random random = new Random(features * 31L + dimension);
         Matrix weights = matrix(random, features, dimension);
@@ -84,9 +84,9 @@ public final class MadeUpFactors {
     }
 
     /**
-     * With a huge first row and its negative as the last. Where both get the same factor, what was rounded off while
-     * the sum was huge is missing from it, to be seen in float32: another order or a fused multiply-add rounds off
-     * something else.
+     * Returns the matrix with a huge first row and its negative as the last. Where both get the same factor, what was
+     * rounded off while the sum was huge is missing from it, to be seen in float32: another order or a fused
+     * multiply-add rounds off something else.
      */
     private static Matrix cancelling(Matrix matrix) {
         for (int i = 0; i < matrix.columns(); i++) {
@@ -97,7 +97,7 @@ public final class MadeUpFactors {
         return matrix;
     }
 
-    /** 24 significant bits over some powers of two, so that products and sums round. */
+    /** Returns numbers of 24 significant bits over some powers of two, so that products and sums round. */
     private static Matrix matrix(Random random, int rows, int columns) {
         Matrix matrix = Matrix.zeros(rows, columns);
         for (int i = 0; i < matrix.values().length; i++) {

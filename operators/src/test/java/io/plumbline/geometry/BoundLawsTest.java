@@ -22,7 +22,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class BoundLawsTest {
 
-    /** Rounding: gaps are right to about 1e-14 relative to eigengap / norm, which the instances keep above 1e-4. */
+    /**
+     * The rounding that is let pass: gaps are right to about 1e-14 relative to eigengap / norm, which the instances
+     * keep above 1e-4.
+     */
     private static final double ROUNDING = 1e-9;
 
     @ParameterizedTest
@@ -175,7 +178,7 @@ class BoundLawsTest {
         assertTrue(Objects.requireNonNull(bounds.valid()).vacuous());
     }
 
-    /** The closed forms against a general solver on the definition. */
+    /** Compares the closed forms with a general solver on the definition. */
     @ParameterizedTest
     @ValueSource(longs = {21, 22, 23})
     void waterFillingSolvesItsDefinition(long seed) {
@@ -220,7 +223,7 @@ class BoundLawsTest {
         return at;
     }
 
-    /** {@code ∫₀^S (λ_{r−⌊t⌋} − λ_{r+1+⌊t⌋}) dt}, term by term. */
+    /** Returns {@code ∫₀^S (λ_{r−⌊t⌋} − λ_{r+1+⌊t⌋}) dt}, term by term. */
     private static double cost(double[] values, int rank, double exchanged) {
         double sum = 0.0;
         for (int j = 0; j < exchanged; j++) {

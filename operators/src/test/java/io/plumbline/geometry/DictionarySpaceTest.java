@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The twin of {@link ExplainerSubspace} where only the leading directions are wanted. */
+/** Tests the twin of {@link ExplainerSubspace} where only the leading directions are wanted. */
 class DictionarySpaceTest {
 
     private static final int DIMENSION = 320;
@@ -28,7 +28,7 @@ class DictionarySpaceTest {
         }
     }
 
-    /** Their squares lie below the rounding of the largest. */
+    /** Tests directions whose squares lie below the rounding of the largest. */
     @Test
     void directionsThatSquaresCannotTellApartAreFoundAllTheSame() {
         int rank = 20;
@@ -51,7 +51,7 @@ class DictionarySpaceTest {
         assertThrows(IllegalArgumentException.class, () -> DictionarySpace.of(decoder, DIMENSION + 1));
     }
 
-    /** Random features whose coordinates shrink by {@code ratio} from one to the next. */
+    /** Returns random features whose coordinates shrink by {@code ratio} from one to the next. */
     private static Decoder decoder(int features, long seed, double ratio) {
         Random random = new Random(seed);
         Matrix weights = Matrix.zeros(features, DIMENSION);

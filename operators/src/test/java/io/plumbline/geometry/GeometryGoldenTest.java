@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every geometric number and matrix of the golden cases, through the public classes and through a window's report. */
+/**
+ * Compares every geometric number and matrix of the golden cases, through the public classes and through a window's
+ * report.
+ */
 class GeometryGoldenTest {
 
     @ParameterizedTest

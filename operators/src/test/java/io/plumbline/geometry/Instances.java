@@ -5,7 +5,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
 import java.util.Random;
 
-/** Random subspaces and moments for the laws. */
+/** Draws random subspaces and moments for the laws. */
 final class Instances {
 
     private Instances() {}
@@ -36,7 +36,7 @@ final class Instances {
         return matrix;
     }
 
-    /** {@code Q diag(values) Q^T} for a random rotation Q. */
+    /** Returns {@code Q diag(values) Q^T} for a random rotation Q. */
     static Matrix rotated(Random random, double... values) {
         Matrix rotation = basis(random, values.length, values.length);
         return Kernels.multiplyTranspose(Kernels.multiply(rotation, diagonal(values)), rotation);
@@ -53,7 +53,7 @@ final class Instances {
         return rotated(random, spectrum);
     }
 
-    /** The same matrix, a little or much disturbed, still positive semidefinite. */
+    /** Returns the matrix, a little or much disturbed, still positive semidefinite. */
     static Matrix disturbed(Random random, Matrix moment) {
         double size = Math.pow(10, -6 + 7 * random.nextDouble()) * moment.trace() / moment.rows();
         return moment.plus(size, moment(random, moment.rows()));

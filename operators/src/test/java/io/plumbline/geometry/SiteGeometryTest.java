@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a window's report says, and what it declines to say. */
+/** Tests what a window's report says, and what it declines to say. */
 class SiteGeometryTest {
 
     private static final int DIMENSION = 6;
@@ -82,7 +82,7 @@ class SiteGeometryTest {
                 report.undefined().keySet());
     }
 
-    /** What does not come from the moment. */
+    /** Returns the assessment with the statistics that do not come from the moment. */
     private static GapAssessment withTheOthers(GapAssessment report) {
         GapAssessment whole = report;
         for (Statistic statistic : Statistic.values()) {
@@ -343,7 +343,7 @@ class SiteGeometryTest {
                 1e-9);
     }
 
-    /** Rows whose variances fall with their place, and a mean. */
+    /** Returns rows whose variances fall with their place, and a mean. */
     private static Matrix floatRowOps(long seed, int count, int dimension) {
         Matrix rows = gaussian(new Random(seed), count, dimension);
         for (int i = 0; i < count; i++) {
@@ -371,7 +371,7 @@ class SiteGeometryTest {
         assertTrue(site.assess(zeros).value(Statistic.TOP_EIGENVALUE_SHARE).isEmpty());
     }
 
-    /** The same report with every bound on the wrong side of the gap it bounds, and the printed one certified. */
+    /** Returns the report with every bound on the wrong side of the gap it bounds, and the printed one certified. */
     private static GapAssessment withWrongBounds(GapAssessment report) {
         GapAssessment wrong = new GapAssessment(
                 report.rows(), report.dimension(), report.rank(), report.values(), true, report.principalAngles());
@@ -403,7 +403,7 @@ class SiteGeometryTest {
         return rows;
     }
 
-    /** diag(9, 4, 4, 1, 1, 1) / 6. */
+    /** Returns the moment diag(9, 4, 4, 1, 1, 1) / 6. */
     private static SecondMoment repeatedAtTwo() {
         return SecondMoment.of(Instances.diagonal(3, 2, 2, 1, 1, 1));
     }

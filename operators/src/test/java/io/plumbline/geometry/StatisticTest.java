@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** That a statistic is one entry and one computation, as far as the mathematics goes. */
+/** Tests that a statistic is one entry and one computation, as far as the mathematics goes. */
 class StatisticTest {
 
     private static final Decoder DECODER = new Decoder(Instances.gaussian(new Random(1), 9, 4), new double[4]);

@@ -68,12 +68,12 @@ public final class GoldenCase {
         }
     }
 
-    /** Whether the reference itself says that this case has no determined answer. */
+    /** Returns whether the reference itself says that this case has no determined answer. */
     public boolean ambiguous() {
         return ambiguous;
     }
 
-    /** {@code case.json}: kind, activation, topk, r, sizes, lambda_geom, lambda_pres, alpha. */
+    /** Returns {@code case.json}: kind, activation, topk, r, sizes, lambda_geom, lambda_pres, alpha. */
     public JsonNode settings() {
         return settings;
     }
@@ -137,7 +137,7 @@ public final class GoldenCase {
                 "%s: %s is off by %s, tolerance %s".formatted(name, tensor, distance, tolerance));
     }
 
-    /** The same for a vector. */
+    /** Compares a vector with the expected one. */
     public void assertVector(String tensor, double[] actual) {
         assertMatrix(tensor, new Matrix(1, actual.length, Arrays.copyOf(actual, actual.length)));
     }

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tiles and factorisations of the plain and the vector kernel against their definitions, over sizes that fill no tile,
- * strip or block.
+ * Compares tiles and factorisations of the plain and the vector kernel with their definitions, over sizes that fill no
+ * tile, strip or block.
  */
 class CholeskyTwinsTest {
 
@@ -91,7 +91,7 @@ class CholeskyTwinsTest {
         assertEquals(before[ROWS * WIDTH + 1], x[ROWS * WIDTH + 1]);
     }
 
-    /** Where right-hand sides begin with zeros, most of the forward half is passed over. */
+    /** Tests right-hand sides that begin with zeros, for which most of the forward half is passed over. */
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("sizes")
     void rowsOfZerosBeforeTheFirstOtherChangeNoBit(UpdateKernel kernel, int n) {

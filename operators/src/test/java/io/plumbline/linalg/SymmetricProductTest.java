@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SymmetricProductTest {
 
-    /** Whole numbers: every sum is exact in any order. */
+    /** Tests with whole numbers, since every sum is exact in any order. */
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 191, 192, 193, 430})
     void aHalfAndItsTransposeAreTheWholeProduct(int columns) {

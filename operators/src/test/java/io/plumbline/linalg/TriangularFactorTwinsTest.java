@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Triangles by the plain and the vector kernel, over sizes that fill no strip, no block and no part. */
+/** Compares triangles by the plain and the vector kernel, over sizes that fill no strip, no block and no part. */
 class TriangularFactorTwinsTest {
 
     private static final int[][] SIZES = {

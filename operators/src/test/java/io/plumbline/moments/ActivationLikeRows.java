@@ -4,8 +4,8 @@ import io.plumbline.linalg.Matrix;
 import java.util.SplittableRandom;
 
 /**
- * Float rows with what makes summing activations hard: a mean far from zero, a few directions that carry most of the
- * energy, and a spectrum that falls as a power.
+ * Draws float rows with what makes summing activations hard: a mean far from zero, a few directions that carry most of
+ * the energy, and a spectrum that falls as a power.
  */
 final class ActivationLikeRows {
 

@@ -69,7 +69,7 @@ class DistinctRequestsTest {
         assertEquals(3, among(window.rows(rate), rate).requests());
     }
 
-    /** A system prompt of 60 of 100 tokens; at the smaller rate 8 rows a request. */
+    /** Tests a system prompt of 60 of 100 tokens; at the smaller rate 8 rows a request. */
     @ParameterizedTest
     @CsvSource({"40, 1.0", "300, 0.08"})
     void aCommonOpeningMakesNoCopies(int requests, double rate) {
@@ -156,7 +156,7 @@ class DistinctRequestsTest {
             random = new Random(seed);
         }
 
-        /** What all requests begin with from here on. */
+        /** Sets what all requests begin with from here on. */
         Window opening(int length) {
             opening = text(length);
             return this;
@@ -208,7 +208,7 @@ class DistinctRequestsTest {
             requests++;
         }
 
-        /** Those of the smallest hashes, as in a sample. */
+        /** Returns the rows of the smallest hashes, as in a sample. */
         List<SampledRow> rows(double rate) {
             return rows.stream()
                     .sorted(Comparator.comparingLong(SampledRow::hash))

@@ -1,6 +1,6 @@
 package io.plumbline.moments;
 
-/** The same laws when totals travel as bytes, several parts each. */
+/** Tests the laws of totals that travel as bytes, several parts each. */
 class EncodedRequestTotalsLawsTest extends RequestTotalsLawsTest {
 
     @Override

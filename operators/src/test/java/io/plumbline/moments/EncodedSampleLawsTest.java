@@ -1,6 +1,6 @@
 package io.plumbline.moments;
 
-/** The same laws when samples travel as bytes, several parts each. */
+/** Tests the laws of samples that travel as bytes, several parts each. */
 class EncodedSampleLawsTest extends RowSampleLawsTest {
 
     @Override

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import org.junit.jupiter.api.Test;
 
-/** The error of float products does not pile up: over two million rows it is what it was over a few thousand. */
+/**
+ * Tests that the error of float products does not pile up: over two million rows it is what it was over a few thousand.
+ */
 class ErrorGrowthSoak {
 
     private static final int BATCH = 64;
@@ -19,7 +21,7 @@ class ErrorGrowthSoak {
         assertTrue(late < 3 * early, errors);
     }
 
-    /** {@code ||M_fast - M|| / ||M||} in the Frobenius norm, M summed in double. */
+    /** Returns {@code ||M_fast - M|| / ||M||} in the Frobenius norm, M summed in double. */
     static double relativeError(ActivationLikeRows source, int rows) {
         SecondMomentAccumulator fast = SecondMomentAccumulator.ofDimension(source.dimension());
         SecondMomentAccumulator exact = SecondMomentAccumulator.ofDimension(source.dimension());

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@link SecondMomentAccumulator#addFloats}: the faster way to the same moment. */
+/** Tests {@link SecondMomentAccumulator#addFloats}: the faster way to the same moment. */
 class FloatRowsTest {
 
     private static final int D = 53;
@@ -103,7 +103,7 @@ class FloatRowsTest {
         assertTrue(error > 0 && error < 1e-8, "relative error " + error);
     }
 
-    /** The way of the monitor and the way of files: the same bits whatever the numbers, types and splits. */
+    /** Compares the way of the monitor with the way of files: the same bits whatever the numbers, types and splits. */
     @ParameterizedTest
     @EnumSource(
             mode = Mode.EXCLUDE,
@@ -145,7 +145,7 @@ class FloatRowsTest {
         assertEquals(0, accumulator.rows());
     }
 
-    /** The collector of garbage has nothing to do with the hot path: its pauses would be ours. */
+    /** Tests that the hot path makes no garbage: pauses of its collection would be ours. */
     @ParameterizedTest
     @EnumSource(names = {"F32", "F16", "BF16"})
     void addingRowsInTheirRecordsAllocatesNothing(DType type) {
@@ -161,7 +161,7 @@ class FloatRowsTest {
         assertEquals(0, leastAllocated(() -> accumulator.addFloats(rows)), "bytes for 20 records");
     }
 
-    /** So wide that other cores add parts of the moment. */
+    /** Tests rows so wide that other cores add parts of the moment. */
     @Test
     void addingWideRowsAllocatesNothing() {
         int wide = 384;
@@ -170,7 +170,10 @@ class FloatRowsTest {
         assertEquals(0, leastAllocated(() -> accumulator.addFloats(rows)), "bytes for 20 records");
     }
 
-    /** Of 20 records, once the vectors stay in registers: before that the interpreter makes objects of them. */
+    /**
+     * Returns the least of 20 records, once the vectors stay in registers: before that the interpreter makes objects of
+     * them.
+     */
     private static long leastAllocated(Runnable record) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long least = Long.MAX_VALUE;

@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The laws of everything that is filled, merged and read off. On integer-valued rows they hold exactly, so values are
- * compared with {@code equals}.
+ * Tests the laws of everything that is filled, merged and read off. On integer-valued rows they hold exactly, so values
+ * are compared with {@code equals}.
  *
  * @param <A> the thing that accumulates
  */
@@ -30,7 +30,7 @@ abstract class MergeableLaws<A> {
 
     abstract void merge(A accumulator, A other);
 
-    /** A value that {@code equals} another one if and only if both saw the same rows. */
+    /** Returns a value that {@code equals} another one if and only if both saw the same rows. */
     abstract Object snapshot(A accumulator);
 
     @ParameterizedTest

@@ -1,6 +1,6 @@
 package io.plumbline.moments;
 
-/** The same laws when what is merged is the other side's snapshot, as it arrives from a topic. */
+/** Tests the laws where what is merged is the other side's snapshot, as it arrives from a topic. */
 class MergedSnapshotLawsTest extends SecondMomentLawsTest {
 
     @Override

@@ -31,7 +31,7 @@ class RequestProjectionTest {
         }
     }
 
-    /** As of moments: the same bits however rows are cut into records and partitions. */
+    /** Tests that sums, like moments, have the same bits however rows are cut into records and partitions. */
     @Test
     void sumsOverIntegerRowsAreExactUnderAnyBasis() {
         SplittableRandom random = new SplittableRandom(9);

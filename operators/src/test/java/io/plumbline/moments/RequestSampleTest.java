@@ -21,7 +21,7 @@ class RequestSampleTest {
 
     private static final int CAPACITY = 100;
 
-    /** Request i: 3 to 11 rows [i, row]. */
+    /** Returns request i: 3 to 11 rows [i, row]. */
     private static ActivationBatch request(int index) {
         return request(index, 3 + index % 9);
     }

@@ -3,7 +3,10 @@ package io.plumbline.moments;
 import io.plumbline.linalg.Matrix;
 import java.util.List;
 
-/** Every row is a record, three neighbouring ones are a request, and there are more requests than are kept. */
+/**
+ * Tests the laws of totals where every row is a record, three neighbouring ones are a request, and there are more
+ * requests than are kept.
+ */
 class RequestTotalsLawsTest extends MergeableLaws<RequestTotals> {
 
     private static final RequestProjection PROJECTION = RequestProjection.of(basis());

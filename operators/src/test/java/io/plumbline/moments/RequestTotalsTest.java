@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is kept of requests, as an object and as bytes; {@link RequestTotalsLawsTest} has the laws of merging. */
+/** Tests what is kept of requests, as an object and as bytes; {@link RequestTotalsLawsTest} has the laws of merging. */
 class RequestTotalsTest {
 
     private static final RequestProjection.Id PAIR =
@@ -76,7 +76,7 @@ class RequestTotalsTest {
         assertEquals(added.recordsNotKept(), asked.recordsNotKept());
     }
 
-    /** Also in either order: so a capacity may be changed while totals are stored. */
+    /** Tests either order: so a capacity may be changed while totals are stored. */
     @Test
     void theSmallerOfTwoCapacitiesHoldsFromThenOn() {
         RequestTotals whole = filled(3, 0, 40);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class RowMaskTest {
 
-    /** Norms 5, 10, 50, 1. */
+    /** Rows with norms 5, 10, 50 and 1. */
     private static final Matrix ROWS = new Matrix(4, 2, new double[] {3, 4, 6, 8, 30, 40, 1, 0});
 
     private static final Matrix TARGETS = new Matrix(4, 1, new double[] {1, 2, 3, 40});

@@ -55,7 +55,7 @@ class RowSampleTest {
         assertEquals(1, sample.merge(same).size());
     }
 
-    /** 2,000 of 100,000 rows in ten equal stretches of the stream: none may be favoured. */
+    /** Tests 2,000 of 100,000 rows in ten equal stretches of the stream: none may be favoured. */
     @Test
     void everyStretchOfTheStreamIsSampledAlike() {
         RowSample sample = RowSample.ofCapacity(2000);
@@ -97,7 +97,7 @@ class RowSampleTest {
         assertEquals(4 * 5 * (3 * 5 + 1), neighbours.size());
     }
 
-    /** What a commit writes: rows that came since the last one. */
+    /** Tests what a commit writes: rows that came since the last one. */
     @Test
     void partsWrittenAsTheSampleGrowsMergeToTheWhole() {
         RowSample sample = RowSample.ofCapacity(50);

@@ -121,7 +121,7 @@ class SampleSplitTest {
         }
     }
 
-    /** A request a minute, of 3 to 5 rows. */
+    /** Returns a request a minute, of 3 to 5 rows. */
     private static List<SampledRow> rows(int requests) {
         List<SampledRow> rows = new ArrayList<>();
         for (int request = 0; request < requests; request++) {

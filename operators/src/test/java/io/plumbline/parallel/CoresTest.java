@@ -58,7 +58,7 @@ class CoresTest {
         assertEquals(0, running.get(0));
     }
 
-    /** As sums of rows are beside a refit that holds the pool for seconds. */
+    /** Tests sums of rows beside a refit that holds the pool for seconds. */
     @Test
     @Timeout(60)
     void nobodyWaitsForHelpersThatHaveNotBegun() {

@@ -42,9 +42,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One adaptation at the paper's sizes, with random weights: the time of each stage as it is computed, on the wall and
- * of all processors with the compiler and collector, and of the whole, from the
- * sampled rows to the decoder that passed or failed the gate, as the paper prints it and as {@code auto} searches.
+ * Measures one adaptation at the paper's sizes, with random weights: the time of each stage as it is computed, on the
+ * wall and of all processors with the compiler and collector, and of the whole, from the sampled rows to the decoder
+ * that passed or failed the gate, as the paper prints it and as {@code auto} searches.
  *
  * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many
  * rounds, 0 to measure memory instead; then, if wished, a folder where the trained decoder's directions are kept
@@ -152,7 +152,7 @@ public final class AdaptationBenchmark {
         return new GaeSettings(rank, Rotation.PRINTED, Regularisation.relative(2.0, 1.0), 0.0);
     }
 
-    /** The stages of a single refit, one after the other. */
+    /** Measures the stages of a single refit, one after the other. */
     private void stages(Matrix shifted) {
         SampleRows rows = time("encoder and TopK", () -> rows(shifted, 0, ROWS));
         Matrix moment = time("second moment of the rows", () -> SecondMoment.of(rows.targets())
@@ -196,7 +196,7 @@ public final class AdaptationBenchmark {
         time("hashing and writing as float32", () -> hash(decoder));
     }
 
-    /** From the sampled rows on, with the parts a window of this size is split into. */
+    /** Measures from the sampled rows on, with the parts a window of this size is split into. */
     private void whole(String name, AdaptationProfile profile, Supplier<SampleRows> rowsOfWindow, int round) {
         GatedAdaptation adaptation = time(
                 name,
@@ -229,7 +229,7 @@ public final class AdaptationBenchmark {
                 baseline.check());
     }
 
-    /** The most that was in use right after a collection while an adaptation ran, collecting all the time. */
+    /** Measures the most that was in use right after a collection while an adaptation ran, collecting all the time. */
     private void peak(String name, AdaptationProfile profile, Matrix window) {
         System.gc();
         long before = inUse();
@@ -257,7 +257,7 @@ public final class AdaptationBenchmark {
                 before / 1e6);
     }
 
-    /** Right after the last collection. */
+    /** Returns the bytes in use right after the last collection. */
     private static long inUse() {
         long used = 0;
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
@@ -297,7 +297,7 @@ public final class AdaptationBenchmark {
         return rows.select(IntStream.range(from, to).toArray());
     }
 
-    /** Sparse mixtures of features whose directions moved, so that there is something to learn. */
+    /** Returns sparse mixtures of features whose directions moved, so that there is something to learn. */
     private Matrix drifted(int dimension, long seed) {
         SplittableRandom random = new SplittableRandom(SEED + seed);
         Matrix rows = Matrix.zeros(ROWS, dimension);
@@ -319,7 +319,7 @@ public final class AdaptationBenchmark {
         return rows;
     }
 
-    /** With a mean that the trained bias knows nothing of: also the printed form is better than none. */
+    /** Shifts rows by a mean that the trained bias knows nothing of: also the printed form is better than none. */
     private static Matrix shifted(Matrix rows) {
         Matrix shifted = rows.copy();
         double[] offset = floats(1, rows.columns(), 4, OFFSET).values();

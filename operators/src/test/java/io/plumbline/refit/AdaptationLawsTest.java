@@ -250,7 +250,7 @@ class AdaptationLawsTest {
         assertTrue(reason.contains("give a larger lambda"), reason);
     }
 
-    /** Its covariance has a Cholesky factor, of rounding. */
+    /** Tests a feature whose covariance has a Cholesky factor, of rounding. */
     @ParameterizedTest
     @ValueSource(doubles = {1e-6, 1e-7})
     void aFeatureThatRepeatsAnotherLeavesTheRefitWithoutPreservationUndecided(double difference) {

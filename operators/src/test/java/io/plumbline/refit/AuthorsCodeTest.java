@@ -112,7 +112,7 @@ class AuthorsCodeTest {
         assertThrows(IllegalArgumentException.class, () -> adapt(settings(0.1, 0.0, 0.0)));
     }
 
-    /** T with b = a T for every row up to its length, by least squares on directions. */
+    /** Returns T with b = a T for every row up to its length, by least squares on directions. */
     private static Matrix turnOf(Matrix before, Matrix after) {
         Matrix scaled = after.copy();
         for (int row = 0; row < before.rows(); row++) {

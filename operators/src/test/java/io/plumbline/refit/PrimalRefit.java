@@ -5,7 +5,7 @@ import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 
 /**
- * Step 2 in the k x k form of the paper, as an oracle: {@code W = (P C) B^-1 + ((I-P) C) (B + lg I)^-1} with
+ * Computes Step 2 in the k x k form of the paper, as an oracle: {@code W = (P C) B^-1 + ((I-P) C) (B + lg I)^-1} with
  * {@code B = Cov z + lp I}, {@code C = Cov(y, z) + lp W~}; here transposed, weights k x d.
  */
 final class PrimalRefit {

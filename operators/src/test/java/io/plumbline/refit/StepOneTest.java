@@ -16,7 +16,7 @@ class StepOneTest {
 
     private static final int DIMENSION = 21;
 
-    /** Scales of the last direction: a dictionary that spans it, one that hardly does, one that does not. */
+    /** Tests scales of the last direction: a dictionary that spans it, one that hardly does, one that does not. */
     @ParameterizedTest
     @CsvSource({"1, 1", "1, 4", "1, 15", "1, 20", "1e-2, 4", "2e-3, 9", "1e-6, 4", "0, 4"})
     void complementsAreTurnedOntoEachOtherAsBySingularVectors(double last, int rank) {

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Safetensors blobs put together by hand, so that they can be wrong. */
+/** Makes safetensors blobs by hand, so that they can be wrong. */
 final class Blobs {
 
     private Blobs() {}

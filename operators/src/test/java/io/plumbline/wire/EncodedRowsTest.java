@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** Rows read where they lie, against the same rows decoded as a whole. */
+/** Compares rows read where they lie with the same rows decoded as a whole. */
 class EncodedRowsTest {
 
     private static final double[] EDGES = {
@@ -59,7 +59,10 @@ class EncodedRowsTest {
         }
     }
 
-    /** Each edge alone at each place of a record whose length is no multiple of the eight bytes looked at together. */
+    /**
+     * Tests each edge alone at each place of a record whose length is no multiple of the eight bytes looked at
+     * together.
+     */
     @ParameterizedTest
     @EnumSource(
             mode = Mode.EXCLUDE,

@@ -69,7 +69,7 @@ class GivenCodesTest {
                 .getMessage());
     }
 
-    /** Two rows of ones, whose reconstructions are a quarter. */
+    /** Returns two rows of ones, whose reconstructions are a quarter. */
     private static ActivationBlob blob(long[] indices, int most, double... values) {
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * indices.length).order(ByteOrder.LITTLE_ENDIAN);
         for (long index : indices) {

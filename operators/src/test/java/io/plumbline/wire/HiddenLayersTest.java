@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** One layer's rows out of the hidden states of several, in both orders of the axes. */
+/** Tests one layer's rows out of the hidden states of several, in both orders of the axes. */
 class HiddenLayersTest {
 
     private static final int HIDDEN = 3;
@@ -111,7 +111,7 @@ class HiddenLayersTest {
         return (ActivationBlob) ActivationRecord.parse(blob, new KnownHeaders(), layers);
     }
 
-    /** Value 10 l + t + j / 4 for layer l, token t, column j. */
+    /** Returns states with value 10 l + t + j / 4 for layer l, token t, column j. */
     private static byte[] states(Axes axes, int tokens, int layers, int ids) {
         double[] values = new double[tokens * layers * HIDDEN];
         for (int token = 0; token < tokens; token++) {

@@ -47,7 +47,7 @@ class KnownHeadersTest {
         assertNotSame(header(padded, 24), header(padded, 24));
     }
 
-    /** Two headers of one slot: 31 a + b is the same for "Aa" and "BB". */
+    /** Tests two headers of one slot: 31 a + b is the same for "Aa" and "BB". */
     @Test
     void ofTwoHeadersOfOneHashEachGivesItsOwn() {
         String one = Blobs.object(Blobs.entry("Aa", "F32", "[1,1]", 0, 4));

@@ -163,7 +163,9 @@ class MomentRecordTest {
         assertTrue(fault.message().contains("a sample of these rows would come nearer"), fault.message());
     }
 
-    /** Attention sinks, dead and constant columns, repeated rows, 16-bit samples, float32 sums: all are honest. */
+    /**
+     * Tests attention sinks, dead and constant columns, repeated rows, 16-bit samples and float32 sums: all are honest.
+     */
     @Test
     void noHonestMomentIsRefused() {
         for (int seed = 0; seed < 400; seed++) {
@@ -212,7 +214,7 @@ class MomentRecordTest {
         assertTrue(fault.message().endsWith("nothing of the moment was added"), fault.message());
     }
 
-    /** As if column 0 of all rows but the sampled ones were a tenth of what it is. */
+    /** Makes column 0 of all rows but the sampled ones a tenth of what it is. */
     private static void shrinkFirstColumn(SentMoment sent) {
         sent.state[0] *= 0.1;
         for (int i = 0; i < 4; i++) {

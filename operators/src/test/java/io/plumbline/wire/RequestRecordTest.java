@@ -56,7 +56,7 @@ class RequestRecordTest {
         assertNull(read(rows()).residual());
     }
 
-    /** Such as vLLM's hidden states behind a prefix cache: ids of all tokens, rows of the last. */
+    /** Tests records such as vLLM's hidden states behind a prefix cache: ids of all tokens, rows of the last. */
     @Test
     void aRecordWithMoreTokensThanRowsLacksItsFirstRows() {
         byte[] cached = SafetensorsWriter.create()

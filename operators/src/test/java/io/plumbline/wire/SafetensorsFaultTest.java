@@ -18,7 +18,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One test for each way a blob can be wrong. Every blob goes through memory and through a file. */
+/** Tests each way a blob can be wrong. Every blob goes through memory and through a file. */
 class SafetensorsFaultTest {
 
     @TempDir

@@ -47,7 +47,7 @@ final class SentMoment {
         maskNorm = 2 * largestNorm + 1;
     }
 
-    /** Rows of small integers. */
+    /** Returns the moment of rows of small integers. */
     static SentMoment ofRows(int count, int sampleRows, int width) {
         SplittableRandom random = new SplittableRandom(count);
         Matrix rows = Matrix.zeros(count, width);
@@ -59,14 +59,14 @@ final class SentMoment {
         return sent;
     }
 
-    /** Masked rows alone. */
+    /** Returns a moment of masked rows alone. */
     static SentMoment masked(int width) {
         SentMoment sent = new SentMoment(Matrix.zeros(0, width));
         sent.requests = 0;
         return sent;
     }
 
-    /** What a model may give. */
+    /** Returns a moment that a model may give. */
     static SentMoment honest(SplittableRandom random) {
         int width = 1 + random.nextInt(12);
         Matrix rows = Matrix.zeros(1 + random.nextInt(random.nextBoolean() ? 4 : 400), width);
@@ -112,7 +112,7 @@ final class SentMoment {
         }
     }
 
-    /** Where an entry of the moment is in the state. */
+    /** Returns where an entry of the moment is in the state. */
     int at(int i, int j) {
         return rows.columns() + i * (i + 1) / 2 + j;
     }
@@ -121,7 +121,7 @@ final class SentMoment {
         return writer("").toBytes();
     }
 
-    /** With one tensor of zeros in another shape, {@code "I64 [3]"}, or without it, {@code "-"}. */
+    /** Returns the blob with one tensor of zeros in another shape, {@code "I64 [3]"}, or without it, {@code "-"}. */
     byte[] blobWith(String name, String tensor) {
         SafetensorsWriter writer = writer(name);
         Matcher shaped = SHAPED.matcher(tensor);

@@ -14,7 +14,7 @@ import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** Archives of tensors made up for tests. */
+/** Makes archives of tensors for tests. */
 public final class TensorArchives {
 
     private TensorArchives() {}

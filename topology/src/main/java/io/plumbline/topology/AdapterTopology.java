@@ -19,7 +19,7 @@ import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
 
 /**
- * The adapter: from requests to published decoders.
+ * Builds the adapter's topology: from requests to published decoders.
  *
  * <pre>
  * (adaptation-requests) ─► adapt ─────────────────────► emit ─► decoders

@@ -34,7 +34,7 @@ import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.TimestampExtractor;
 
 /**
- * The monitor: from activation records to window reports and adaptation requests.
+ * Builds the monitor's topology: from activation records to window reports and adaptation requests.
  *
  * <pre>
  * activations ─► ingest ─► accumulate ─► (moments) ─► compose ─► assess ─► window-reports
@@ -50,7 +50,7 @@ public final class MonitorTopology {
 
     private MonitorTopology() {}
 
-    /** Who watches the stages. */
+    /** The listeners of the stages. */
     public record Listeners(IngestListener ingest, WindowListener windows, DriftListener drift) {}
 
     /**
@@ -146,10 +146,13 @@ public final class MonitorTopology {
         return topology;
     }
 
-    /** The end of the year 9999: sums of such a time and a window do not overflow. */
+    /** The latest event time, the end of the year 9999: sums of such a time and a window do not overflow. */
     static final long LATEST_EVENT_MS = 253_402_300_799_999L;
 
-    /** A record without a timestamp counts as of 1970, and so as late: the default would stop the application. */
+    /**
+     * Returns an extractor by which a record without a timestamp counts as of 1970, and so as late: the default would
+     * stop the application.
+     */
     static TimestampExtractor eventTime() {
         return (record, partitionTime) -> Math.min(Math.max(0, record.timestamp()), LATEST_EVENT_MS);
     }

@@ -32,7 +32,7 @@ public final class ActivationRecords {
                 .toBytes();
     }
 
-    /** What {@code ingest} hands on of these rows. */
+    /** Returns what {@code ingest} hands on of these rows. */
     public static ActivationBlob undecoded(Matrix activations) {
         return ActivationBlob.parse(blob(activations), new KnownHeaders());
     }

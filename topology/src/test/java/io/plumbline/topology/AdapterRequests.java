@@ -9,14 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongFunction;
 
-/** What the monitor asks about a site of {@link WatchedFolder}. */
+/** Asks what the monitor asks about a site of {@link WatchedFolder}. */
 final class AdapterRequests {
 
     static final int CAPACITY = 512;
     static final long START = 1_700_000_000_000L;
     private static final int PART_BYTES = 2_000;
 
-    /** As on a topic that holds none. */
+    /** The candidates of a topic that holds none. */
     static final PublishedCandidates NO_CANDIDATES = new PublishedCandidates() {
         @Override
         public Candidate read(String site, long number) {
@@ -31,12 +31,12 @@ final class AdapterRequests {
 
     private AdapterRequests() {}
 
-    /** Several parts of a sample, then the request. */
+    /** Returns several parts of a sample, then the request. */
     static List<AdaptationMessage> adapt(long endMs, LongFunction<Matrix> rows) {
         return adapt(endMs, sample(endMs, WatchedFolder.RECORDS, seed -> rows.apply(endMs + seed)));
     }
 
-    /** The same of another sample. */
+    /** Returns the parts of another sample, then the request. */
     static List<AdaptationMessage> adapt(long endMs, RowSample sample) {
         List<byte[]> parts = sample.encode(PART_BYTES);
         List<AdaptationMessage> messages = new ArrayList<>();
@@ -47,7 +47,7 @@ final class AdapterRequests {
         return messages;
     }
 
-    /** Of a window with so many requests, which are called after its end. */
+    /** Returns the sample of a window with so many requests, which are called after its end. */
     static RowSample sample(long endMs, int records, LongFunction<Matrix> source) {
         RowSample sample = RowSample.ofCapacity(CAPACITY);
         for (int record = 0; record < records; record++) {

@@ -222,7 +222,7 @@ class AdapterTopologyTest {
         assertEquals(0, report.version());
     }
 
-    /** The window before the revert is asked of again: against the decoder it had made, it would be kept. */
+    /** Tests a request right after a revert: against the decoder it had made before, it would be kept. */
     @Test
     void aRequestRightAfterARevertIsJudgedAgainstTheTrainedDecoderThoughNoReaderHasItYet() {
         request(END, WatchedFolder::drifted);

@@ -74,12 +74,12 @@ public final class AlertmanagerServer implements AutoCloseable {
         }
     }
 
-    /** Whether it knows an alert with these labels, and holds it back for another one. */
+    /** Returns whether it knows an alert with these labels, and holds it back for another one. */
     public boolean inhibits(Map<String, String> labels) throws IOException, InterruptedException {
         return knows(labels, true);
     }
 
-    /** Whether it knows an alert with these labels, and sends it. */
+    /** Returns whether it knows an alert with these labels, and sends it. */
     public boolean sends(Map<String, String> labels) throws IOException, InterruptedException {
         return knows(labels, false);
     }

@@ -27,7 +27,7 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** What the broker tests ask of a broker. */
+/** Asks a broker what the broker tests need. */
 public final class BrokerClient {
 
     private static final long PATIENCE_SECONDS = 120;
@@ -38,7 +38,7 @@ public final class BrokerClient {
         this(Map.of("bootstrap.servers", bootstrapServers));
     }
 
-    /** With the properties of a login. */
+    /** Creates a client with the properties of a login. */
     public BrokerClient(Map<String, String> login) {
         this.login = Map.copyOf(login);
     }
@@ -76,7 +76,7 @@ public final class BrokerClient {
         }
     }
 
-    /** The same without waiting for each; fails when one was not stored. */
+    /** Sends all records without waiting for each; fails when one was not stored. */
     public void sendAll(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
         List<Future<RecordMetadata>> stored = new ArrayList<>();
         try (KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
@@ -87,7 +87,7 @@ public final class BrokerClient {
         }
     }
 
-    /** Committed records of a topic from its beginning, until there are enough of them. */
+    /** Returns the committed records of a topic from its beginning, until there are enough of them. */
     public List<ConsumerRecord<byte[], byte[]>> await(
             String topic, Predicate<List<ConsumerRecord<byte[], byte[]>>> enough) {
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sites whose decoder writes normalised rows, or leaves a skip connection out, against what SAELens computed. */
+/** Tests sites whose decoder writes normalised rows, or leaves a skip connection out, against what SAELens computed. */
 class DecoderSpaceTopologyTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -98,7 +98,7 @@ class DecoderSpaceTopologyTest {
                 activations.rowRange(from, to), targets == null ? null : targets.rowRange(from, to), null);
     }
 
-    /** Of a window of all rows; a moment record on the way is a dead letter. */
+    /** Returns the report of a window of all rows; a moment record on the way is a dead letter. */
     private JsonNode report(Path explainer, Matrix activations, @Nullable Matrix targets) throws IOException {
         MonitorConfig config = MonitorConfig.parse("""
                 application_id: spaces

@@ -24,8 +24,8 @@ public final class ExternalProgram {
     }
 
     /**
-     * What to throw when something a test needs is not there: a failure where {@code CI} is set, a reason to leave the
-     * test out elsewhere.
+     * Returns what to throw when something a test needs is not there: a failure where {@code CI} is set, a reason to
+     * leave the test out elsewhere.
      */
     public static RuntimeException missing(String sentence) {
         return "true".equals(System.getenv("CI"))

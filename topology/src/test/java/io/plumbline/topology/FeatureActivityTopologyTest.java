@@ -24,7 +24,7 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Features that fall silent and wake up, from records to reports. */
+/** Tests features that fall silent and wake up, from records to reports. */
 class FeatureActivityTopologyTest {
 
     private static final long T0 = 1_700_000_000_000L;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A site without an explainer: a baseline from a dump, then records with reconstructions to reports. */
+/** Tests a site without an explainer: a baseline from a dump, then records with reconstructions to reports. */
 class GivenReconstructionsTopologyTest {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -216,7 +216,10 @@ class GivenReconstructionsTopologyTest {
         byte[] of(Matrix rows, long seed);
     }
 
-    /** Of all windows but the last; two records without right reconstructions are dead letters on the way. */
+    /**
+     * Returns the reports of all windows but the last; two records without right reconstructions are dead letters on
+     * the way.
+     */
     @SafeVarargs
     private List<JsonNode> reports(LongFunction<Matrix>... windows) throws IOException {
         return reports(config(), GivenRecords::blob, List.of("missing_reconstructions", "wrong_width"), windows);

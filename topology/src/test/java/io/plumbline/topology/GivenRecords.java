@@ -11,8 +11,8 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /**
- * Rows with what somebody's own explainer made of them: it gives back the first four of eight dimensions, and nothing
- * of the others. Quiet rows lie in the first four, drifted ones in the last.
+ * Makes rows with what somebody's own explainer made of them: it gives back the first four of eight dimensions, and
+ * nothing of the others. Quiet rows lie in the first four, drifted ones in the last.
  */
 public final class GivenRecords {
 

@@ -8,14 +8,14 @@ import java.util.HexFormat;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
-/** Good bytes made bad in every small way: a codec may refuse them by name, and nothing else may come out of it. */
+/** Makes good bytes bad in every small way: a codec may refuse them by name, and nothing else may come out of it. */
 public final class HostileBytes {
 
     private static final int MUTATIONS = 4_000;
 
     private HostileBytes() {}
 
-    /** Every prefix must be refused; every mutation must be refused or read. */
+    /** Requires that every prefix is refused, and every mutation refused or read. */
     public static void check(byte[] good, Consumer<byte[]> decode) {
         decode.accept(good);
         for (int length = 0; length < good.length; length++) {
@@ -26,7 +26,7 @@ public final class HostileBytes {
         mutate(good, decode);
     }
 
-    /** As {@link #check} for layouts that end in bytes of any length: a prefix may be read. */
+    /** Mutates like {@link #check} for layouts that end in bytes of any length: a prefix may be read. */
     public static void mutate(byte[] good, Consumer<byte[]> decode) {
         SplittableRandom random = new SplittableRandom(good.length);
         for (int i = 0; i < MUTATIONS; i++) {

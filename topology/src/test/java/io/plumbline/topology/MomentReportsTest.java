@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Reports of windows whose rows came as moments, beside those of the same rows. */
+/** Compares reports of windows whose rows came as moments with those of the same rows. */
 class MomentReportsTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -44,7 +44,7 @@ class MomentReportsTest {
     private static final long WINDOW_MS = 10_000;
     private static final int WINDOWS = 5;
 
-    /** Of the same rows they are the same to this share. */
+    /** The share to which reports of the same rows are the same. */
     private static final double SAME = 1e-6;
 
     /** Scores of requests need the rows of every request. */

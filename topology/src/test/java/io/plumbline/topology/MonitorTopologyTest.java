@@ -97,7 +97,7 @@ class MonitorTopologyTest {
         assertEquals(reviewed("monitor-topology.txt"), description(topology()));
     }
 
-    /** Store names in order: Kafka Streams keeps them in a set. */
+    /** Returns the description with store names in order: Kafka Streams keeps them in a set. */
     static String description(Topology topology) {
         return Pattern.compile("stores: \\[(.*)]")
                         .matcher(topology.describe().toString())
@@ -207,7 +207,10 @@ class MonitorTopologyTest {
         assertEquals(0, account.get("unaccounted").asInt());
     }
 
-    /** As after a reset of the monitor's state: it remembers no adaptation, and an adapted decoder is in service. */
+    /**
+     * Tests a revert after a reset of the monitor's state: it remembers no adaptation, and an adapted decoder is in
+     * service.
+     */
     @Test
     void aRevertThatWasLostIsAskedForUntilTheTrainedDecoderIsBack() {
         Decoder trained = sites.get(WatchedFolder.SITE).explainer().decoder();
@@ -390,7 +393,7 @@ class MonitorTopologyTest {
         return MonitorTopology.eventTime().extract(record, 0);
     }
 
-    /** One window of each kind, in order; the last one stays open. */
+    /** Sends one window of each kind, in order; the last one stays open. */
     @SafeVarargs
     private void send(LongFunction<Matrix>... windows) {
         send(T0, windows);

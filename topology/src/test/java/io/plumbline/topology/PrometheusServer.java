@@ -62,12 +62,12 @@ public final class PrometheusServer implements AutoCloseable {
     /** One series of an answer: its labels, and its newest value. */
     public record Series(Map<String, String> labels, double value) {}
 
-    /** What an instant query gives now. */
+    /** Returns what an instant query gives now. */
     public List<Series> query(String expression) throws IOException, InterruptedException {
         return series(program.get("/api/v1/query", Map.of("query", expression)));
     }
 
-    /** What a range query gives, second by second, as a panel asks it. */
+    /** Returns what a range query gives, second by second, as a panel asks it. */
     public List<Series> range(String expression, Instant from, Instant to) throws IOException, InterruptedException {
         Map<String, String> parameters = new LinkedHashMap<>();
         parameters.put("query", expression);

@@ -7,7 +7,7 @@ import java.util.Objects;
 /** The checkout that the tests run in, from whichever module. */
 public final class Repository {
 
-    /** Its first folder. */
+    /** The first folder of the checkout. */
     public static final Path ROOT = root();
 
     private Repository() {}

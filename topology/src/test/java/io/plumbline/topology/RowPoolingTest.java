@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Rows of consecutive drifted windows become one refit. */
+/** Tests that rows of consecutive drifted windows become one refit. */
 class RowPoolingTest {
 
     private static final long START = AdapterRequests.START;
@@ -45,7 +45,7 @@ class RowPoolingTest {
     private Map<String, WatchedSite> sites;
     private final List<TestRecord<byte[], byte[]>> published = new ArrayList<>();
 
-    /** What is told of the pools. */
+    /** The calls that tell of the pools. */
     private final Pooled pooled = new Pooled();
 
     private static final class Pooled implements AdaptationListener {
@@ -285,7 +285,7 @@ class RowPoolingTest {
         assertEquals(Map.of(), stream.store(AdapterTask.PARTS_STORE));
     }
 
-    /** What the gate asked for, in percent. */
+    /** Returns what the gate asked for, in percent. */
     private static double minimumImprovement(AdaptationReport report) {
         String finding = report.gate().tests().get(0).finding();
         return Double.parseDouble(finding.replaceAll("(?s).*expected at least ([0-9.]+) %.*", "$1"));

@@ -19,10 +19,10 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 
-/** A topology in the test driver, spoken to in bytes. */
+/** Runs a topology in the test driver, spoken to in bytes. */
 public final class Streaming implements AutoCloseable {
 
-    /** Later than the event times of any test. */
+    /** The wall-clock time, later than the event times of any test. */
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
 
     private final TopologyTestDriver driver;
@@ -44,7 +44,7 @@ public final class Streaming implements AutoCloseable {
         send(topic, key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
     }
 
-    /** What is in a store, in the order of its keys. */
+    /** Returns what is in a store, in the order of its keys. */
     Map<String, byte[]> store(String name) {
         Map<String, byte[]> entries = new LinkedHashMap<>();
         KeyValueStore<String, byte[]> store = driver.getKeyValueStore(name);

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who decides what goes into service: the gate, a person, nobody. */
+/** Tests who decides what goes into service: the gate, a person, nobody. */
 class SwapModesTest {
 
     private static final String SITE = WatchedFolder.SITE;
@@ -69,7 +69,7 @@ class SwapModesTest {
                 folder.resolve("state"));
     }
 
-    /** As a subscriber that has read everything. */
+    /** The candidates of a subscriber that has read everything. */
     private final class Topic implements PublishedCandidates {
         @Override
         public Candidate read(String site, long number) {
@@ -355,7 +355,7 @@ class SwapModesTest {
         return published;
     }
 
-    /** As the adapter last told it. */
+    /** Returns the state as the adapter last told it. */
     private SwapState state() {
         List<SwapState> states = written().stream()
                 .filter(record -> new String(record.key(), StandardCharsets.UTF_8).equals(SITE + "#swaps#0"))

@@ -62,14 +62,15 @@ public final class WatchedFolder {
     }
 
     /**
-     * The same with {@value #SILENT} features more, never active: factors of a refit then are smaller than its weights.
+     * Creates a site with {@value #SILENT} features more, never active: factors of a refit then are smaller than its
+     * weights.
      */
     public static MonitorConfig createWide(Path folder, String bootstrapServers, String adaptation) throws IOException {
         return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE), SILENT);
     }
 
     /**
-     * The same with any number of sites of the one explainer.
+     * Creates any number of sites of the one explainer.
      *
      * @param window the window's times
      * @param more lines of the file

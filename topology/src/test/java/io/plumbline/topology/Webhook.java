@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** What an on-call person's system would get of Alertmanager, on loopback. */
+/** Takes what an on-call person's system would get of Alertmanager, on loopback. */
 public final class Webhook implements AutoCloseable {
 
     private final HttpServer http;
@@ -36,14 +36,14 @@ public final class Webhook implements AutoCloseable {
         return http.getAddress();
     }
 
-    /** Every alert that came, in order, as often as it came. */
+    /** Returns every alert that came, in order, as often as it came. */
     public List<JsonNode> alerts() {
         List<JsonNode> alerts = new ArrayList<>();
         notices.forEach(notice -> notice.get("alerts").forEach(alerts::add));
         return alerts;
     }
 
-    /** Those of this name that are {@code firing} or {@code resolved}. */
+    /** Returns the alerts of this name that are {@code firing} or {@code resolved}. */
     public List<JsonNode> alerts(String name, String status) {
         return alerts().stream()
                 .filter(alert -> alert.at("/labels/alertname").asText().equals(name)

@@ -48,7 +48,7 @@ class CommandsReferenceTest {
         return page.toString();
     }
 
-    /** The command and all below it, in the order of the help. */
+    /** Returns the command and all its sub-commands, in the order of the help. */
     private static List<CommandLine> leaves(CommandLine command) {
         List<CommandLine> all = new ArrayList<>(List.of(command));
         command.getSubcommands().values().stream().distinct().forEach(child -> all.addAll(leaves(child)));

@@ -28,17 +28,17 @@ class DocumentsTest {
 
     private static final int COLUMNS = 120;
     private static final String INDEX = "docs/README.md";
-    /** Any such name but that of the Python package. */
+    /** Matches names of our metrics, but not the name of the Python package. */
     private static final Pattern METRIC = Pattern.compile("(?<![\\w:])plumbline_(?!sae\\b)[a-z0-9_]+");
 
     private static final Pattern SERIES_SUFFIX = Pattern.compile("_(bucket|count|sum)$");
     private static final Pattern TEST_CLASS = Pattern.compile("[A-Z]\\w+(?:Test|IT|Soak)");
 
-    /** Options that pages name of the programs of Java, Kafka, Prometheus and Docker. */
+    /** Options of Java, Kafka, Prometheus and Docker that pages name. */
     private static final Set<String> OPTIONS_OF_OTHERS =
             Set.of("--add-modules", "--input-topics", "--plumbline-site", "--storage.tsdb.retention.time", "--volumes");
 
-    /** A class of ours with its package, as a command names it. */
+    /** Matches one of our classes with its package, as a command names it. */
     private static final Pattern CLASS = Pattern.compile("\\bio\\.plumbline(?:\\.[a-z]+)*\\.[A-Z]\\w*");
 
     @Test
@@ -178,7 +178,9 @@ class DocumentsTest {
         assertEquals(Set.of(), unknown, "tests that do not exist");
     }
 
-    /** The words of a command that may be cut short: sub-commands first, then options it has. */
+    /**
+     * Requires that the words of a command, which may be cut short, are known: sub-commands first, then options it has.
+     */
     private static void requireKnown(String page, List<String> words) {
         CommandLine command = Plumbline.commandLine();
         int next = 0;

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The house: which package may use which, and which module holds it. */
+/** Tests which package may use which, and which module holds it. */
 class HouseTest {
 
     private static final String OURS = "io.plumbline";
@@ -32,11 +32,13 @@ class HouseTest {
     private static final Pattern COMMENT = Pattern.compile("\\s*(//|/?\\*)");
 
     /** A javadoc whose first word leans on something that the reader of an index does not see. */
-    private static final Pattern LEANING =
-            Pattern.compile("/\\*\\*\\s+(\\*\\s+)?(Of|As|The same|Those|Their|Its|Likewise)\\b[^\\n]*");
+    private static final Pattern LEANING = Pattern.compile("/\\*\\*\\s+(\\*\\s+)?(The same|"
+            + "As|At|By|For|From|In|Of|On|To|With|Without|Until|Unless|Since|Because|If|When|Where|What|Which|Who|Why|"
+            + "Their|Its|It|They|Those|These|Such|Null|Also|Else|So|Likewise)\\b[^\\n]*");
 
     /**
-     * A package uses those before it. The service's own are below {@code topology}; its root holds the two topologies.
+     * The packages in the order of their imports: a package uses those before it. The service's own are below
+     * {@code topology}; its root holds the two topologies.
      */
     private static final List<String> ORDER = List.of(
             "parallel",
@@ -139,14 +141,10 @@ class HouseTest {
     @Test
     void linesOfCommentsHaveAtMost120Columns() throws IOException {
         List<String> tooLong = new ArrayList<>();
-        try (var files = Files.walk(Repository.ROOT)) {
-            for (Path file :
-                    files.filter(one -> one.toString().endsWith(".java")).toList()) {
-                boolean generated = file.toString().contains("generated-sources");
-                for (String line : generated ? List.<String>of() : Files.readAllLines(file)) {
-                    if (COMMENT.matcher(line).lookingAt() && line.length() > COLUMNS) {
-                        tooLong.add(file.getFileName() + ": " + line.strip());
-                    }
+        for (Path file : sources()) {
+            for (String line : Files.readAllLines(file)) {
+                if (COMMENT.matcher(line).lookingAt() && line.length() > COLUMNS) {
+                    tooLong.add(file.getFileName() + ": " + line.strip());
                 }
             }
         }
@@ -156,17 +154,21 @@ class HouseTest {
     @Test
     void firstSentencesCanBeReadAlone() throws IOException {
         List<String> leaning = new ArrayList<>();
-        for (String module : MODULES) {
-            try (var files = Files.walk(Repository.path(module, "src", "main", "java"))) {
-                for (Path file :
-                        files.filter(one -> one.toString().endsWith(".java")).toList()) {
-                    LEANING.matcher(Files.readString(file))
-                            .results()
-                            .forEach(found -> leaning.add(file.getFileName() + ": " + found.group()));
-                }
-            }
+        for (Path file : sources()) {
+            LEANING.matcher(Files.readString(file))
+                    .results()
+                    .forEach(found -> leaning.add(file.getFileName() + ": " + found.group()));
         }
         assertEquals(List.of(), leaning, "begin with the subject, or with what is returned");
+    }
+
+    /** Returns every source of the project, tests among them, but for those that a tool wrote. */
+    private static List<Path> sources() throws IOException {
+        try (var files = Files.walk(Repository.ROOT)) {
+            return files.filter(one -> one.toString().endsWith(".java"))
+                    .filter(one -> !one.toString().contains("generated-sources"))
+                    .toList();
+        }
     }
 
     private static boolean hasCode(Path folder) {

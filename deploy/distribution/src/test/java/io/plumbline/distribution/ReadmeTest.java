@@ -85,7 +85,10 @@ class ReadmeTest {
         assertEquals(marked(HOT_SWAP, "// "), only(README, "java"));
     }
 
-    /** The package's own tests run every example of that page. */
+    /**
+     * Compares the README's example in Python with one of the package's page, whose examples the package's own tests
+     * run.
+     */
     @Test
     void thePythonExampleIsOneOfThePackagesPage() throws IOException {
         List<String> tested = Markdown.read(PYTHON).blocks("python").stream()

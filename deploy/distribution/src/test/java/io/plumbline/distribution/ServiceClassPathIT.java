@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What stands on the class path of the image, of the archive's {@code lib/} and of {@code run}; after {@code package}.
+ * Tests what the class path of the image, of the archive's {@code lib/} and of {@code run} holds; runs after
+ * {@code package}.
  */
 class ServiceClassPathIT {
 

@@ -38,7 +38,7 @@ record Chart(Path folder) {
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .setAnnotationIntrospector(new WithoutAnySetters());
 
-    /** By apiVersion and kind. */
+    /** The types of Kubernetes by apiVersion and kind. */
     private static final Map<String, Class<?>> TYPES = Map.of(
             "kafka.strimzi.io/v1 KafkaTopic", KafkaTopic.class,
             "kafka.strimzi.io/v1 KafkaUser", KafkaUser.class,
@@ -50,7 +50,7 @@ record Chart(Path folder) {
             "monitoring.coreos.com/v1 PodMonitor", PodMonitor.class,
             "monitoring.coreos.com/v1 PrometheusRule", PrometheusRule.class);
 
-    /** The types take whatever they do not know into a map; here that is a mistake. */
+    /** Turns off the setters that take unknown keys into a map: here an unknown key is a mistake. */
     private static final class WithoutAnySetters extends JacksonAnnotationIntrospector {
 
         private static final long serialVersionUID = 1L;
@@ -61,7 +61,7 @@ record Chart(Path folder) {
         }
     }
 
-    /** What Helm says of the chart as it is delivered; empty when it finds nothing. */
+    /** Returns what {@code helm lint} says of the chart as it is delivered; empty when it finds nothing. */
     List<String> lint() {
         return new Helm(folder)
                 .lint().strict().quiet().call().getMessages().stream()
@@ -69,7 +69,7 @@ record Chart(Path folder) {
                         .toList();
     }
 
-    /** The manifests for {@code values}; Helm's exceptions say what is wrong with those. */
+    /** Returns the manifests for {@code values}; Helm's exceptions say what is wrong with those. */
     List<JsonNode> render(Path scratch, String values) throws IOException {
         Path file = Files.writeString(Files.createTempFile(scratch, "values", ".yaml"), values);
         String rendered = new Helm(folder)

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The Helm chart: what it renders is what Kubernetes and Plumbline take. */
+/** Tests that Kubernetes and Plumbline take what the Helm chart renders. */
 class ChartTest {
 
     private static final Path PROMETHEUS = Path.of("..", "prometheus");
@@ -268,7 +268,7 @@ class ChartTest {
                         sorted(grant.operations().stream().map(Enum::name)));
     }
 
-    /** In Kafka's words; Strimzi's types leave out a pattern that is literal. */
+    /** Returns a rule in Kafka's words; Strimzi's types leave out a pattern that is literal. */
     private static String text(AclRule rule) {
         Map<String, Object> resource = new YAMLMapper().convertValue(rule.getResource(), new TypeReference<>() {});
         return "%s %s %s %s"
@@ -351,7 +351,7 @@ class ChartTest {
         return new Chart(Chart.OURS).render(folder, values);
     }
 
-    /** {@link #LEAST} with one more key, which may lie in {@code config} too. */
+    /** Returns {@link #LEAST} with one more key, which may lie in {@code config} too. */
     private static String merged(String values) throws IOException {
         YAMLMapper yaml = new YAMLMapper();
         JsonNode least = yaml.readTree(LEAST);
@@ -384,7 +384,7 @@ class ChartTest {
         return pods.at("/spec/template/spec/containers/0");
     }
 
-    /** Those labels of {@code labels} that {@code wanted} asks for. */
+    /** Returns those labels of {@code labels} that {@code wanted} asks for. */
     private static JsonNode only(JsonNode labels, JsonNode wanted) {
         ObjectNode found = ((ObjectNode) labels).deepCopy();
         List<String> names = new ArrayList<>();

@@ -3,8 +3,8 @@ package io.plumbline.downstream;
 import java.util.Arrays;
 
 /**
- * What removing features of the last row does to the logit of the token that the original run predicts there. Only that
- * row is replaced.
+ * Holds what removing features of the last row does to the logit of the token that the original run predicts there.
+ * Only that row is replaced.
  *
  * @param target the original run's most likely token after the last row
  * @param original its logit there
@@ -23,7 +23,7 @@ public record Ablation(
     /** Requests whose logit moves less between all features and none are left out: the quotient is unstable. */
     private static final double LEAST_RANGE = 0.1;
 
-    /** How many features are removed, in the order of {@link #without}. */
+    /** Returns how many features are removed, in the order of {@link #without}. */
     public static int[] budgets() {
         return BUDGETS.clone();
     }

@@ -80,7 +80,7 @@ public record Attribution(
         return Arrays.stream(values).average().orElse(Double.NaN);
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Attribution attribution

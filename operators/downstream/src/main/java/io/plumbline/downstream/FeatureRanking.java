@@ -2,11 +2,13 @@ package io.plumbline.downstream;
 
 import java.util.Locale;
 
-/** In which order the features of a row are removed; signed, largest first, of equal ones the lowest id first. */
+/** The order in which the features of a row are removed; signed, largest first, of equal ones the lowest id first. */
 public enum FeatureRanking {
-    /** By the target logit's drop without that one feature: a run of the head for each active feature. */
+    /** Orders by the target logit's drop without that one feature: a run of the head for each active feature. */
     CAUSAL,
-    /** By direct logit attribution {@code z_j (W_dec[j] . W_U[target])}: no run, and it needs the unembedding. */
+    /**
+     * Orders by direct logit attribution {@code z_j (W_dec[j] . W_U[target])}: no run, and it needs the unembedding.
+     */
     DLA;
 
     @Override

@@ -1,6 +1,6 @@
 package io.plumbline.downstream;
 
-/** A head gave no usable answer. The message names the file, what was expected and what came. */
+/** Thrown when a head gives no usable answer. The message names the file, what was expected and what came. */
 public final class HeadException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package io.plumbline.downstream;
 import java.time.Duration;
 
 /**
- * What a head may take.
+ * Limits of the memory, threads and time that a head may take.
  *
  * @param bytes largest file that is loaded
  * @param threads threads of one run
@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 public record HeadLimits(long bytes, int threads, Duration time) {
 
-    /** 2 GiB, which is the most that one ONNX file holds; two threads; 30 s. */
+    /** The limits where nothing else is said: 2 GiB, which is the most that one ONNX file holds; two threads; 30 s. */
     public static final HeadLimits DEFAULTS = new HeadLimits(2L << 30, 2, Duration.ofSeconds(30));
 
     public HeadLimits {

@@ -41,7 +41,7 @@ final class HeadProbe implements BehaviourProbe {
     private final DownstreamSettings settings;
     private final LongSupplier nanoClock;
 
-    /** When the next window may be measured, and what the last one took. */
+    /** The time when the next window may be measured, and the time that the last one took. */
     private long rested;
 
     private long lastNanoseconds;

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What a head reads, checked by name, type and shape.
+ * The inputs that a head reads, checked by name, type and shape.
  *
  * @param width of the rows, or -1 where the file leaves it open
  */

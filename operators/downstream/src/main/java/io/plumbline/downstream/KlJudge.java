@@ -35,7 +35,10 @@ public record KlJudge(
         double maximumGrowth)
         implements BehaviourJudge {
 
-    /** Twice the trained decoder's. Refits by {@code auto} had .9 to 1.4 times it, those to refuse 1.5 to 25. */
+    /**
+     * The growth of the KL that is let pass: up to twice the trained decoder's. Refits by {@code auto} had .9 to 1.4
+     * times it, those to refuse 1.5 to 25.
+     */
     public static final double MAXIMUM_GROWTH = 1.0;
 
     @Override

@@ -12,8 +12,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The fields of an ONNX file that matter before it is loaded: whether a tensor's values lie in another file, which the
- * runtime would then read. A file is a protocol buffer; its messages are walked, no tensor is copied.
+ * Reads the fields of an ONNX file that matter before it is loaded: whether a tensor's values lie in another file,
+ * which the runtime would then read. A file is a protocol buffer; its messages are walked, no tensor is copied.
  *
  * <pre>
  * message         field
@@ -127,7 +127,7 @@ final class OnnxFile {
         return false;
     }
 
-    /** Bytes of a field's value from here on; a varint's are passed over at once. */
+    /** Returns the bytes of a field's value from here on; a varint's are passed over at once. */
     private int length(int wireType, int end) throws EOFException {
         long length =
                 switch (wireType) {

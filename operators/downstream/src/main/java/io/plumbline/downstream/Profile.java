@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.function.ToDoubleBiFunction;
 
 /**
- * Which figures are reported, and under which names: one name means several things.
+ * A set of figures and the names they are reported under: libraries use one name for several figures.
  *
  * <ul>
  *   <li>{@code gae-paper}: the paper's definitions, with what it leaves open chosen as the documents say;

@@ -72,7 +72,10 @@ final class ProfileFigures {
         return (sums, width) -> metric.of(sums);
     }
 
-    /** {@code 1 - E|x - xhat|^2 / (E|x|^2 - (mean over dimensions of E x_i^2)^2)}, as its code has it. */
+    /**
+     * Returns {@code 1 - E|x - xhat|^2 / (E|x|^2 - (mean over dimensions of E x_i^2)^2)}, which is what the code of
+     * SAEBench computes.
+     */
     private static double explainedVarianceOfSaeBench(Sums sums, Integer width) {
         double squares = sums.ratio(Of.SQUARES, Of.ROWS);
         double meanSquare = squares / width;

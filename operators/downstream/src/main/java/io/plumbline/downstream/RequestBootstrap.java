@@ -83,7 +83,7 @@ public final class RequestBootstrap {
         return new Interval(value, quantile(defined, TAIL), quantile(defined, 1.0 - TAIL));
     }
 
-    /** Between neighbours linearly, as NumPy does. */
+    /** Returns a quantile, interpolated linearly between neighbours as NumPy does. */
     private static double quantile(double[] sorted, double share) {
         double place = share * (sorted.length - 1);
         int below = (int) place;

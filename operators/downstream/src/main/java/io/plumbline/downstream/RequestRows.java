@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record RequestRows(ActivationBatch batch, @Nullable Matrix residual) {
 
-    /** In full: the compiler leaves the annotations of a compact constructor's parameters out. */
+    /**
+     * Creates a request; written in full because the compiler leaves the annotations of a compact constructor's
+     * parameters out.
+     */
     public RequestRows(ActivationBatch batch, @Nullable Matrix residual) {
         if (residual != null && residual.rows() != batch.rows()) {
             throw new IllegalArgumentException(

@@ -20,7 +20,7 @@ public record SiteStudy(
         Explainer explainer, Head head, @Nullable Ablating ablating) {
 
     /**
-     * How features are removed.
+     * The order in which features are removed, and what it needs.
      *
      * @param unembedding what {@link FeatureRanking#DLA} needs; else null
      * @param requests in the first so many requests
@@ -34,7 +34,7 @@ public record SiteStudy(
         }
     }
 
-    /** What one decoder makes of one request. */
+    /** The sums and the ablation of one request with one decoder. */
     public record Found(Sums sums, @Nullable Ablation ablation) {}
 
     /** Requests to study, read one at a time. */
@@ -86,7 +86,7 @@ public record SiteStudy(
         return new Found(both.build(), ablation);
     }
 
-    /** The mean target over the rows that count, which FVU is taken about. */
+    /** Returns the mean target over the rows that count, which FVU is taken about. */
     static double[] targetMean(Requests requests) {
         double[] sum = new double[0];
         long rows = 0;

@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What is added up over requests: every {@link Metric} is a function of these sums, so that a resample of requests is
- * an addition. Immutable.
+ * Holds what is added up over requests: every {@link Metric} is a function of these sums, so that a resample of
+ * requests is an addition. Immutable.
  */
 public final class Sums {
 
-    /** What is summed; rows are those behind the first. */
+    /** The summands; rows are those behind the first. */
     public enum Of {
         REQUESTS,
         /** Rows with a next token: all but the last. */
@@ -21,7 +21,7 @@ public final class Sums {
         CE_ORIGINAL,
         CE_PATCHED,
         CE_ZERO,
-        /** Over requests: the absolute difference of the request's mean cross-entropies. */
+        /** Sum over requests: the absolute difference of the request's mean cross-entropies. */
         ABS_DELTA_CE,
         REQUESTS_CE,
         KL,
@@ -37,7 +37,7 @@ public final class Sums {
         ACTIVE,
         /** Requests whose logit moves enough to divide by. */
         ABLATED,
-        /** Over ablated requests: the mean of the drops over all budgets. */
+        /** Sum over ablated requests: the mean of the drops over all budgets. */
         AOPC,
         /** The mean of {@link #AOPC} with each drop clipped to 0 to 1. */
         AOPC_CLIPPED,
@@ -48,7 +48,7 @@ public final class Sums {
 
     private static final int LENGTH = Of.values().length;
 
-    /** Where each stands in the array. */
+    /** The index of each sum in the array. */
     private static final Map<Of, Integer> PLACES = places();
 
     private final double[] values;
@@ -98,7 +98,7 @@ public final class Sums {
         }
     }
 
-    /** By content. */
+    /** Compares by content. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Sums sums && Arrays.equals(values, sums.values);

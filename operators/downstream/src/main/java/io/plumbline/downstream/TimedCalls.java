@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of native code, one at a time on a thread of their own, each with a time limit. One that is late is asked to
- * end. Where it does not, the thread is given up, and no further call is made: a native call cannot be ended from
+ * Makes calls of native code, one at a time on a thread of their own, each with a time limit. One that is late is asked
+ * to end. Where it does not, the thread is given up, and no further call is made: a native call cannot be ended from
  * outside.
  *
  * <p>Not thread-safe.
@@ -22,7 +22,7 @@ final class TimedCalls {
 
     private static final Duration GRACE = Duration.ofSeconds(5);
 
-    /** How to ask a call that is under way to end. */
+    /** Asks a call that is under way to end. */
     static final class Stop {
 
         private @Nullable Runnable how;

@@ -1,5 +1,6 @@
 /**
- * What the rest of a model does when an explainer's account takes the place of its activations: causal metrics.
+ * Measures what the rest of a model does when an explainer's account takes the place of its activations: causal
+ * metrics.
  *
  * <p>Whole requests enter ({@link io.plumbline.downstream.RequestRows}) with the rest of their model, cut behind the
  * site ({@link io.plumbline.downstream.Head}). Sums of each request leave ({@link io.plumbline.downstream.Sums}), from

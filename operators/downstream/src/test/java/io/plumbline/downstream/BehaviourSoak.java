@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The gate's test by KL in every setting of the whole set: {@code -Dplumbline.live=FOLDER}, minutes. */
+/** Tests the gate's test by KL in every setting of the whole set: {@code -Dplumbline.live=FOLDER}, minutes. */
 @EnabledIfSystemProperty(named = "plumbline.live", matches = ".+")
 class BehaviourSoak {
 
@@ -77,7 +77,7 @@ class BehaviourSoak {
         }
     }
 
-    /** KL of refits that FVU passes; the values are the oracle's. */
+    /** Compares the KL of refits that FVU passes with the oracle's values. */
     @ParameterizedTest
     @CsvSource({
         "sae, step1 96, gae_step1_r96",

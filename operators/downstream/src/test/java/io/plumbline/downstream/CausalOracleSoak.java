@@ -23,7 +23,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every value of the whole oracle: {@code -Dplumbline.live=FOLDER}, some ten minutes on two cores. */
+/** Compares every value of the whole oracle: {@code -Dplumbline.live=FOLDER}, some ten minutes on two cores. */
 @EnabledIfSystemProperty(named = "plumbline.live", matches = ".+")
 class CausalOracleSoak {
 
@@ -93,7 +93,7 @@ class CausalOracleSoak {
         System.out.printf("%s %s: %s%n", site, setting, comparison);
     }
 
-    /** Rows from token ids by the model's own first half; the values are rounded to seven digits. */
+    /** Computes the rows from token ids by the model's own first half; the values are rounded to seven digits. */
     @ParameterizedTest
     @CsvSource({"sae,id", "sae,java", "sae,kjv", "sae,spanish", "tc,id", "tc,java", "tc,kjv", "tc,spanish"})
     void theTablesOfAllRequestsAreTheOracles(String site, String setting) throws Exception {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The metrics of whole requests, against an implementation that shares no code with this one. */
+/** Compares the metrics of whole requests with those of an implementation that shares no code with this one. */
 class CausalOracleTest {
 
     private static OnnxHead head;

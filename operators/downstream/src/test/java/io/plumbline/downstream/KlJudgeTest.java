@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Refits of a Spanish window for a live model, judged on later Spanish requests. */
+/** Judges refits of a Spanish window for a live model on later Spanish requests. */
 class KlJudgeTest {
 
     private static final int RANK = 32;

@@ -124,7 +124,10 @@ public final class LivePart {
         };
     }
 
-    /** Tests of other modules have these classes in a jar, where a file has no path that others can open. */
+    /**
+     * Returns the folder of the checkout: tests of other modules have these classes in a jar, where a file has no path
+     * that others can open.
+     */
     private static Path checkout() {
         Path folder = Path.of("").toAbsolutePath();
         while (!Files.exists(folder.resolve("mvnw"))) {

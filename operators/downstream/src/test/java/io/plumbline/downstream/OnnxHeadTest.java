@@ -184,7 +184,10 @@ class OnnxHeadTest {
                 assertThrows(HeadException.class, () -> OnnxHead.open(file(), HeadLimits.DEFAULTS)));
     }
 
-    /** Else a model named in a configuration could have any file of this machine read. */
+    /**
+     * Tests that a head cannot read other files: a model named in a configuration could have any file of this machine
+     * read.
+     */
     @Test
     void weightsInOtherFilesAreRefusedWhereverTheyStand() throws IOException {
         TinyOnnx outside = new TinyOnnx()

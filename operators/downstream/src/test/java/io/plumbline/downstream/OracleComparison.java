@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What was found against the values per request of an independent float64 implementation. Its tolerances: 1e-4 for
- * logits, cross-entropies and KL, 1e-4 of a squared error, 1e-3 for drops, which are quotients with a denominator as
- * small as 0.1.
+ * Compares what was found with the values per request of an independent float64 implementation. Its tolerances: 1e-4
+ * for logits, cross-entropies and KL, 1e-4 of a squared error, 1e-3 for drops, which are quotients with a denominator
+ * as small as 0.1.
  *
  * <p><b>Ties.</b> Where two features have the same effect within {@value #TIE} of a logit, float32 and float64 may
  * remove them in another order. What depends on that order is then not compared but counted: removed one by one they
@@ -21,7 +21,7 @@ import java.util.TreeMap;
  */
 final class OracleComparison {
 
-    /** The head's logits differ by at most 1e-5 from float64, and an effect is a difference of two. */
+    /** Twice the largest error of the head's logits against float64, since an effect is a difference of two. */
     private static final double TIE = 2e-5;
 
     /** The largest difference by name, so that a soak can say it. */

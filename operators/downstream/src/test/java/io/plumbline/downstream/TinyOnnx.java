@@ -17,7 +17,7 @@ public final class TinyOnnx {
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-    /** A model of one graph, opset 17. */
+    /** Writes a model of one graph, opset 17. */
     static void write(Path file, TinyOnnx graph) throws IOException {
         Files.write(
                 file,
@@ -29,7 +29,7 @@ public final class TinyOnnx {
                         .toByteArray());
     }
 
-    /** {@code logits = activations W}, with d x V weights that are all {@code value}. */
+    /** Returns {@code logits = activations W}, with d x V weights that are all {@code value}. */
     static TinyOnnx linear(int width, int vocabulary, float value) {
         return graph().node(node("MatMul", "activations", "W").text(2, "logits"))
                 .message(5, weights("W", width, vocabulary, value))

@@ -95,7 +95,7 @@ public final class LapackEigensolver implements SymmetricEigensolver {
         }
     }
 
-    /** Fortran: every argument by address, and the lengths of the two strings at the end. */
+    /** Calls Fortran: every argument by address, and the lengths of the two strings at the end. */
     private void call(
             int d,
             Pointer a,

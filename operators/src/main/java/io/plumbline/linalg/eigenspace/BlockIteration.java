@@ -29,13 +29,14 @@ final class BlockIteration {
     private static final double GROWTH = 14.0;
 
     /**
-     * A vector is locked below this share of its part of the residual that is wanted: locked for good, it must not hold
-     * it up.
+     * The share of its part of the residual that is wanted below which a vector is locked: locked for good, it must not
+     * hold it up.
      */
     private static final double LOCKED = 0.02;
 
     /**
-     * So much of a random direction is mixed into each start vector, lest an eigenvector be orthogonal to all of them.
+     * The share of a random direction that is mixed into each start vector, lest an eigenvector be orthogonal to all of
+     * them.
      */
     static final double DISTURBANCE = 0.02;
 
@@ -65,7 +66,7 @@ final class BlockIteration {
     }
 
     /**
-     * From the Krylov space of a block, where that is wanted and the matrix large enough for one; else from rows
+     * Starts from the Krylov space of a block, where that is wanted and the matrix large enough for one; else from rows
      * multiplied once.
      *
      * @param size rows of the block, more than {@code rank}
@@ -150,7 +151,10 @@ final class BlockIteration {
         }
     }
 
-    /** Up to rounding, and descending: Ritz vectors from a {@link KrylovStart} need no turning. */
+    /**
+     * Returns whether the restriction is diagonal up to rounding, and descending: Ritz vectors from a
+     * {@link KrylovStart} need no turning.
+     */
     private boolean isDiagonal(Matrix restricted) {
         double beside = 0.0;
         for (int i = 0; i < restricted.rows(); i++) {
@@ -164,7 +168,7 @@ final class BlockIteration {
         return Math.sqrt(beside) <= floor;
     }
 
-    /** One filter and Rayleigh-Ritz, aiming at {@code wanted} as the residual of the leading vectors. */
+    /** Takes one filter and Rayleigh-Ritz step, aiming at {@code wanted} as the residual of the leading vectors. */
     void step(double wanted) {
         double each = Math.max(LOCKED * wanted / Math.sqrt(rank), floor);
         int locked = 0;
@@ -234,7 +238,7 @@ final class BlockIteration {
         return Math.log(x + Math.sqrt(x * x - 1.0));
     }
 
-    /** {@code ||M V - V Theta||_F} of the leading {@code rank} vectors. */
+    /** Returns {@code ||M V - V Theta||_F} of the leading {@code rank} vectors. */
     double residual() {
         double sum = 0.0;
         for (int i = 0; i < rank; i++) {
@@ -257,7 +261,7 @@ final class BlockIteration {
         return vectors;
     }
 
-    /** {@code M v_i - theta_i v_i} of the first {@code count} vectors, one per row. */
+    /** Returns {@code M v_i - theta_i v_i} of the first {@code count} vectors, one per row. */
     Matrix residualRows(int count) {
         Matrix rows = images.rowRange(0, count);
         int d = rows.columns();

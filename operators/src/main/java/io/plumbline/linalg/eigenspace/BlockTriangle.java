@@ -17,7 +17,7 @@ final class BlockTriangle {
 
     private BlockTriangle() {}
 
-    /** {@code R^T R = gram - inside^T inside}, R upper triangular; null where a pivot is rounding. */
+    /** Returns {@code R^T R = gram - inside^T inside}, R upper triangular; null where a pivot is rounding. */
     static double @Nullable [] of(double[] gram, double[] inside, int known) {
         double[] r = new double[BLOCK * WIDTH];
         for (int j = 0; j < BLOCK; j++) {
@@ -41,7 +41,7 @@ final class BlockTriangle {
         return r;
     }
 
-    /** {@code R^-1}, laid out as R. */
+    /** Returns {@code R^-1}, laid out as R. */
     static double[] inverse(double[] r) {
         double[] inverse = new double[BLOCK * WIDTH];
         for (int j = 0; j < BLOCK; j++) {

@@ -9,8 +9,8 @@ import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.parallel.Cores;
 
 /**
- * What follows for all eigenvalues once those outside of the first {@code known} Ritz vectors are known to be below
- * {@code level}, and the proof of that: {@link TopEigenspace} says how.
+ * Says what follows for all eigenvalues once those outside of the first {@code known} Ritz vectors are known to be
+ * below {@code level}, and proves that: {@link TopEigenspace} says how.
  *
  * <p>The proof in float32 takes half the time and bounds eigenvalues less tightly, by {@link FloatCholesky#share}
  * of a trace: 0.6 % of the level at most at d = 768 and 2 % at 2,048. Where eigenvalues around the rank lie closer to
@@ -79,7 +79,7 @@ record EigenspaceProof(int known, double level, double[] atMost, double sineBoun
         return new EigenspaceProof(known, level, atMost, sine, single);
     }
 
-    /** Whether {@code level I - M + W Theta W^T} is positive definite, W the first {@code known} vectors. */
+    /** Returns whether {@code level I - M + W Theta W^T} is positive definite, W the first {@code known} vectors. */
     boolean isProven(Matrix psd, BlockIteration found) {
         return isBelow(psd, found, known, level, single);
     }

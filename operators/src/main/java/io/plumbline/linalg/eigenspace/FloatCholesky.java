@@ -5,8 +5,8 @@ import io.plumbline.linalg.kernel.FloatTileKernel;
 import io.plumbline.parallel.Cores;
 
 /**
- * Whether a symmetric matrix is positive definite up to a stated rounding, by a Cholesky factorisation in float32:
- * twice as fast as {@link StripedTriangle}, in the same order, for who needs no factor.
+ * Decides whether a symmetric matrix is positive definite up to a stated rounding, by a Cholesky factorisation in
+ * float32: twice as fast as {@link StripedTriangle}, in the same order, for who needs no factor.
  *
  * <p><b>What a success proves.</b> Of the matrix A that was asked about, rounded to floats, the computed R has
  * {@code |R^T R - A| <= c 2^-24 |R^T| |R|} entry by entry (Higham, Accuracy and Stability, theorem 10.3). Here c is not
@@ -46,16 +46,16 @@ final class FloatCholesky {
     }
 
     /**
-     * What share of the trace an eigenvalue may be below 0 by although the factorisation succeeded: {@code c 2^-24},
-     * with two more for rounding the matrix to floats, and a tenth for what is of higher order or vanishes below {@code
-     * 2^-149}.
+     * Returns the share of the trace an eigenvalue may be below 0 by although the factorisation succeeded:
+     * {@code c 2^-24}, with two more for rounding the matrix to floats, and a tenth for what is of higher order or
+     * vanishes below {@code 2^-149}.
      */
     static double share(int n) {
         return 1.1 * (INNER + (n + INNER - 1) / INNER + 18) * 0x1p-24;
     }
 
     /**
-     * Whether the factorisation succeeds.
+     * Returns whether the factorisation succeeds.
      *
      * @param negative the negative of the matrix in strips of {@value FloatTileKernel#WIDTH} columns, each with its
      *     rows down to the diagonal, filled up by what is negative on the diagonal; used up. Its entries should be near
@@ -140,7 +140,9 @@ final class FloatCholesky {
         return true;
     }
 
-    /** Rows of strips {@code first .. last-1} of {@code -R^-T C}, what those before mean for them being in C. */
+    /**
+     * Eliminates rows of strips {@code first .. last-1} of {@code -R^-T C}, what those before mean for them being in C.
+     */
     private void eliminate(float[] columns, int first, int last) {
         for (int strip = first; strip < last; strip++) {
             if (strip > first) {

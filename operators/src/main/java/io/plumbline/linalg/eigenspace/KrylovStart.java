@@ -42,7 +42,7 @@ final class KrylovStart {
     /** Rows of a piece: those of two strips fit a first-level cache of 32 KiB together. */
     private static final int INNER = 64;
 
-    /** Most vectors for each wanted one, and some. */
+    /** The most vectors for each wanted one; {@link #most} adds some. */
     private static final int VECTORS_PER_RANK = 10;
 
     private static final int EXTRA_VECTORS = 144;
@@ -51,14 +51,14 @@ final class KrylovStart {
     private static final double LARGEST_SHARE = 0.4;
 
     /**
-     * Powers of ten that a block takes the residual down by near the end: {@code 1 / i} 0.7, flatter spectra 0.3 to
+     * The powers of ten that a block takes the residual down by near the end: {@code 1 / i} 0.7, flatter spectra 0.3 to
      * 0.5.
      */
     private static final double USUAL_RATE = 0.7;
 
     private static final double LEAST_RATE = 0.3;
 
-    /** More than so much of a block in the basis, and once is not enough to take it out to rounding. */
+    /** The share of a block in the basis above which once is not enough to take it out to rounding. */
     private static final double MUCH = 0.5;
 
     private final TileKernel kernel = UpdateKernels.kernel().tiles();
@@ -77,7 +77,7 @@ final class KrylovStart {
 
     private final double[][] images;
 
-    /** What the product of each block holds of the block before it and of itself: a row for each vector of the two. */
+    /** The products of each block with the block before it and with itself: a row for each vector of the two. */
     private final double[][] couplings;
 
     private int blocks;
@@ -122,7 +122,7 @@ final class KrylovStart {
         return space.grow(space.first(start, random), tolerance, floor);
     }
 
-    /** Whether it is faster than filters: not in a space that it would fill nearly half of. */
+    /** Returns whether it is faster than filters: not in a space that it would fill nearly half of. */
     static boolean pays(int d, int rank, double tolerance) {
         return firstLook(rank, tolerance) * BLOCK <= LARGEST_SHARE * d;
     }
@@ -132,7 +132,7 @@ final class KrylovStart {
         return (int) (3.0 * rank - BLOCK / USUAL_RATE * Math.log10(tolerance) + 14.0) / BLOCK;
     }
 
-    /** A row for each coordinate, those of a strip. */
+    /** Returns the first block, a row for each coordinate, those of a strip. */
     private double[] first(@Nullable Matrix start, Random random) {
         double[] block = new double[groups * TILE];
         Matrix noise = Matrix.zeros(d, BLOCK);
@@ -199,7 +199,10 @@ final class KrylovStart {
         }
     }
 
-    /** For so many blocks: room for {@link #most} would take longer to clear than it takes to fill what is needed. */
+    /**
+     * Makes room for so many blocks: room for {@link #most} would take longer to clear than it takes to fill what is
+     * needed.
+     */
     private void makeRoom(int blocksInAll) {
         for (int group = 0; group < groups; group++) {
             basis[group] = withRoom(basis[group], blocksInAll);
@@ -256,7 +259,10 @@ final class KrylovStart {
         return product;
     }
 
-    /** {@code A^T B} of a block and a strip, piece by piece: what rounding takes grows with a piece, not with d. */
+    /**
+     * Computes {@code A^T B} of a block and a strip, piece by piece: what rounding takes grows with a piece, not with
+     * d.
+     */
     private void multiply(int block, double[] strip, double[] tile, int at) {
         double[] left = tall[block / BLOCKS_A_STRIP];
         int column = block % BLOCKS_A_STRIP * BLOCK;
@@ -336,7 +342,8 @@ final class KrylovStart {
     }
 
     /**
-     * The block to come beside each vector of the strips from a first one on, itself included: a row for each of these.
+     * Returns the block to come beside each vector of the strips from a first one on, itself included: a row for each
+     * of these.
      */
     private double[] inside(int firstStrip) {
         int count = blocks / BLOCKS_A_STRIP + 1 - firstStrip;

@@ -24,22 +24,25 @@ final class LeadingEigenpairs {
     /** The square of what is far below the rounding of values near 1. */
     private static final double NOTHING = 0x1p-300;
 
-    /** From a random vector the first solve finds the eigenvector, the second what rounding left. */
+    /**
+     * The number of solves for a vector: from a random vector the first finds the eigenvector, the second what rounding
+     * left.
+     */
     private static final int SOLVES = 2;
 
     /**
-     * So many roundings of the largest value beside a value its vector is looked for. Right at it, one of several
-     * values that are equal to rounding would outweigh the others by any number, and all their vectors would be the
-     * same one.
+     * The number of roundings of the largest value beside a value at which its vector is looked for. Right at it, one
+     * of several values that are equal to rounding would outweigh the others by any number, and all their vectors would
+     * be the same one.
      */
     private static final double BESIDE = 16.0;
 
     private final int n;
 
-    /** The matrix is divided by this power of two, so that squares neither vanish nor overflow. */
+    /** The power of two by which the matrix is divided, so that squares neither vanish nor overflow. */
     private final int exponent;
 
-    /** The matrix, a row each; those that are done hold the vectors of their reflections. */
+    /** The rows of the matrix; those that are done hold the vectors of their reflections. */
     private final double[][] rows;
 
     private final double[] scales;
@@ -74,7 +77,7 @@ final class LeadingEigenpairs {
     record Found(double[] values, Matrix vectors) {}
 
     /**
-     * The {@code count} leading ones.
+     * Returns the {@code count} leading eigenpairs.
      *
      * @param symmetric not changed
      * @param count 1 to n
@@ -192,7 +195,7 @@ final class LeadingEigenpairs {
         return descending;
     }
 
-    /** One step on rows {@code first .. last}, from the last one up. */
+    /** Takes one step on rows {@code first .. last}, from the last one up. */
     private static void chase(double[] d, double[] e, int first, int last) {
         double half = (d[first + 1] - d[first]) / (2.0 * e[first]);
         double root = Math.sqrt(half * half + 1.0);
@@ -286,7 +289,7 @@ final class LeadingEigenpairs {
         return x;
     }
 
-    /** What the rows are for the tridiagonal matrix, for the given one: columns. */
+    /** Returns the vectors of the given matrix for rows that are vectors of the tridiagonal one, as columns. */
     private Matrix reflected(Matrix basis) {
         int count = basis.rows();
         double[][] coordinates = new double[n][count];

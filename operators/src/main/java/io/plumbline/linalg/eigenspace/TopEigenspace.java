@@ -41,7 +41,7 @@ public final class TopEigenspace {
      */
     private static final int MOST_BLOCKS = 120;
 
-    /** Columns that a product handles together; a block of a multiple of it wastes none. */
+    /** The number of columns that a product handles together; a block of a multiple of it wastes none. */
     private static final int BLOCK_STEP = 24;
 
     private static final int LEAST_GUARD = 8;
@@ -67,7 +67,7 @@ public final class TopEigenspace {
         this.products = found.products();
     }
 
-    /** The eigenspace of a matrix that is {@code 2^exponent} times as large. */
+    /** Returns the eigenspace of a matrix that is {@code 2^exponent} times as large. */
     private TopEigenspace(TopEigenspace of, int exponent) {
         this.values = timesPowerOfTwo(of.values, exponent);
         this.vectors = of.vectors;
@@ -170,7 +170,7 @@ public final class TopEigenspace {
         return vectors;
     }
 
-    /** {@code M V - V Theta}, d x r. Not copied. */
+    /** Returns {@code M V - V Theta}, d x r. Not copied. */
     public Matrix residual() {
         return residual;
     }

@@ -31,10 +31,10 @@ public abstract class DoublePanel {
     /** The array that holds a row. */
     public abstract double[] array(int row);
 
-    /** Where in {@link #array} a column of a row is; {@code column} is the first of a stretch. */
+    /** Returns where in {@link #array} a column of a row is; {@code column} is the first of a stretch. */
     public abstract int index(int row, int column);
 
-    /** How many columns lie side by side. The last stretch of a row may be shorter. */
+    /** Returns how many columns lie side by side. The last stretch of a row may be shorter. */
     public final int stretch() {
         return stretch;
     }
@@ -99,8 +99,8 @@ public abstract class DoublePanel {
     }
 
     /**
-     * {@code packed[offset ..] += X^T X} of the first {@code count} rows: entry (i, j), j <= i, at {@code i (i + 1) / 2
-     * + j}.
+     * Computes {@code packed[offset ..] += X^T X} of the first {@code count} rows: entry (i, j), j <= i, at
+     * {@code i (i + 1) / 2 + j}.
      */
     abstract void addProducts(double[] packed, int offset, int count);
 }

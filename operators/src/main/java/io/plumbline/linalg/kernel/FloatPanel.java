@@ -32,8 +32,8 @@ public abstract class FloatPanel {
     public static final int ROWS = 128;
 
     /**
-     * Up to this width a moment, of 4 MB, is not much larger than a second-level cache, and one batch at a time as fast
-     * as several.
+     * The width up to which a moment, of 4 MB, is not much larger than a second-level cache, and one batch at a time as
+     * fast as several.
      */
     static final int NARROW = 1_024;
 
@@ -45,10 +45,10 @@ public abstract class FloatPanel {
      */
     static final int ROWS_OF_PART = 48;
 
-    /** {@code 128 * 362^2 <= 2^24}. */
+    /** The largest integer whose products are exact: {@code 128 * 362^2 <= 2^24}. */
     public static final int LARGEST_EXACT_INTEGER = 362;
 
-    /** {@code 128 * (2^60)^2 < 2^128}. */
+    /** The largest value that is taken: {@code 128 * (2^60)^2 < 2^128}. */
     public static final float LARGEST = 0x1p60f;
 
     private final int dimension;
@@ -76,10 +76,10 @@ public abstract class FloatPanel {
     /** The array that holds a row. */
     public abstract float[] array(int row);
 
-    /** Where in {@link #array} a column of a row is; {@code column} is the first of a stretch. */
+    /** Returns where in {@link #array} a column of a row is; {@code column} is the first of a stretch. */
     public abstract int index(int row, int column);
 
-    /** How many columns lie side by side. The last stretch of a row may be shorter. */
+    /** Returns how many columns lie side by side. The last stretch of a row may be shorter. */
     public final int stretch() {
         return stretch;
     }
@@ -137,15 +137,18 @@ public abstract class FloatPanel {
         }
     }
 
-    /** {@code sums[j] += x_j} of the first {@code count} rows, one row after the other: twins agree to the last bit. */
+    /**
+     * Computes {@code sums[j] += x_j} of the first {@code count} rows, one row after the other: twins agree to the last
+     * bit.
+     */
     abstract void addSums(double[] sums, int count);
 
-    /** How many parts the products fall into: the same for all panels of this width. */
+    /** Returns how many parts the products fall into: the same for all panels of this width. */
     abstract int parts();
 
     /**
-     * {@code packed[offset ..] += X^T X} of the first {@code count} rows, batch after batch: entry (i, j), j <= i, at
-     * {@code i (i + 1) / 2 + j}. Every entry belongs to one part, and parts may be added at the same time.
+     * Computes {@code packed[offset ..] += X^T X} of the first {@code count} rows, batch after batch: entry (i, j), j
+     * <= i, at {@code i (i + 1) / 2 + j}. Every entry belongs to one part, and parts may be added at the same time.
      */
     abstract void addProducts(double[] packed, int offset, int count, int part);
 }

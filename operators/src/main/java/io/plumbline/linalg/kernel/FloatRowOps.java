@@ -5,12 +5,12 @@ package io.plumbline.linalg.kernel;
  */
 public interface FloatRowOps {
 
-    /** {@code y += factor * x}, product and sum each rounded. */
+    /** Computes {@code y += factor * x}, product and sum each rounded. */
     void add(double factor, float[] x, int xAt, double[] y, int yAt, int count);
 
     /** The inner product, in some interleaved partial sums. */
     double dot(float[] x, int xAt, float[] y, int yAt, int count);
 
-    /** {@code y = x}. */
+    /** Computes {@code y = x}. */
     void widen(float[] x, int xAt, double[] y, int yAt, int count);
 }

@@ -1,7 +1,8 @@
 package io.plumbline.linalg.kernel;
 
 /**
- * {@link TileKernel} in float32: moments of float rows, encoders, and what is only asked whether it can be factored.
+ * The twin of {@link TileKernel} in float32: for moments of float rows, encoders, and what is only asked whether it can
+ * be factored.
  *
  * <p>An entry's sum depends on {@code count} and its operands alone. Stateless.
  */
@@ -14,13 +15,13 @@ public interface FloatTileKernel {
     int WIDTH = 2 * TileKernel.WIDTH;
 
     /**
-     * {@code C = A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows} and {@code
-     * columns} are wanted; entries beyond them may be written too. Entry (h, i) of A is at {@code a + h WIDTH + i},
-     * entry (h, j) of B at {@code b + h WIDTH + j}. {@code 2 rows columns count} flops.
+     * Computes {@code C = A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows}
+     * and {@code columns} are wanted; entries beyond them may be written too. Entry (h, i) of A is at
+     * {@code a + h WIDTH + i}, entry (h, j) of B at {@code b + h WIDTH + j}. {@code 2 rows columns count} flops.
      */
     void square(float[] left, int a, float[] right, int b, int count, int rows, int columns, float[] after, int c);
 
-    /** {@code C += A^T B} for a whole square; an entry's products are summed before they are added to it. */
+    /** Computes {@code C += A^T B} for a whole square; an entry's products are summed before they are added to it. */
     void addSquare(float[] left, int a, float[] right, int b, int count, float[] square, int c);
 
     /**
@@ -29,15 +30,15 @@ public interface FloatTileKernel {
     void lowerTriangle(float[] both, int a, int count, int rows, float[] after, int c);
 
     /**
-     * {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i below
-     * {@value #ROWS}, and entry (h, j) of B at {@code b + h WIDTH + j}. The products are summed before they are added
-     * to C. {@code 768 count} flops.
+     * Computes {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i
+     * below {@value #ROWS}, and entry (h, j) of B at {@code b + h WIDTH + j}. The products are summed before they are
+     * added to C. {@code 768 count} flops.
      */
     void add(float[] left, int a, float[] right, int b, int count, float[] tile, int c);
 
     /**
-     * {@code C := -R^-T C} by substitution, R upper triangular: entry (h, i) at {@code r + h ROWS + i} for {@code h <
-     * i}, and the negative reciprocal of entry (h, h). What is below its diagonal is not read.
+     * Computes {@code C := -R^-T C} by substitution, R upper triangular: entry (h, i) at {@code r + h ROWS + i} for
+     * {@code h < i}, and the negative reciprocal of entry (h, h). What is below its diagonal is not read.
      */
     void solve(float[] triangle, int r, float[] tile, int c);
 }

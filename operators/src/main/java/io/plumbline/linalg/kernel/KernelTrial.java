@@ -10,14 +10,14 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plain kernel beside vector kernels of several shapes: which is fastest once all are compiled. Turns of a
+ * Times the plain kernel beside vector kernels of several shapes: which is fastest once all are compiled. Turns of a
  * millisecond alternate and the best of each counts, in CPU time of the thread, so that other load on the machine
  * matters little. It ends as soon as the fastest is plainly ahead of plain loops and none has become faster for a
  * while: after about a second of warming up, and later where other load keeps the compiler waiting.
  */
 final class KernelTrial {
 
-    /** Not a multiple of any tile. */
+    /** The dimension of the trial, which is not a multiple of any tile. */
     private static final int DIMENSION = 101;
 
     private static final double FLOPS = (double) FloatPanel.ROWS * DIMENSION * (DIMENSION + 1);
@@ -76,7 +76,7 @@ final class KernelTrial {
                 .orElseThrow();
     }
 
-    /** One kernel's best turn, and the last one in which it became clearly faster. */
+    /** The best turn of one kernel, and the last one in which it became clearly faster. */
     private static final class Contestant {
 
         private final UpdateKernel kernel;
@@ -116,12 +116,14 @@ final class KernelTrial {
         return first().kernel;
     }
 
-    /** Whether that one is faster than plain loops. */
+    /** Returns whether that one is faster than plain loops. */
     boolean isFaster() {
         return first().nanos < plain.nanos;
     }
 
-    /** Where the second kernel's sums differ from the first's on integers, of which every sum is exact; or null. */
+    /**
+     * Returns where the second kernel's sums differ from the first's on integers, of which every sum is exact; or null.
+     */
     static @Nullable String difference(UpdateKernel first, UpdateKernel second) {
         SplittableRandom random = new SplittableRandom(7);
         double[] rows = random.ints((long) FloatPanel.ROWS * DIMENSION, -50, 51)
@@ -186,7 +188,10 @@ final class KernelTrial {
         return sums;
     }
 
-    /** For example {@code vector, 512 bits, tiles of 8 by 3 vectors: 62.1 GFLOP/s against 9.3 of plain in a trial}. */
+    /**
+     * Writes the result, for example {@code vector, 512 bits, tiles of 8 by 3 vectors: 62.1 GFLOP/s against 9.3 of
+     * plain in a trial}.
+     */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder("%s: %.1f GFLOP/s against %.1f of %s"

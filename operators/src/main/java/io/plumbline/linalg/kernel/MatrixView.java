@@ -16,7 +16,7 @@ public record MatrixView(double[] values, int offset, int rows, int columns, int
         return new MatrixView(values, offset, columns, rows, columnStep, rowStep);
     }
 
-    /** Where an entry is in {@link #values}. */
+    /** Returns where an entry is in {@link #values}. */
     public int index(int row, int column) {
         return offset + row * rowStep + column * columnStep;
     }

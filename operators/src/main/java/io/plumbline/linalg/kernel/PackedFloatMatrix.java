@@ -19,7 +19,10 @@ import io.plumbline.parallel.Cores;
  */
 public abstract class PackedFloatMatrix {
 
-    /** Products that are summed in registers; so much of a strip of B stays in a first-level cache of 32 KiB. */
+    /**
+     * The number of products that are summed in registers; so much of a strip of B stays in a first-level cache of 32
+     * KiB.
+     */
     static final int INNER = 128;
 
     /**
@@ -47,7 +50,8 @@ public abstract class PackedFloatMatrix {
     }
 
     /**
-     * Whether these can be multiplied as floats without a difference: all are floats, and small enough for their sums.
+     * Returns whether these can be multiplied as floats without a difference: all are floats, and small enough for
+     * their sums.
      */
     public static boolean holds(double[] values) {
         for (double value : values) {
@@ -59,8 +63,8 @@ public abstract class PackedFloatMatrix {
     }
 
     /**
-     * How many of {@code rows} to hand to {@link #multiply} together: as many as leaves a block for each core, which
-     * all give the same bits.
+     * Returns how many of {@code rows} to hand to {@link #multiply} together: as many as leaves a block for each core,
+     * which all give the same bits.
      */
     public static int blockRows(int rows) {
         int threads = Cores.threads();
@@ -71,8 +75,8 @@ public abstract class PackedFloatMatrix {
     @FunctionalInterface
     public interface Sink {
         /**
-         * Columns {@code column .. column + count - 1} of {@code row} are {@code values[at ..]}, which is overwritten
-         * next.
+         * Takes columns {@code column .. column + count - 1} of {@code row}, which are {@code values[at ..]}; they are
+         * overwritten next.
          */
         void take(int row, int column, float[] values, int at, int count);
     }

@@ -14,13 +14,16 @@ import io.plumbline.parallel.Cores;
  */
 public abstract class PackedMatrix {
 
-    /** Some tenths of a millisecond; handing work over costs some hundredths. */
+    /**
+     * The number of flops that are worth sharing: some tenths of a millisecond; handing work over costs some
+     * hundredths.
+     */
     private static final double FLOPS_WORTH_SHARING = 1e7;
 
-    /** More than there are cores to share among, so that none waits long for another. */
+    /** The number of shares, more than there are cores, so that none waits long for another. */
     private static final int SHARES = 16;
 
-    /** Whole strips of any kernel. */
+    /** The fewest rows of a share: whole strips of any kernel. */
     private static final int LEAST_ROWS = 2 * TileKernel.WIDTH;
 
     private final int rows;
@@ -39,7 +42,7 @@ public abstract class PackedMatrix {
         return columns;
     }
 
-    /** {@code C += A B}; C is n x p, row-major from the start of {@code c}. {@code 2 n m p} flops. */
+    /** Computes {@code C += A B}; C is n x p, row-major from the start of {@code c}. {@code 2 n m p} flops. */
     public final void addProduct(MatrixView a, double[] c) {
         addProduct(a, c, 0, columns);
     }

@@ -2,7 +2,7 @@ package io.plumbline.linalg.kernel;
 
 import java.util.Arrays;
 
-/** {@link PlainTileKernel} in floats. */
+/** The twin of {@link PlainTileKernel} in floats. */
 final class PlainFloatTileKernel implements FloatTileKernel {
 
     private static final int HEIGHT = 4;

@@ -3,8 +3,8 @@ package io.plumbline.linalg.kernel;
 import java.util.Arrays;
 
 /**
- * The update in plain loops, for every Java: what {@link RowUpdates} says of arrays that are read at one index is why
- * each row is an array of its own, and why a row of the triangle is summed in one before it is added.
+ * Computes the update in plain loops, for every Java: what {@link RowUpdates} says of arrays that are read at one index
+ * is why each row is an array of its own, and why a row of the triangle is summed in one before it is added.
  */
 final class PlainKernel implements UpdateKernel {
 
@@ -55,7 +55,7 @@ final class PlainKernel implements UpdateKernel {
 
     private static final class Floats extends FloatPanel {
 
-        /** A row of the moment, or more than that. */
+        /** The array in which a row of the moment is summed; it may be longer. */
         private static final ThreadLocal<float[]> TARGET = ThreadLocal.withInitial(() -> new float[0]);
 
         private final float[][] x;
@@ -112,7 +112,7 @@ final class PlainKernel implements UpdateKernel {
             return target;
         }
 
-        /** Row i of the moment. */
+        /** Adds row i of the moment. */
         private void addBatch(double[] packed, int at, int i, int from, int to, float[] target) {
             Arrays.fill(target, 0, i + 1, 0f);
             int row = from;

@@ -11,7 +11,10 @@ public final class RowUpdates {
 
     private RowUpdates() {}
 
-    /** {@code target[j] -= sum over h in [first, last) of factors[h] * rows[h][j]}, for j in {@code [from, to)}. */
+    /**
+     * Computes {@code target[j] -= sum over h in [first, last) of factors[h] * rows[h][j]}, for j in
+     * {@code [from, to)}.
+     */
     public static void subtract(
             double[] target, double[] factors, double[][] rows, int first, int last, int from, int to) {
         int h = first;

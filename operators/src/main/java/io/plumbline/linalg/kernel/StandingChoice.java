@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The choice of a process, made when it is first asked for. One that only a trial's times have decided against is made
- * again later, up to {@value #MOST_TRIALS} times in all: while other load kept the compiler waiting, the fast kernel
- * may not have been compiled yet.
+ * Keeps the choice of a process, made when it is first asked for. One that only a trial's times have decided against is
+ * made again later, up to {@value #MOST_TRIALS} times in all: while other load kept the compiler waiting, the fast
+ * kernel may not have been compiled yet.
  *
  * <p>Thread-safe. A later trial holds up nobody: the choice that stands is answered until then.
  */

@@ -1,8 +1,8 @@
 package io.plumbline.linalg.kernel;
 
 /**
- * What products, moments and triangular systems are made of: squares and tiles of strips that are {@value #WIDTH}
- * columns wide, one row after the other.
+ * Multiplies, factors and solves squares and tiles of strips that are {@value #WIDTH} columns wide, one row after the
+ * other; products, moments and triangular systems are made of them.
  *
  * <p>An entry's sum depends on {@code count} and its operands alone. Stateless.
  */
@@ -15,13 +15,13 @@ public interface TileKernel {
     int WIDTH = 24;
 
     /**
-     * {@code C = A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows} and {@code
-     * columns} are wanted; entries beyond them may be written too. Entry (h, i) of A is at {@code a + h WIDTH + i},
-     * entry (h, j) of B at {@code b + h WIDTH + j}. {@code 2 rows columns count} flops.
+     * Computes {@code C = A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows}
+     * and {@code columns} are wanted; entries beyond them may be written too. Entry (h, i) of A is at
+     * {@code a + h WIDTH + i}, entry (h, j) of B at {@code b + h WIDTH + j}. {@code 2 rows columns count} flops.
      */
     void square(double[] left, int a, double[] right, int b, int count, int rows, int columns, double[] after, int c);
 
-    /** {@code C += A^T B} for a whole square. */
+    /** Computes {@code C += A^T B} for a whole square. */
     void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c);
 
     /**
@@ -30,14 +30,14 @@ public interface TileKernel {
     void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c);
 
     /**
-     * {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i below
-     * {@value #ROWS}, and entry (h, j) of B at {@code b + h WIDTH + j}. {@code 384 count} flops.
+     * Computes {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i
+     * below {@value #ROWS}, and entry (h, j) of B at {@code b + h WIDTH + j}. {@code 384 count} flops.
      */
     void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c);
 
     /**
-     * {@code C := -R^-T C} by substitution, R upper triangular: entry (h, i) at {@code r + h ROWS + i} for {@code h <
-     * i}, and the negative reciprocal of entry (h, h). What is below its diagonal is not read.
+     * Computes {@code C := -R^-T C} by substitution, R upper triangular: entry (h, i) at {@code r + h ROWS + i} for
+     * {@code h < i}, and the negative reciprocal of entry (h, h). What is below its diagonal is not read.
      */
     void solve(double[] triangle, int r, double[] tile, int c);
 }

@@ -33,12 +33,12 @@ public interface UpdateKernel {
     /** A packed copy of a right-hand matrix whose values are floats, see {@link PackedFloatMatrix#holds}. */
     PackedFloatMatrix packFloats(MatrixView b);
 
-    /** What triangular factors and systems are made of. */
+    /** Returns the tile operations that triangular factors and systems are made of. */
     TileKernel tiles();
 
     /** The tile operations in float32, for matrices of which is only asked whether they can be factored. */
     FloatTileKernel floatTiles();
 
-    /** What rows of float32 weights are read with. */
+    /** Returns the loops that rows of float32 weights are read with. */
     FloatRowOps floatRowOps();
 }

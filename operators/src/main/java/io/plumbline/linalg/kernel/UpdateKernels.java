@@ -33,10 +33,10 @@ public final class UpdateKernels {
 
     static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
 
-    /** A name and not the class: without the module it cannot be loaded. */
+    /** The name of the class of the vector kernels and not the class: without the module it cannot be loaded. */
     static final String VECTOR_KERNELS = "io.plumbline.linalg.kernel.VectorKernels";
 
-    /** Several times what it takes to compile all: a wrong choice lasts until the next trial. */
+    /** The longest trial, several times what it takes to compile all: a wrong choice lasts until the next trial. */
     private static final Duration LONGEST_TRIAL = Duration.ofSeconds(8);
 
     private static final StandingChoice CHOICE = new StandingChoice(

@@ -3,7 +3,7 @@ package io.plumbline.linalg.kernel;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** {@link VectorFloatPanel} in float64. */
+/** The twin of {@link VectorFloatPanel} in float64. */
 final class VectorDoublePanel extends DoublePanel {
 
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
@@ -55,7 +55,7 @@ final class VectorDoublePanel extends DoublePanel {
         }
     }
 
-    /** A whole row of a square: as a plain loop of so few it was a tenth of the time of 128 rows. */
+    /** Folds a whole row of a square: as a plain loop of so few it was a tenth of the time of 128 rows. */
     private static void fold(double[] square, int from, double[] packed, int at) {
         for (int j = 0; j < WIDTH; j += LANES) {
             DoubleVector.fromArray(SPECIES, packed, at + j)
@@ -64,7 +64,9 @@ final class VectorDoublePanel extends DoublePanel {
         }
     }
 
-    /** The first {@code count} entries of a row of a square on the diagonal, by single values as those of floats. */
+    /**
+     * Folds the first {@code count} entries of a row of a square on the diagonal, by single values as those of floats.
+     */
     private static void foldFirst(int count, double[] square, int from, double[] packed, int at) {
         for (int j = 0; j < count; j++) {
             packed[at + j] += square[from + j];

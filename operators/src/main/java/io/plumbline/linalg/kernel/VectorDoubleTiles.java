@@ -4,9 +4,9 @@ import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link VectorFloatTiles} in float64, rows {@value TileKernel#WIDTH} entries apart. Not one with it: the vector
- * classes have no common type with lanes of any kind, and a detour through one would put objects where registers should
- * be.
+ * The twin of {@link VectorFloatTiles} in float64, rows {@value TileKernel#WIDTH} entries apart. Not one with it: the
+ * vector classes have no common type with lanes of any kind, and a detour through one would put objects where registers
+ * should be.
  */
 final class VectorDoubleTiles {
 
@@ -16,7 +16,7 @@ final class VectorDoubleTiles {
 
     private VectorDoubleTiles() {}
 
-    /** Eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
+    /** Multiplies eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
     static void eightByThree(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
         DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
@@ -109,7 +109,7 @@ final class VectorDoubleTiles {
         s72.intoArray(after, c + 7 * WIDTH + 2 * LANES);
     }
 
-    /** Six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
+    /** Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
     static void sixByTwo(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
         DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
@@ -163,7 +163,7 @@ final class VectorDoubleTiles {
         s51.intoArray(after, c + 5 * WIDTH + LANES);
     }
 
-    /** Eight rows by one vector, where no more is wanted. */
+    /** Multiplies eight rows by one vector, where no more is wanted. */
     static void eightByOne(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
         DoubleVector s0 = DoubleVector.fromArray(SPECIES, before, p);

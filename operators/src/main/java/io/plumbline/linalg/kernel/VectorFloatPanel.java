@@ -22,9 +22,9 @@ final class VectorFloatPanel extends FloatPanel {
     private static final VectorSpecies<Double> DOUBLES = DoubleVector.SPECIES_PREFERRED;
 
     /**
-     * Floats are read in vectors of the same bits as the doubles, and the first half of each is converted. Vectors of
-     * half the bits are slower, see {@link VectorTiles}; so a vector is read beyond what is asked for, and arrays are
-     * as much longer.
+     * The vectors in which floats are read: of the same bits as the doubles, and the first half of each is converted.
+     * Vectors of half the bits are slower, see {@link VectorTiles}; so a vector is read beyond what is asked for, and
+     * arrays are as much longer.
      */
     private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
 
@@ -66,7 +66,10 @@ final class VectorFloatPanel extends FloatPanel {
         return parts;
     }
 
-    /** Columns {@code start} to {@code start + GROUP - 1} of the triangle, from row {@code start} on. */
+    /**
+     * Returns the number of parts in columns {@code start} to {@code start + GROUP - 1} of the triangle, from row
+     * {@code start} on.
+     */
     private int partsOfGroup(int start) {
         return (dimension() - start - 1) / ROWS_OF_PART + 1;
     }
@@ -101,7 +104,7 @@ final class VectorFloatPanel extends FloatPanel {
         return column / WIDTH * STRIP;
     }
 
-    /** The square on the diagonal that begins with row i. */
+    /** Adds the square on the diagonal that begins with row i. */
     private void addDiagonal(double[] packed, int offset, int count, int i, float[] square) {
         int rows = Math.min(WIDTH, dimension() - i);
         for (int from = 0; from < count; from += ROWS) {
@@ -113,7 +116,7 @@ final class VectorFloatPanel extends FloatPanel {
         }
     }
 
-    /** A whole row of a square. */
+    /** Folds a whole row of a square. */
     private static void fold(float[] square, int from, double[] packed, int at) {
         for (int j = 0; j < WIDTH; j += HALF_LANES) {
             DoubleVector.fromArray(DOUBLES, packed, at + j)
@@ -123,8 +126,8 @@ final class VectorFloatPanel extends FloatPanel {
     }
 
     /**
-     * The first {@code count} entries of a row of a square on the diagonal. By single values: a loop of vectors that
-     * ends anywhere was compiled, in a process that had done much else, so that each of its sums became an object.
+     * Folds the first {@code count} entries of a row of a square on the diagonal. By single values: a loop of vectors
+     * that ends anywhere was compiled, in a process that had done much else, so that each of its sums became an object.
      */
     private static void foldFirst(int count, float[] square, int from, double[] packed, int at) {
         for (int j = 0; j < count; j++) {
@@ -154,7 +157,7 @@ final class VectorFloatPanel extends FloatPanel {
         }
     }
 
-    /** Six vectors of columns side by side: a vector's sum waits for its last summand. */
+    /** Adds six vectors of columns side by side: a vector's sum waits for its last summand. */
     private static void addColumns(float[] values, int from, int count, double[] sums, int column) {
         DoubleVector s0 = DoubleVector.fromArray(DOUBLES, sums, column);
         DoubleVector s1 = DoubleVector.fromArray(DOUBLES, sums, column + HALF_LANES);

@@ -6,9 +6,9 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The first half of a vector of floats becomes a vector of doubles. What is left over is done by {@link
- * PlainFloatRowOps}, and so is the last half: a vector of floats is read whole, and never beyond a row. Vectors half as
- * wide would do it without, see {@link VectorTiles} for why not.
+ * Computes with stretches of floats in float64: the first half of a vector of floats becomes a vector of doubles. What
+ * is left over is done by {@link PlainFloatRowOps}, and so is the last half: a vector of floats is read whole, and
+ * never beyond a row. Vectors half as wide would do it without, see {@link VectorTiles} for why not.
  */
 final class VectorFloatRowOps implements FloatRowOps {
 

@@ -29,7 +29,7 @@ final class VectorFloatTiles {
 
     private VectorFloatTiles() {}
 
-    /** Eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
+    /** Multiplies eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
     static void eightByThree(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
         FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
@@ -122,7 +122,7 @@ final class VectorFloatTiles {
         s72.intoArray(after, c + 7 * WIDTH + 2 * LANES);
     }
 
-    /** Six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
+    /** Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
     static void sixByTwo(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
         FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
@@ -176,7 +176,7 @@ final class VectorFloatTiles {
         s51.intoArray(after, c + 5 * WIDTH + LANES);
     }
 
-    /** Eight rows by one vector, where no more is wanted. */
+    /** Multiplies eight rows by one vector, where no more is wanted. */
     static void eightByOne(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
         FloatVector s0 = FloatVector.fromArray(SPECIES, before, p);

@@ -83,7 +83,7 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
         }
     }
 
-    /** A strip's rows side by side, in floats; what is missing to a whole strip is 0. */
+    /** Lays out a strip's rows side by side, in floats; what is missing to a whole strip is 0. */
     private static float[] layOut(MatrixView a, int squares) {
         int m = a.columns();
         float[] left = new float[squares * WIDTH * m];

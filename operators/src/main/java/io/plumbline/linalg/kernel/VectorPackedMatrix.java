@@ -19,7 +19,7 @@ final class VectorPackedMatrix extends PackedMatrix {
     /** Entries of a row of A that are laid out together. */
     private static final int PIECE = 64;
 
-    /** So much of a strip of B stays in a first-level cache of 32 KiB. */
+    /** The number of rows of a strip of B that stay in a first-level cache of 32 KiB. */
     private static final int INNER = 128;
 
     /** Entries of A that are held together: 1 MiB. */
@@ -29,8 +29,8 @@ final class VectorPackedMatrix extends PackedMatrix {
     private static final int ENTRIES_WORTH_SHARING = 1 << 13;
 
     /**
-     * What a thread lays A out in, and sums. Made anew for every product it would be zeroed and pass through the caches
-     * each time, which took as long as a third of a product of few columns.
+     * The memory in which a thread lays A out and sums. Made anew for every product it would be zeroed and pass through
+     * the caches each time, which took as long as a third of a product of few columns.
      */
     private static final ThreadLocal<Room> ROOM = ThreadLocal.withInitial(Room::new);
 
@@ -40,7 +40,7 @@ final class VectorPackedMatrix extends PackedMatrix {
         private double[] sums = new double[0];
         private final double[] product = new double[SQUARE];
 
-        /** What is larger than a whole block of A is not kept. */
+        /** Returns memory for A; what is larger than a whole block of it is not kept. */
         double[] left(int length) {
             if (length > LEFT_ENTRIES) {
                 return new double[length];
@@ -129,7 +129,7 @@ final class VectorPackedMatrix extends PackedMatrix {
         }
     }
 
-    /** Rows {@code from .. to-1} of A, a strip's rows side by side; what is missing to a whole strip is 0. */
+    /** Lays out rows {@code from .. to-1} of A, a strip's rows side by side; what is missing to a whole strip is 0. */
     private static void layOut(MatrixView a, int from, int to, double[] left) {
         int m = a.columns();
         for (int i = from; i < to; i += WIDTH) {

@@ -3,7 +3,7 @@ package io.plumbline.linalg.kernel;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** {@link VectorFloatTileKernel} in float64. */
+/** The twin of {@link VectorFloatTileKernel} in float64. */
 final class VectorTileKernel implements TileKernel {
 
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;

@@ -4,7 +4,7 @@ import java.util.List;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * What the vector kernels share: the shape of the tiles whose sums stay in registers.
+ * The shapes of the tiles whose sums stay in registers.
  *
  * <p><b>Vectors of one length.</b> The vector kernels use vectors of the preferred length alone, and hand none to a
  * method of their own. The JVM's compiler learns from a profile which class a vector has, and that profile belongs to
@@ -48,7 +48,7 @@ enum VectorTiles {
                 .toList();
     }
 
-    /** For example {@code 256 bits, tiles of 6 by 2 vectors}. */
+    /** Writes the shape, for example {@code 256 bits, tiles of 6 by 2 vectors}. */
     @Override
     public String toString() {
         return "%d bits, tiles of %d by %d vectors".formatted(BITS, rows, vectors);

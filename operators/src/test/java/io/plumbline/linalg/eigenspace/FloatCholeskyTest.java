@@ -17,7 +17,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Both kernels against their definitions and against known eigenvalues, over sizes that fill no tile, strip or block.
+ * Compares both kernels with their definitions and with known eigenvalues, over sizes that fill no tile, strip or
+ * block.
  */
 class FloatCholeskyTest {
 

@@ -11,12 +11,15 @@ import io.plumbline.linalg.SymmetricEigen;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What a Krylov space hands to the iteration, which could mend most of it at the price of more products. */
+/** Tests what a Krylov space hands to the iteration, which could mend most of it at the price of more products. */
 class KrylovStartTest {
 
     private static final int D = 400;
 
-    /** A product then lies in the space to five digits, and what is left of it needs a second look. */
+    /**
+     * Tests few directions: a product then lies in the space to five digits, and what is left of it needs a second
+     * look.
+     */
     @Test
     void vectorsAreOrthonormalWhereAFewDirectionsOutweighTheRest() {
         double[] values = new double[D];
@@ -31,7 +34,7 @@ class KrylovStartTest {
         assertEquals(0.0, defect, 1e-12);
     }
 
-    /** So that nobody needs to decompose what it is restricted to again. */
+    /** Tests the vectors, so that nobody needs to decompose what the space is restricted to again. */
     @Test
     void vectorsAreRitzVectorsToRounding() {
         for (double outlier : new double[] {1.0, 50.0, 1e5}) {
@@ -77,8 +80,8 @@ class KrylovStartTest {
     }
 
     /**
-     * As a window of few rows has it: all that the space can hold it does after as many vectors as rows, and then it
-     * ends.
+     * Tests the moment of a window of few rows: all that the space can hold it does after as many vectors as rows, and
+     * then it ends.
      */
     @Test
     void theSpaceOfAMomentOfFewRowsEndsWithItsEigenvectors() {

@@ -12,7 +12,7 @@ import io.plumbline.linalg.SymmetricEigen;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Held against the full decomposition of a library. */
+/** Compares with the full decomposition of a library. */
 class LeadingEigenpairsTest {
 
     @Test
@@ -26,7 +26,7 @@ class LeadingEigenpairsTest {
         }
     }
 
-    /** As the restriction of a moment to a Krylov space is. */
+    /** Tests bands, which the restriction of a moment to a Krylov space has. */
     @Test
     void bandedMatricesOfAnyScaleAreDecomposed() {
         for (double scale : new double[] {1e-290, 1e-100, 1.0, 1e100, 1e290}) {
@@ -55,7 +55,10 @@ class LeadingEigenpairsTest {
         requireEigenpairs(Matrix.zeros(9, 9), 4, "zeros");
     }
 
-    /** As the moment of fewer rows than columns is: beside the zeros there is only what rounding left of the rest. */
+    /**
+     * Tests low rank, which the moment of fewer rows than columns has: beside the zeros there is only what rounding
+     * left of the rest.
+     */
     @Test
     void matricesOfLowRankAreDecomposed() {
         for (long seed = 1; seed <= 60; seed++) {
@@ -69,7 +72,7 @@ class LeadingEigenpairsTest {
         }
     }
 
-    /** Many values are then 0 but for rounding, and each by another share of it. */
+    /** Tests matrices of which many values are 0 but for rounding, each by another share of it. */
     @Test
     void matricesThatFallApartHaveAVectorForEachPart() {
         for (long seed = 1; seed <= 1_000; seed++) {

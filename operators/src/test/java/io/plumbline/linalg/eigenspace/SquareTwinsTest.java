@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Squares of products by the plain kernel and by every shape of the vector kernel, against their definition. */
+/** Compares squares of products by the plain kernel and by every shape of the vector kernel with their definition. */
 class SquareTwinsTest {
 
     private static final int SIDE = TileKernel.WIDTH;
@@ -111,8 +111,8 @@ class SquareTwinsTest {
     }
 
     /**
-     * What a sum was before loses no more than one rounding, however many products come to it: the claim of {@link
-     * FloatCholesky}.
+     * Tests that an old sum loses no more than one rounding, however many products come to it: the claim of
+     * {@link FloatCholesky}.
      */
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("counts")
@@ -130,7 +130,7 @@ class SquareTwinsTest {
         assertEquals(before[0], after[0]);
     }
 
-    /** What was there takes part in the sum in registers, so it may lose a rounding for each product. */
+    /** Tests sums that begin with the old entry in registers, so that it may lose a rounding for each product. */
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("counts")
     void productsOfDoublesAreAddedToASquareAndToATile(UpdateKernel kernel, int count) {

@@ -19,12 +19,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The twin of the full decomposition: what it says of the leading eigenspace is held against that. */
+/** Compares what it says of the leading eigenspace with the full decomposition. */
 class TopEigenspaceTest {
 
     private static final double TOLERANCE = 1e-4;
 
-    /** Rounding of a decomposition of the sizes below. */
+    /** The rounding of a decomposition of the sizes below. */
     private static final double ROUNDING = 1e-11;
 
     private static double[] spectrum(String name, int d) {
@@ -85,7 +85,7 @@ class TopEigenspaceTest {
         assertTrue(found >= 6, "seed %d: %d of 8 ranks were decided".formatted(spectrum.length(), found));
     }
 
-    /** Its start lies in the span of the other eigenvectors, where an iteration without a proof would stay. */
+    /** Tests a start that lies in the span of the other eigenvectors, where an iteration without a proof would stay. */
     @Test
     void anEigenvectorThatTheStartIsOrthogonalToIsNotMissed() {
         int d = 200;
@@ -293,7 +293,7 @@ class TopEigenspaceTest {
         assertEquals(0.0, Kernels.multiplyTranspose(basis, fixed).frobeniusNorm(), 1e-13);
     }
 
-    /** {@code ||(I - A A^T) B||_F}. */
+    /** Returns {@code ||(I - A A^T) B||_F}. */
     private static double sine(Matrix a, Matrix b) {
         return b.minus(Kernels.multiply(a, Kernels.transposeMultiply(a, b))).frobeniusNorm();
     }

@@ -14,7 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Float products of both kernels against the definition in float64, over sizes that fill no tile, strip or cache. */
+/**
+ * Compares float products of both kernels with the definition in float64, over sizes that fill no tile, strip or cache.
+ */
 class PackedFloatMatrixTwinsTest {
 
     private static final int[][] SIZES = {

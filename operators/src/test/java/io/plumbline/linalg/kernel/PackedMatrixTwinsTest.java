@@ -12,7 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Products of the plain and the vector kernel against the definition, over sizes that fill no tile, strip or cache. */
+/**
+ * Compares products of the plain and the vector kernel with the definition, over sizes that fill no tile, strip or
+ * cache.
+ */
 class PackedMatrixTwinsTest {
 
     private static final int[][] SIZES = {

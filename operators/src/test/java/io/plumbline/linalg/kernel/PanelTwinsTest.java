@@ -17,15 +17,19 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The plain and the vector kernel against the definition, over sizes that fill no tile, strip or group of strips. */
+/**
+ * Compares the plain and the vector kernel with the definition, over sizes that fill no tile, strip or group of strips.
+ */
 public class PanelTwinsTest {
 
-    /** Tiles are 6 or 8 columns, strips 24 or 48, groups of strips 192 or 384. */
+    /** The dimensions: tiles are 6 or 8 columns, strips 24 or 48, groups of strips 192 or 384. */
     private static final int[] DIMENSIONS = {1, 2, 3, 7, 8, 9, 23, 24, 25, 47, 48, 49, 95, 97, 130, 193, 385, 401};
 
     private static final int[] ROW_COUNTS = {1, 2, 7, 8, 9, 31, 127, 128};
 
-    /** The plain kernel, and a vector kernel of each shape that this machine allows, whichever is the fastest. */
+    /**
+     * Returns the plain kernel, and a vector kernel of each shape that this machine allows, whichever is the fastest.
+     */
     public static Stream<UpdateKernel> kernels() {
         return Stream.concat(Stream.of(new PlainKernel()), vectorKernels().stream());
     }
@@ -79,8 +83,8 @@ public class PanelTwinsTest {
     }
 
     /**
-     * Odd widths, and any number of rows over several panels. The twins round differently, each within the bound of
-     * {@link #floatsAgreeWithTheDefinitionWithinTheirRounding}: at most {@code (n + 1) 2^-24} of the sum of sizes
+     * Tests odd widths, and any number of rows over several panels. The twins round differently, each within the bound
+     * of {@link #floatsAgreeWithTheDefinitionWithinTheirRounding}: at most {@code (n + 1) 2^-24} of the sum of sizes
      * within a panel of n rows, so twice that apart; a float sum of {@value FloatPanel#ROWS} is folded into double
      * before the next begins.
      */
@@ -132,7 +136,7 @@ public class PanelTwinsTest {
         }
     }
 
-    /** Which core adds which part, and when, no bit may show. */
+    /** Tests that no bit shows which core adds which part, and when. */
     @ParameterizedTest
     @MethodSource("kernels")
     void everyEntryBelongsToOnePartAndSeveralCoresGiveTheBitsOfOne(UpdateKernel kernel) {
@@ -170,8 +174,8 @@ public class PanelTwinsTest {
     }
 
     /**
-     * Of a moment that is larger than the cache several batches are added while an entry is at hand: with the sums of
-     * one at a time.
+     * Tests a moment that is larger than the cache: several batches are added while an entry is at hand, with the sums
+     * of one at a time.
      */
     @ParameterizedTest
     @MethodSource("kernels")
@@ -205,7 +209,7 @@ public class PanelTwinsTest {
         return state;
     }
 
-    /** Full panels of the largest size that is promised: each partial sum is a whole number below 2^24. */
+    /** Tests full panels of the largest size that is promised: each partial sum is a whole number below 2^24. */
     @ParameterizedTest
     @MethodSource("kernels")
     void integersUpToTheLimitAreExact(UpdateKernel kernel) {

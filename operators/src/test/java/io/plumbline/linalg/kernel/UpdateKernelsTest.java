@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Run three times by the build: with the vector module, with shorter vectors, and without the module. */
+/**
+ * Tests the choice of a kernel; the build runs it with the vector module, with shorter vectors, and without the module.
+ */
 class UpdateKernelsTest {
 
     static final Duration LONG = Duration.ofMinutes(1);
@@ -202,7 +204,7 @@ class UpdateKernelsTest {
         }
     }
 
-    /** The plain loops, and a burden. */
+    /** A kernel of plain loops with a burden. */
     static final class SlowKernel implements UpdateKernel {
         private final UpdateKernel plain = new PlainKernel();
 

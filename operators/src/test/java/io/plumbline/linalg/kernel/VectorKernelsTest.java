@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the compiler of the JVM needs in order to keep vectors in registers, whatever else the process does: see {@link
- * VectorTiles}.
+ * Tests what the compiler of the JVM needs in order to keep vectors in registers, whatever else the process does: see
+ * {@link VectorTiles}.
  */
 class VectorKernelsTest {
 

@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, int sites, long records) {
 
-    /** Two windows of twelve seconds. */
+    /** The seconds of event time: two windows of twelve. */
     static final int EVENT_SECONDS = 24;
 
-    /** Later than 0, which a broker would delete, and divisible by every window. */
+    /** The first time: later than 0, which a broker would delete, and divisible by every window. */
     static final long FIRST_MS = 1_700_006_400_000L;
 
     private static final int DIFFERENT_RECORDS = 16;
@@ -98,7 +98,7 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, i
         }
     }
 
-    /** Rows of floats with a spread that differs by column. */
+    /** Returns rows of floats with a spread that differs by column. */
     static Matrix gaussian(long seed, int n, int d) {
         SplittableRandom random = new SplittableRandom(seed);
         Matrix rows = Matrix.zeros(n, d);

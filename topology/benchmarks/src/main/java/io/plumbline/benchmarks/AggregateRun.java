@@ -33,7 +33,7 @@ final class AggregateRun {
     private static final long LOOK_EVERY_MS = 50;
     private static final double GIVE_UP_SECONDS = 120;
 
-    /** How a batch is added to {@code [ sum of rows (d) | packed lower triangle of X^T X ]}. */
+    /** Adds a batch to {@code [ sum of rows (d) | packed lower triangle of X^T X ]}. */
     @FunctionalInterface
     interface Sums {
         void add(Matrix batch, double[] state);
@@ -88,7 +88,7 @@ final class AggregateRun {
         return builder.build();
     }
 
-    /** In plain loops, row after row. */
+    /** Adds a batch in plain loops, row after row. */
     static void plainLoops(Matrix batch, double[] state) {
         int d = batch.columns();
         double[] x = batch.values();

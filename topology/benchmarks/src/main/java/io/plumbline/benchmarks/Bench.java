@@ -18,7 +18,7 @@ public final class Bench implements AutoCloseable {
         this.findings = new Findings(progress);
     }
 
-    /** Kernels first: the pipeline leaves a JVM with many threads behind. */
+    /** Runs kernels first: the pipeline leaves a JVM with many threads behind. */
     public BenchReport run() throws IOException, InterruptedException {
         findings.next("choosing a kernel");
         Machine machine = Machine.here();

@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline bench}: how fast this machine does the work. */
+/** Runs {@code plumbline bench}: how fast this machine does the work. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What to measure.
+ * Says what to measure.
  *
  * @param parts what is measured
  * @param rivals whether other ways of doing the same take turns with ours
@@ -24,15 +24,15 @@ public record BenchPlan(
         long topicRows,
         int rounds) {
 
-    /** One or several of these. */
+    /** The parts of a run, of which one or several are measured. */
     public enum Part {
         /** Linear algebra. */
         KERNELS,
-        /** Rows a second from a topic to the moments. */
+        /** Measures rows a second from a topic to the moments. */
         PIPELINE,
-        /** How costs grow with each size. */
+        /** Measures how costs grow with each size. */
         SCALING,
-        /** From the verdict that a site has drifted to the new decoder in a subscriber. */
+        /** Measures the way from the verdict that a site has drifted to the new decoder in a subscriber. */
         SWAP
     }
 
@@ -45,7 +45,7 @@ public record BenchPlan(
         return parts.contains(part);
     }
 
-    /** Rows of so many floats fill a topic with so many rows of the first width. */
+    /** Returns how many rows of so many floats fill a topic with so many rows of the first width. */
     long rowsOfWidth(int width) {
         return Math.max(1, topicRows * widths.get(0) / width);
     }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Everything one run found.
+ * Holds everything one run found.
  *
  * @param notes what was left out, and why; which rivals these were: one sentence each
  */
@@ -31,7 +31,7 @@ public record BenchReport(
         JSON.writeValue(file.toFile(), this);
     }
 
-    /** Tables for people. */
+    /** Prints tables for people. */
     public void print(PrintWriter out) {
         out.printf("%s, %d cores, load %.2f%n", machine.processor(), machine.cores(), machine.loadAverage());
         out.printf("%s, %s, %s%n", machine.java(), machine.system(), machine.date());

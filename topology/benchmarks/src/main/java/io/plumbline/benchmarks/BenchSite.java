@@ -84,7 +84,10 @@ final class BenchSite {
         return sites;
     }
 
-    /** A monitor of the topic: exactly once, a commit every 5 s, as many threads as partitions. */
+    /**
+     * Returns the configuration of a monitor of the topic: exactly once, a commit every 5 s, as many threads as
+     * partitions.
+     */
     MonitorConfig config(String bootstrapServers, ActivationsTopic topic, String run, Windows windows) {
         String yaml = """
                 application_id: %1$s
@@ -120,7 +123,7 @@ final class BenchSite {
     /** Size and advance of windows as the configuration has them. */
     record Windows(String size, String advance) {
 
-        /** Longer than the topic: none closes. */
+        /** Windows longer than the topic: none closes. */
         static final Windows LONG = new Windows("60s", "60s");
 
         static final Windows HOPPING = new Windows("12s", "1s");

@@ -11,7 +11,7 @@ final class BrokerProcess implements AutoCloseable {
 
     private static final String HEAP = "1g";
 
-    /** Records of 256 rows of 8,192 floats. */
+    /** The broker's settings, for records of 256 rows of 8,192 floats. */
     private static final Map<String, String> SETTINGS = Map.of(
             "message.max.bytes", "16000000",
             "replica.fetch.max.bytes", "16000000",
@@ -23,7 +23,7 @@ final class BrokerProcess implements AutoCloseable {
         this.process = process;
     }
 
-    /** {@code folder} keeps its data. */
+    /** Starts a broker that keeps its data in {@code folder}. */
     static BrokerProcess start(Path folder) throws IOException {
         return new BrokerProcess(ChildProcess.start(
                 BrokerProcess.class, HEAP, folder.resolveSibling("broker.log"), List.of(folder.toString())));
@@ -38,7 +38,7 @@ final class BrokerProcess implements AutoCloseable {
         process.close();
     }
 
-    /** The other process. */
+    /** Runs the other process. */
     public static void main(String[] arguments) throws IOException {
         EmbeddedBroker broker = EmbeddedBroker.start(Path.of(arguments[0]), EmbeddedBroker.freePort(), SETTINGS);
         ChildProcess.up(broker.bootstrapServers());

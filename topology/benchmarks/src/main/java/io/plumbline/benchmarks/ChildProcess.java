@@ -59,18 +59,18 @@ final class ChildProcess implements AutoCloseable {
         return new ChildProcess(process, line.substring(UP.length()));
     }
 
-    /** What it said when it was up. */
+    /** Returns what it said when it was up. */
     String said() {
         return said;
     }
 
-    /** By the other process: it is up. */
+    /** Says in the other process that it is up. */
     static void up(String what) {
         System.out.println(UP + what);
         System.out.flush();
     }
 
-    /** By the other process: returns when the first one closes it, or is gone. */
+    /** Waits in the other process until the first one closes it, or is gone. */
     static void awaitTheEnd() throws IOException {
         while (System.in.read() >= 0) {
             // Nobody writes: this returns when the other end is closed.

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Hears of every pause of this process's garbage collectors until it is closed. Thread-safe. */
 final class CollectorWatch implements AutoCloseable {
 
-    /** One object: it must be the same one that is taken away. */
+    /** The listener as one object: it must be the same one that is taken away. */
     private final NotificationListener listener = this::heard;
 
     private final List<NotificationEmitter> watched = new ArrayList<>();
@@ -30,7 +30,10 @@ final class CollectorWatch implements AutoCloseable {
         }
     }
 
-    /** Some have a bean of their own for what they do while everyone else runs. */
+    /**
+     * Returns whether a collector stops everyone; some have a bean of their own for what they do while everyone else
+     * runs.
+     */
     static boolean stopsTheWorld(String collector) {
         return !collector.contains("Cycles") && !collector.contains("Concurrent");
     }

@@ -14,7 +14,7 @@ final class ConsumerRun {
 
     private ConsumerRun() {}
 
-    /** Rows a second through one partition, with large fetches, for it does nothing while one is on its way. */
+    /** Returns rows a second through one partition, with large fetches, for it does nothing while one is on its way. */
     static double rate(String bootstrapServers, ActivationsTopic topic) {
         Map<String, Object> settings = Map.of(
                 "bootstrap.servers", bootstrapServers,

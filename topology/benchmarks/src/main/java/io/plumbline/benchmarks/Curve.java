@@ -3,7 +3,7 @@ package io.plumbline.benchmarks;
 import java.util.List;
 
 /**
- * How a cost grows with one size, everything else held.
+ * Says how a cost grows with one size, everything else held.
  *
  * @param what the work
  * @param variable the size that grows

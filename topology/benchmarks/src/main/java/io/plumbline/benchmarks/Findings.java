@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 
-/** What a run has found so far. */
+/** Holds what a run has found so far. */
 final class Findings {
 
     final List<Measurement> measurements = new ArrayList<>();
@@ -24,14 +24,17 @@ final class Findings {
         progress.accept(what);
     }
 
-    /** All variants of one piece of work, the one the others are compared with first. */
+    /** Adds all variants of one piece of work, the one the others are compared with first. */
     void add(List<Measurement> variants) {
         for (Measurement one : variants) {
             measurements.add(one.comparedWith(variants.get(0)));
         }
     }
 
-    /** How many times faster the first variant of a piece of work is than the named one, where both were measured. */
+    /**
+     * Returns how many times faster the first variant of a piece of work is than the named one, where both were
+     * measured.
+     */
     OptionalDouble ahead(String what, String variant) {
         return measurements.stream()
                 .filter(m -> m.what().equals(what) && m.variant().equals(variant))

@@ -23,14 +23,14 @@ import org.ojalgo.matrix.store.MatrixStore;
 import org.ojalgo.matrix.store.R064Store;
 
 /**
- * ojAlgo, EJML, Commons Math and netlib's Java BLAS, on one thread. The first three have no update: they compute {@code
- * X^T X} from nothing, which is less work than adding it to a moment.
+ * Runs ojAlgo, EJML, Commons Math and netlib's Java BLAS, on one thread. The first three have no update: they compute
+ * {@code X^T X} from nothing, which is less work than adding it to a moment.
  */
 final class JavaRivals implements KernelRivals {
 
     private static final int LARGE_DECOMPOSITION = 1024;
 
-    /** Held, or its level would be forgotten: it announces itself on standard error. */
+    /** The logger of netlib, held or its level would be forgotten: it announces itself on standard error. */
     private static final Logger NETLIB = Logger.getLogger("dev.ludovic.netlib.blas.InstanceBuilder");
 
     private JavaRivals() {}

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 
-/** Kernels beside other libraries' on the same numbers. */
+/** Times kernels beside other libraries' on the same numbers. */
 final class KernelBench {
 
     private static final long SECOND = 1_000_000_000L;

@@ -21,10 +21,10 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
     private static final int TOP_K_ROWS = 8;
     private static final double LARGE_FLOPS = 5e8;
 
-    /** Codes kept a row. */
+    /** The number of codes kept a row. */
     public static final int TOP_K = 32;
 
-    /** What is done. */
+    /** The kinds of work. */
     public enum Kind {
         /** {@code M += X^T X}: {@code n d (d + 1)} flops. */
         UPDATE,
@@ -68,7 +68,7 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         };
     }
 
-    /** Whether a variant a hundred times slower would take too long to wait for. */
+    /** Returns whether a variant a hundred times slower would take too long to wait for. */
     public boolean isLarge() {
         return flops() > LARGE_FLOPS;
     }
@@ -95,9 +95,9 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
     }
 
     /**
-     * The symmetric d x d matrix of the last two. For the Cholesky factorisation {@code 2 sqrt(d) I + S} with entries
-     * of S in (-1, 1), whose eigenvalues lie within a factor of 4; for the eigenspace {@code H diag(w) H} with a
-     * reflection H.
+     * Returns the symmetric d x d matrix that the Cholesky factorisation and the eigenspace are of. For the Cholesky
+     * factorisation {@code 2 sqrt(d) I + S} with entries of S in (-1, 1), whose eigenvalues lie within a factor of 4;
+     * for the eigenspace {@code H diag(w) H} with a reflection H.
      */
     public double[] matrix() {
         return kind == Kind.CHOLESKY ? positiveDefinite() : withKnownEigenvalues();
@@ -137,7 +137,7 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         return a;
     }
 
-    /** {@code 1 / i} behind three that stand out, as moments of hidden states have them; descending. */
+    /** Returns {@code 1 / i} behind three that stand out, as moments of hidden states have them; descending. */
     private double[] eigenvalues() {
         double[] w = new double[d];
         for (int i = 0; i < d; i++) {
@@ -146,7 +146,7 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         return w;
     }
 
-    /** Index into n x d of rows, or the like: which of the many numbers are compared. */
+    /** Returns indices into n x d of rows, or the like: which of the many numbers are compared. */
     int[][] probes(int height, int width) {
         SplittableRandom random = new SplittableRandom(5);
         int[][] probes = new int[PROBES][];
@@ -157,8 +157,8 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
     }
 
     /**
-     * What every variant must answer: for an update and a product 64 entries, read by {@link #entries}; for TopK the
-     * sums of the codes of 8 rows; for Cholesky the solution of {@code A x = A (1, .., 1)}; else the leading
+     * Returns what every variant must answer: for an update and a product 64 entries, read by {@link #entries}; for
+     * TopK the sums of the codes of 8 rows; for Cholesky the solution of {@code A x = A (1, .., 1)}; else the leading
      * eigenvalues.
      */
     public double[] expected() {
@@ -187,8 +187,9 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
     }
 
     /**
-     * How far an answer may be off. Sums of integers: not at all. Cholesky: with a condition number below 4, {@code 4 *
-     * 8 n 2^-53} times the norm of the solution. Eigenvalues: 1e-6 of the largest, since an iteration may stop early.
+     * Returns how far an answer may be off. Sums of integers: not at all. Cholesky: with a condition number below 4,
+     * {@code 4 * 8 n 2^-53} times the norm of the solution. Eigenvalues: 1e-6 of the largest, since an iteration may
+     * stop early.
      */
     public double tolerance() {
         return switch (kind) {
@@ -198,7 +199,7 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         };
     }
 
-    /** An entry of a result. */
+    /** Returns an entry of a result. */
     @FunctionalInterface
     public interface Entry {
         double at(int row, int column);
@@ -220,7 +221,7 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         return values;
     }
 
-    /** {@code A (1, .., 1)}. */
+    /** Returns {@code A (1, .., 1)}. */
     public double[] rowSums(double[] matrix) {
         double[] sums = new double[d];
         for (int i = 0; i < d; i++) {

@@ -3,7 +3,7 @@ package io.plumbline.benchmarks;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which pieces of linear algebra are measured. */
+/** Chooses which pieces of linear algebra are measured. */
 final class KernelCases {
 
     private static final int MOST_WEIGHTS = 1 << 25;
@@ -50,12 +50,14 @@ final class KernelCases {
         return d < 1024 ? Math.min(32, d) : 64;
     }
 
-    /** GPT-2's 24,576 of 768; of wider rows as many as make weights of the same size. */
+    /**
+     * Returns the number of features: GPT-2's 24,576 of 768; of wider rows as many as make weights of the same size.
+     */
     private static int features(int d) {
         return Math.max(d, Math.min(32 * d, MOST_WEIGHTS / d));
     }
 
-    /** A third of the smallest and twice the largest too: where a kernel's caches and edges show. */
+    /** Adds a third of the smallest and twice the largest too: where a kernel's caches and edges show. */
     private static List<Integer> withNeighbours(List<Integer> widths) {
         int smallest = widths.stream().mapToInt(d -> d).min().orElseThrow();
         int largest = widths.stream().mapToInt(d -> d).max().orElseThrow();

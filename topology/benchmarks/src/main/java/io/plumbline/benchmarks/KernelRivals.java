@@ -2,7 +2,7 @@ package io.plumbline.benchmarks;
 
 import java.util.List;
 
-/** Other libraries' ways of doing the same. */
+/** Computes the same by other libraries. */
 interface KernelRivals {
 
     String DSYRK = "OpenBLAS dsyrk, float64 moment";
@@ -19,6 +19,6 @@ interface KernelRivals {
      */
     List<Variant> variants(KernelCase work);
 
-    /** Which builds these are; which are not here, and what to install: one sentence each. */
+    /** Returns one sentence for each build that was measured, and for each that is not here what to install. */
     List<String> notes();
 }

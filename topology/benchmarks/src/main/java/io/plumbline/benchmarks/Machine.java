@@ -10,7 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.stream.Stream;
 
 /**
- * What the figures were measured on.
+ * The machine that the figures were measured on.
  *
  * @param loadAverage of the last minute when the run began; negative where the system does not say
  * @param kernel what sums rows here, and why
@@ -23,7 +23,7 @@ public record Machine(
 
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 
-    /** This one, now. Chooses the kernel, which takes a second. */
+    /** Returns this machine, as it is when the run begins. Chooses the kernel, which takes a second. */
     public static Machine here() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         UpdateKernels.Choice choice = UpdateKernels.chosen();
@@ -37,7 +37,7 @@ public record Machine(
                 "%s (%s)".formatted(choice.kernel().name(), choice.reason()));
     }
 
-    /** Whether something else was running: absolute figures are then too low. */
+    /** Returns whether something else was running: absolute figures are then too low. */
     public boolean wasBusy() {
         return loadAverage > IDLE_LOAD * cores;
     }

@@ -7,7 +7,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a monitor says of itself.
+ * The metrics page of a monitor.
  *
  * @param text as Prometheus reads it
  */

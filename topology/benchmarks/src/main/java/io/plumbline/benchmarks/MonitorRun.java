@@ -20,7 +20,7 @@ final class MonitorRun {
     private MonitorRun() {}
 
     /**
-     * How a run went.
+     * The result of a run.
      *
      * @param rowsPerSecond without warm-up
      * @param stalls of ingestion, because windows closed
@@ -66,7 +66,7 @@ final class MonitorRun {
         }
     }
 
-    /** The stall of a window is counted after it. */
+    /** Returns whether so many windows are closed; the stall of a window is counted after it. */
     private static boolean haveClosed(long windows, MetricsPage page) {
         return windows == 0
                 || (page.sumOf(WINDOWS) >= windows

@@ -35,7 +35,7 @@ final class OpenBlas {
         throw last;
     }
 
-    /** From now on. */
+    /** Sets the number of threads from here on. */
     static void useThreads(int count) {
         if (threads != count) {
             openblas_set_num_threads(count);

@@ -3,7 +3,7 @@ package io.plumbline.benchmarks;
 import com.sun.jna.Memory;
 import java.util.List;
 
-/** OpenBLAS of the system (package libopenblas0-pthread on Debian), through JNA. */
+/** Runs OpenBLAS of the system (package libopenblas0-pthread on Debian), through JNA. */
 final class OpenBlasRivals implements KernelRivals {
 
     private static final byte[] LOWER = {'L'};
@@ -82,7 +82,7 @@ final class OpenBlasRivals implements KernelRivals {
         });
     }
 
-    /** The bare product: what is above the k-th largest is left to be found. */
+    /** Returns the bare product: what is above the k-th largest is left to be found. */
     private static Variant sgemm(KernelCase work) {
         int d = work.d();
         int k = work.features();
@@ -157,7 +157,7 @@ final class OpenBlasRivals implements KernelRivals {
         });
     }
 
-    /** The leading eigenvectors only. */
+    /** Returns the leading eigenvectors only. */
     private static Variant dsyevr(KernelCase work) {
         int d = work.d();
         int r = work.rank();

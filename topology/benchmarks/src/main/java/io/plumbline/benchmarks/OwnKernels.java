@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** This program's own ways, the one that runs in production first. */
+/** Runs this program's own ways, the one that runs in production first. */
 final class OwnKernels {
 
     static final String FLOATS = "plumbline, float rows";
@@ -63,8 +63,8 @@ final class OwnKernels {
     }
 
     /**
-     * One moment to which two cores add, and half of the rows each with a moment each, as threads of one process sum
-     * them.
+     * Returns one moment to which two cores add, and half of the rows each with a moment each, as threads of one
+     * process sum them.
      */
     private static List<Variant> updateByTwo(KernelCase work) {
         FloatUpdate whole = new FloatUpdate(UpdateKernels.kernel(), work, 0, work.n());
@@ -125,7 +125,7 @@ final class OwnKernels {
         });
     }
 
-    /** Every entry of the product stored, as the libraries do; the encoder does not. */
+    /** Returns the product with every entry stored, as the libraries do; the encoder does not. */
     private static Variant floatProduct(KernelCase work) {
         PackedFloatMatrix factor =
                 UpdateKernels.kernel().packFloats(weights(work).transposedView());
@@ -190,7 +190,7 @@ final class OwnKernels {
                 .values());
     }
 
-    /** From nowhere: a site's windows start from its baseline's, which is faster. */
+    /** Returns the eigenspace from nowhere: a site's windows start from its baseline's, which is faster. */
     private static Variant eigenspace(KernelCase work) {
         Matrix matrix = new Matrix(work.d(), work.d(), work.matrix());
         return Variant.single(OURS, () -> ActiveSubspace.leadingOnly(matrix, work.rank(), null), () -> {
@@ -201,7 +201,7 @@ final class OwnKernels {
         });
     }
 
-    /** One thread's rows and moment. */
+    /** The rows and the moment of one thread. */
     private static final class FloatUpdate implements Runnable {
 
         private final int d;

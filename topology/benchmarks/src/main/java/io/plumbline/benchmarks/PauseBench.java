@@ -5,12 +5,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** For how long the monitor takes no records: while it assesses windows, and while somebody refits beside it. */
+/**
+ * Measures for how long the monitor takes no records: while it assesses windows, and while somebody refits beside it.
+ */
 final class PauseBench {
 
     private static final double MEBIBYTE = 1 << 20;
 
-    /** Windows of a second that a topic closes: all but its last. */
+    /** The number of windows of a second that a topic closes: all but its last. */
     private static final long WINDOWS = ActivationsTopic.EVENT_SECONDS - 1;
 
     private final PipelineBench pipeline;
@@ -23,7 +25,7 @@ final class PauseBench {
         this.folder = folder;
     }
 
-    /** A window a second, as fast as the topic can be read: many times as many as there would be. */
+    /** Measures a window a second, as fast as the topic can be read: many times as many as there would be. */
     void whileAssessing(BenchSite site, ActivationsTopic topic) throws IOException, InterruptedException {
         watch(site, topic, "d = %,d, windows of 1 s".formatted(topic.d()));
     }

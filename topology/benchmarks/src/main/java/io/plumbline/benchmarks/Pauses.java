@@ -3,8 +3,8 @@ package io.plumbline.benchmarks;
 import java.util.Arrays;
 
 /**
- * How often, and for how long, something stood still during a run; milliseconds. Of a histogram a percentile is the
- * upper end of the bucket it falls in.
+ * Says how often, and for how long, something stood still during a run; milliseconds. Of a histogram a percentile is
+ * the upper end of the bucket it falls in.
  *
  * @param what who stood still, and while what was done
  * @param longest exact; no percentile is above it

@@ -19,7 +19,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The monitor reading a topic, and others reading the same one: they take turns, round after round.
+ * Runs the monitor reading a topic, and others reading the same one: they take turns, round after round.
  *
  * <p>Everything lies in one temporary folder, which is gone when this is closed; {@link #close} may be called by
  * another thread.
@@ -44,10 +44,13 @@ final class PipelineBench implements AutoCloseable {
 
     private static final int MORE_ROWS_A_RECORD = 256;
 
-    /** The rows a record of a server that keeps the last token only, or a few; the price of a record rules there. */
+    /**
+     * The numbers of rows in a record of a server that keeps the last token only, or a few; the price of a record rules
+     * there.
+     */
     private static final List<Integer> FEW_ROWS_A_RECORD = List.of(1, 8);
 
-    /** Slow rivals do not read to the end. */
+    /** The seconds after which rivals stop: slow ones do not read to the end. */
     private static final double RIVAL_SECONDS = 4.0;
 
     private final BenchPlan plan;
@@ -229,8 +232,8 @@ final class PipelineBench implements AutoCloseable {
     }
 
     /**
-     * Each reader once before it counts: in the first seconds of a process the compiler takes half of the processor,
-     * and who comes first would pay for all who do the same after it.
+     * Runs each reader once before it counts: in the first seconds of a process the compiler takes half of the
+     * processor, and who comes first would pay for all who do the same after it.
      */
     private void warmUp(ActivationsTopic topic, Map<String, Reader> readers) throws IOException, InterruptedException {
         for (Map.Entry<String, Reader> reader : readers.entrySet()) {
@@ -269,7 +272,7 @@ final class PipelineBench implements AutoCloseable {
         findings.leastOf(what, List.of(findings.ahead(first, rival), findings.ahead(second, rival)));
     }
 
-    /** Two monitors, the first over the second. */
+    /** Adds the ratio of two monitors, the first over the second. */
     private void ratio(String shape, String what, String reader, String other) {
         OptionalDouble ahead = findings.ahead(shape, reader);
         OptionalDouble aheadOfOther = findings.ahead(shape, other);

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A consumer in Python with confluent-kafka and NumPy. The interpreter is that of the environment variable {@value
- * #INTERPRETER}, otherwise {@code python3}.
+ * Runs a consumer in Python with confluent-kafka and NumPy. The interpreter is that of the environment variable
+ * {@value #INTERPRETER}, otherwise {@code python3}.
  */
 final class PythonRun {
 
@@ -29,7 +29,7 @@ final class PythonRun {
         return named == null || named.isBlank() ? "python3" : named;
     }
 
-    /** Why it cannot be run here, in one sentence; or null. */
+    /** Returns why it cannot be run here, in one sentence; or null. */
     static @Nullable String missing() {
         String what = "%s with confluent-kafka and NumPy".formatted(interpreter());
         try {

@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows a second once everything is warm: from the last look before {@value #WARM_UP} of the time were over to the end.
+ * Measures rows a second once everything is warm: from the last look before {@value #WARM_UP} of the time were over to
+ * the end.
  *
  * <p>Not thread-safe.
  */
@@ -16,7 +17,7 @@ final class RateMeter {
 
     private final List<Sample> samples = new ArrayList<>();
 
-    /** So many rows were done by now. It begins when there were none for the last time. */
+    /** Takes how many rows were done by now. It begins when there were none for the last time. */
     void at(long nanos, double rows) {
         if (rows <= 0.0) {
             samples.clear();
@@ -24,7 +25,7 @@ final class RateMeter {
         samples.add(new Sample(nanos, rows));
     }
 
-    /** Since it began. */
+    /** Returns the seconds since it began. */
     double seconds() {
         return samples.isEmpty() ? 0.0 : (last().nanos - samples.get(0).nanos) / 1e9;
     }

@@ -1,7 +1,7 @@
 package io.plumbline.benchmarks;
 
 /**
- * How many times faster ours was than another way of doing the same.
+ * Says how many times faster ours was than another way of doing the same.
  *
  * @param least the least of the ratios of medians that one run found
  */

@@ -42,12 +42,12 @@ record RefitProcess(int d, int features, int rank, int rows, String heap) {
     private static final double OFFSET = 0.3;
     private static final double SHARE = 0.25;
 
-    /** The size of the dictionary published for GPT-2 small; the next is that for Pythia-1.4B. */
+    /** The process for the dictionary published for GPT-2 small, as the next is for that of Pythia-1.4B. */
     static final RefitProcess GPT2 = new RefitProcess(768, 24_576, 32, 2_048, "3g");
 
     static final RefitProcess PYTHIA = new RefitProcess(2_048, 65_536, 64, 2_048, "12g");
 
-    /** Whether it runs at all. */
+    /** Returns whether it runs at all. */
     static RefitProcess small(int d) {
         return new RefitProcess(d, 4 * d, Math.min(4, d), 512, "1g");
     }
@@ -63,7 +63,7 @@ record RefitProcess(int d, int features, int rank, int rows, String heap) {
         return ChildProcess.start(RefitProcess.class, heap, log, sizes);
     }
 
-    /** The other process. */
+    /** Runs the other process. */
     public static void main(String[] sizes) throws IOException {
         RefitProcess work = new RefitProcess(
                 Integer.parseInt(sizes[0]),

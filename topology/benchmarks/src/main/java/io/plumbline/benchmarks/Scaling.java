@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
-/** How costs grow with each size, everything else held; by one thread. */
+/** Measures how costs grow with each size, everything else held; by one thread. */
 final class Scaling {
 
     private static final int WIDTH = 768;
@@ -51,7 +51,7 @@ final class Scaling {
         System.clearProperty(Cores.PROPERTY);
     }
 
-    /** Doubling from the least to the most; with quick sizes a 16th of them, and two. */
+    /** Returns sizes that double from the least to the most; with quick sizes a 16th of them, and two. */
     private int[] sizes(int least, int most) {
         if (plan.quick()) {
             return new int[] {Math.max(4, least / 16), Math.max(8, least / 8)};
@@ -73,7 +73,7 @@ final class Scaling {
         findings.curves.add(Curve.through(what, variable, unit, points));
     }
 
-    /** On a broker that runs. */
+    /** Measures the pipeline, on a broker that runs. */
     void pipeline(PipelineBench pipeline) throws IOException, InterruptedException {
         int d = plan.quick() ? QUICK_WIDTH : PIPELINE_WIDTH;
         BenchSite site = pipeline.site(d);

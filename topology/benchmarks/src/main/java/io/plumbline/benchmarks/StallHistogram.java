@@ -3,7 +3,7 @@ package io.plumbline.benchmarks;
 import java.util.Comparator;
 import java.util.List;
 
-/** The stalls of ingestion as the monitor exports them, {@code plumbline_ingestion_stall_seconds}. */
+/** Reads the stalls of ingestion as the monitor exports them, {@code plumbline_ingestion_stall_seconds}. */
 final class StallHistogram {
 
     private static final String NAME = "plumbline_ingestion_stall_seconds";
@@ -14,7 +14,7 @@ final class StallHistogram {
     private record Bucket(double upTo, double count) {}
 
     /**
-     * The pauses in a page of metrics.
+     * Reads the pauses in a page of metrics.
      *
      * @throws IllegalStateException where the page has no such histogram
      */

@@ -12,7 +12,7 @@ final class Stopwatch {
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    /** A sample takes at least so long, by as many repeats as that needs. */
+    /** The least time that a sample takes, by as many repeats as that needs. */
     private static final long SAMPLE_NANOS = 8_000_000;
 
     private static final int LEAST_ROUNDS = 3;

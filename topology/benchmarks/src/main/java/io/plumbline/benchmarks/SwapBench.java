@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * From the verdict that a site has drifted to the verified decoder in a subscriber, through a broker, as an operator
- * has it: the refit the paper prints, made of 2,048 rows.
+ * Measures the time from the verdict that a site has drifted to the verified decoder in a subscriber, through a broker,
+ * as an operator has it: the refit the paper prints, made of 2,048 rows.
  */
 final class SwapBench {
 
@@ -29,7 +29,7 @@ final class SwapBench {
         this.rounds = rounds;
     }
 
-    /** What travels. */
+    /** The form in which a decoder travels. */
     private enum Way {
         FACTORS("as factors"),
         WEIGHTS("as weights");

@@ -32,8 +32,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A monitor, its adapter and a subscriber of decoders in this process; drifted windows, one after the other, until each
- * has its decoder.
+ * Runs a monitor, its adapter and a subscriber of decoders in this process on drifted windows, one after the other,
+ * until each has its decoder.
  */
 final class SwapRun {
 
@@ -56,7 +56,7 @@ final class SwapRun {
         this.bootstrapServers = bootstrapServers;
     }
 
-    /** By the clock and in processor time of this process, both in ns. */
+    /** A moment by the clock and in processor time of this process, both in ns. */
     private record Moment(long nanoTime, long processor) {
 
         private static final OperatingSystemMXBean PROCESS =

@@ -27,7 +27,7 @@ final class SwapSite {
 
     static final String SITE = "layer";
 
-    /** Kept of a window for a refit, and sent in one. */
+    /** The number of rows of a window that are kept for a refit, and sent in one. */
     static final int SAMPLED_ROWS = 2_048;
 
     private static final int ROWS_A_RECORD = 32;
@@ -56,12 +56,12 @@ final class SwapSite {
     /** Width of the rows, features of the dictionary, rank of the subspaces. */
     record Size(int d, int features, int rank) {
 
-        /** The size of the dictionary published for GPT-2 small; the next is that for Pythia-1.4B. */
+        /** The size of the dictionary published for GPT-2 small, as the next is that for Pythia-1.4B. */
         static final Size GPT2 = new Size(768, 24_576, 32);
 
         static final Size PYTHIA = new Size(2_048, 65_536, 64);
 
-        /** Whether it runs at all. */
+        /** A size with which it is only seen whether the bench runs at all. */
         static final Size SMALL = new Size(64, 1_024, 4);
     }
 
@@ -78,7 +78,7 @@ final class SwapSite {
         return new SwapSite(size, folder, explainer, baseline);
     }
 
-    /** The encoder reads what the decoder writes; columns of length one. */
+    /** Writes an explainer whose encoder reads what the decoder writes; columns of length one. */
     private static void writeExplainer(Path folder, Size size) throws IOException {
         float[] values = new float[Math.multiplyExact(size.features(), size.d())];
         SplittableRandom random = new SplittableRandom(1);
@@ -130,8 +130,8 @@ final class SwapSite {
     }
 
     /**
-     * Monitor and adapter with every window a drifted one that is fitted by itself, and a gate that lets pass what
-     * reconstructs better.
+     * Returns the configuration of a monitor and adapter with every window a drifted one that is fitted by itself, and
+     * a gate that lets pass what reconstructs better.
      */
     MonitorConfig config(String bootstrapServers, String run, boolean factored) {
         return MonitorConfig.parse(
@@ -187,7 +187,7 @@ final class SwapSite {
                 folder);
     }
 
-    /** What does not depend on windows is computed once. */
+    /** Computes once what does not depend on windows. */
     Map<String, WatchedSite> sites(MonitorConfig config) {
         config.sites().forEach((name, settings) -> {
             WatchedSite known = made.get(name);

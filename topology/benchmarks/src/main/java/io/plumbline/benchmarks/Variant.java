@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  */
 public record Variant(String name, boolean byTheWall, Runnable work, Supplier<double[]> answer) {
 
-    /** By the calling thread alone. */
+    /** Returns a variant that the calling thread runs alone. */
     public static Variant single(String name, Runnable work, Supplier<double[]> answer) {
         return new Variant(name, false, work, answer);
     }

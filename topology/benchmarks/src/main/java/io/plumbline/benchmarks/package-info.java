@@ -1,5 +1,5 @@
 /**
- * How fast this machine does the work, beside other ways of doing it: {@code plumbline bench}.
+ * Measures how fast this machine does the work, beside other ways of doing it: {@code plumbline bench}.
  *
  * <p><b>Enters:</b> sizes. <b>Leaves:</b> a {@link io.plumbline.benchmarks.BenchReport}: figures, and ratios beside
  * what was asked for.

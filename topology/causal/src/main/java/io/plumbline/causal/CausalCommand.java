@@ -34,7 +34,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline causal}: what the model does with the explainer's account in place, from files. */
+/** Runs {@code plumbline causal}: what the model does with the explainer's account in place, from files. */
 @Command(
         name = "causal",
         mixinStandardHelpOptions = true,

@@ -32,7 +32,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline evaluate}: every way to adapt a decoder, measured by what the model then does. */
+/** Runs {@code plumbline evaluate}: every way to adapt a decoder, measured by what the model then does. */
 @Command(
         name = "evaluate",
         mixinStandardHelpOptions = true,

@@ -18,10 +18,10 @@ import java.util.Map;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** All methods on one set of requests: figures with intervals, and the faithfulness gap. */
+/** Evaluates all methods on one set of requests: figures with intervals, and the faithfulness gap. */
 final class Evaluation {
 
-    /** What the table shows, in its order. */
+    /** The figures that the table shows, in its order. */
     static final List<String> SEQUENCE = List.of("fvu", "kl", "abs_delta_ce");
 
     static final List<String> ABLATION = List.of("naopc", "ncomp");

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** The head, and what it may take. */
+/** Options that name the head, and limit what it may take. */
 final class HeadOptions {
 
     @Option(

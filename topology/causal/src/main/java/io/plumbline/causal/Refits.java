@@ -27,7 +27,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The refits without training, of one window, each with its cost. */
+/** Makes the refits without training, of one window, each with its cost. */
 final class Refits {
 
     /**
@@ -114,7 +114,7 @@ final class Refits {
                 rows.fit(), rows.choose(), rows.refit(), rows.judge(), rows.all(), null, rows.check());
     }
 
-    /** What the adapter of a running site would do with this window. */
+    /** Returns what the adapter of a running site would do with this window. */
     private static Made auto(Decoder trained, ExplainerSubspace subspace, AdaptationRows rows, int rank) {
         long started = System.nanoTime();
         GatedAdaptation adaptation = GatedAdaptation.of(

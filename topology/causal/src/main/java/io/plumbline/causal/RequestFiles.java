@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Several dumps of whole requests as one, in the order they were named, up to a number of requests. */
+/** Reads several dumps of whole requests as one, in the order they were named, up to a number of requests. */
 final class RequestFiles implements SiteStudy.Requests, Closeable {
 
     private final List<RequestFile> files = new ArrayList<>();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code plumbline adapt --head} on Spanish requests of a live model. */
+/** Tests {@code plumbline adapt --head} on Spanish requests of a live model. */
 class AdaptByBehaviourTest {
 
     private static final LivePart PART = LivePart.autoencoder();
@@ -81,7 +81,7 @@ class AdaptByBehaviourTest {
         assertTrue(Files.exists(folder.resolve("auto")));
     }
 
-    /** Without rows of a baseline nothing holds it in distribution but this test. */
+    /** Tests a search without rows of a baseline: nothing holds it in distribution but this test. */
     @Test
     void autoWithWhichTheModelIsAnotherOnNormalTrafficIsNotWritten() {
         Shell refused = adapt(

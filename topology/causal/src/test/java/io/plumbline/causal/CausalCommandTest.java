@@ -141,7 +141,10 @@ class CausalCommandTest {
         return figures.path(name).path("value").asDouble();
     }
 
-    /** Its lines, written out over rows: sums of squares, then the mean over dimensions of the mean square, squared. */
+    /**
+     * Computes the explained variance as SAEBench does, written out over rows: sums of squares, then the mean over
+     * dimensions of the mean square, squared.
+     */
     private static double explainedVarianceAsSaeBenchHasIt(JsonNode paper) throws IOException {
         double spread = 0.0;
         double squares = 0.0;

@@ -29,7 +29,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The service with the rest of a model, through a broker. */
+/** Tests the service with the rest of a model, through a broker. */
 class DownstreamIT {
 
     @TempDir

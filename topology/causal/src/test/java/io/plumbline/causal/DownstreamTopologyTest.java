@@ -36,7 +36,7 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From whole requests to the report, through the rest of a model. */
+/** Tests the way from whole requests to the report, through the rest of a model. */
 class DownstreamTopologyTest {
 
     @TempDir

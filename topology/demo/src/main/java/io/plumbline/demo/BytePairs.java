@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class BytePairs {
 
-    /** Where GPT-2 cuts before it joins pairs; Unicode's white space, as the original has it. */
+    /** Matches the words at which GPT-2 cuts before it joins pairs; Unicode's white space, as the original has it. */
     private static final Pattern WORDS = Pattern.compile(
             "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
             Pattern.UNICODE_CHARACTER_CLASS);
 
-    /** A byte as the letter that stands for it in the vocabulary, and back. */
+    /** The letter that stands for each byte in the vocabulary, and back. */
     private static final char[] LETTERS = letters();
 
     private static final Map<Character, Integer> BYTES = bytes();

@@ -18,9 +18,9 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * English traffic, then German, then English again, through a real broker and both applications, at the pace of the
- * windows: the first requests of a window are sent, which closes the one before; its report is awaited; where it asks
- * for an adaptation, the answer is awaited too.
+ * Plays English traffic, then German, then English again, through a real broker and both applications, at the pace of
+ * the windows: the first requests of a window are sent, which closes the one before; its report is awaited; where it
+ * asks for an adaptation, the answer is awaited too.
  *
  * <p>Everything is stopped and removed when it is closed, whatever happened.
  */
@@ -153,7 +153,7 @@ public final class Demo extends Stage {
         }
     }
 
-    /** Rows that are only pooled are no news once a decoder was published. */
+    /** Tells an answer; rows that are only pooled are no news once a decoder was published. */
     private void answered(JsonNode answer, boolean wasAdapted) throws InterruptedException {
         String outcome = answer.get("outcome").asText();
         boolean pooled = outcome.equals("pooled");

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline demo}: the whole job on this machine. */
+/** Runs {@code plumbline demo}: the whole job on this machine. */
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,

@@ -45,7 +45,7 @@ final class DemoFolder implements AutoCloseable {
         return root().resolve("broker");
     }
 
-    /** The configuration with the places filled in that are only known now. */
+    /** Returns the configuration with the places filled in that are only known now. */
     static String configuration(Path root, String bootstrapServers) throws IOException {
         try (InputStream in = resource(DemoFolder.class, "demo.yaml")) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8)

@@ -5,7 +5,7 @@ import java.awt.GraphicsEnvironment;
 import java.io.IOException;
 import java.net.URI;
 
-/** The browser of the person who typed the command, where there is one. */
+/** Opens the browser of the person who typed the command, where there is one. */
 final class Desktops {
 
     private Desktops() {}

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A language model as far as the site: {@code token_ids} [1, T] INT64 become {@code activations} [T, d] FLOAT. One
+ * Runs a language model as far as the site: {@code token_ids} [1, T] INT64 become {@code activations} [T, d] FLOAT. One
  * thread.
  */
 final class LanguageModel implements AutoCloseable {

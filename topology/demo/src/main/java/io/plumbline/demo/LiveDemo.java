@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /**
- * A language model that runs: English text, then another, then English again. Its hidden states go through a real
- * broker and both applications; in the end it says what it would say next, as it is, through the trained explainer and
- * through the adapted one.
+ * Runs a language model and its monitor: English text, then another, then English again. Its hidden states go through a
+ * real broker and both applications; in the end it says what it would say next, as it is, through the trained explainer
+ * and through the adapted one.
  */
 public final class LiveDemo extends Stage {
 
@@ -58,7 +58,7 @@ public final class LiveDemo extends Stage {
     private boolean reverted;
 
     /**
-     * What a user may choose.
+     * The choices of a user.
      *
      * @param model a folder with a model of one's own, or null
      * @param texts what comes in the place of the Spanish text, or none
@@ -239,7 +239,9 @@ public final class LiveDemo extends Stage {
         }
     }
 
-    /** What the model does with either decoder, on the last window of the other text, which came after the swap. */
+    /**
+     * Tells what the model does with either decoder, on the last window of the other text, which came after the swap.
+     */
     private void tell(Explainer explainer, OnnxHead head, LanguageModel model, List<Passage> passages, List<Path> dumps)
             throws IOException {
         int last = passages.size() - 3;
@@ -298,6 +300,6 @@ public final class LiveDemo extends Stage {
         return missing;
     }
 
-    /** What traffic goes into and reports come out of. */
+    /** The two ends of a pipeline: traffic goes into one, and reports come out of the other. */
     private record Line(Traffic traffic, Reports windows, Reports adaptations) {}
 }

@@ -11,8 +11,8 @@ import java.io.PrintWriter;
 import java.util.Locale;
 
 /**
- * What a model would say next after each token of a sentence: as it is, with the trained decoder's reconstructions in
- * place, and with the adapted one's.
+ * Says what a model would say next after each token of a sentence: as it is, with the trained decoder's reconstructions
+ * in place, and with the adapted one's.
  */
 record NextTokens(BytePairs tokenizer, long[] tokens, Logits original, Logits trained, Logits adapted) {
 

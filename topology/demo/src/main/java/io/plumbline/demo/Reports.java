@@ -25,7 +25,7 @@ final class Reports implements AutoCloseable {
         reader.assign(reader.partitions(topic));
     }
 
-    /** The next report; throws when there is none before the deadline. */
+    /** Returns the next report; throws when there is none before the deadline. */
     JsonNode next(long deadlineNanos) throws IOException {
         while (read.isEmpty()) {
             if (System.nanoTime() > deadlineNanos) {

@@ -23,8 +23,8 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every demonstration has: things that were started and end with it, a time limit, a subscriber and the lines it
- * prints.
+ * Holds what every demonstration has: things that were started and end with it, a time limit, a subscriber and the
+ * lines it prints.
  */
 abstract class Stage implements AutoCloseable {
 
@@ -47,7 +47,7 @@ abstract class Stage implements AutoCloseable {
         this.deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     }
 
-    /** What {@link #run} came to. */
+    /** The result of {@link #run}. */
     public record Result(List<String> missing, InetSocketAddress httpAddress, String bootstrapServers) {}
 
     /** Runs the story and prints it; returns what was promised and not shown. */
@@ -107,13 +107,13 @@ abstract class Stage implements AutoCloseable {
         return closeable;
     }
 
-    /** Whether {@link #stop} was called: what {@link #run} throws then means nothing. */
+    /** Returns whether {@link #stop} was called: what {@link #run} throws then means nothing. */
     public boolean isStopping() {
         return stopping;
     }
 
     /**
-     * For a shutdown hook: asks the thread in {@link #run} to stop and waits until it has cleaned up. The clients are
+     * Asks the thread in {@link #run} to stop and waits until it has cleaned up; for a shutdown hook. The clients are
      * used by that thread alone and closed by it; only if it does not come to that are they closed here.
      */
     public void stop() {

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** What was seen, and whether it is what the demonstration promises. */
+/** Remembers what was seen, and whether it is what the demonstration promises. */
 final class Story {
 
     private final List<JsonNode> windows = new ArrayList<>();
@@ -29,7 +29,7 @@ final class Story {
         revert = report;
     }
 
-    /** A decoder the subscriber took into service. */
+    /** Notes a decoder that the subscriber took into service. */
     void swap(String kind) {
         swaps.add(kind);
     }
@@ -38,7 +38,7 @@ final class Story {
         return swaps.size();
     }
 
-    /** What was promised and did not happen; empty when everything did. */
+    /** Returns what was promised and did not happen; empty when everything did. */
     List<String> missing() {
         List<String> missing = new ArrayList<>();
         for (int i = 0; i < windows.size(); i++) {

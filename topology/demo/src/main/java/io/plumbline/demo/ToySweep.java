@@ -11,7 +11,7 @@ import java.io.PrintWriter;
 import java.util.Locale;
 
 /**
- * The paper's controlled experiment at eleven severities, our numbers beside those of a float64 NumPy reference.
+ * Runs the paper's controlled experiment at eleven severities, our numbers beside those of a float64 NumPy reference.
  * Windows of 2,048 regenerated rows; no broker.
  */
 public final class ToySweep {

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The demonstration's recorded traffic at the pace of the alerts: German is drift, which a real Prometheus sees by the
- * deployed rules and a real Alertmanager tells a webhook; English again, and it tells the end. The site also warns
- * while it is drifted, and that is held back.
+ * Plays the demonstration's recorded traffic at the pace of the alerts: German is drift, which a real Prometheus sees
+ * by the deployed rules and a real Alertmanager tells a webhook; English again, and it tells the end. The site also
+ * warns while it is drifted, and that is held back.
  */
 class AlertingSoak {
 

@@ -33,7 +33,7 @@ class BytePairsTest {
         tokenizer = BytePairs.read(file);
     }
 
-    /** Golden: {@code tokenizers} 0.23.3 of Hugging Face on the same file. */
+    /** Compares tokens with golden ones: {@code tokenizers} 0.23.3 of Hugging Face on the same file. */
     @Test
     void tokensAreThoseOfTheOriginal() throws IOException {
         JsonNode cases;

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The model really runs. */
+/** Tests the demonstration with a model that really runs. */
 class LiveDemoIT {
 
     @Test

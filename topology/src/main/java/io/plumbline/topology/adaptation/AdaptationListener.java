@@ -3,7 +3,7 @@ package io.plumbline.topology.adaptation;
 /** Watches the fourth and fifth stage. Called on stream threads; must be thread-safe and must not block. */
 public interface AdaptationListener {
 
-    /** A request was answered; the report is final. */
+    /** Hears that a request was answered; the report is final. */
     void onAdaptation(AdaptationReport report);
 
     /** An adaptation of {@code site} begins on {@code rows} sampled rows. */

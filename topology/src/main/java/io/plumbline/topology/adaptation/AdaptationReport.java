@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a request, with its numbers. On the {@code adaptation-reports} topic: JSON with snake-case keys.
+ * Says what became of a request, with its numbers. On the {@code adaptation-reports} topic: JSON with snake-case keys.
  *
  * @param windowStartMs of the window that asked; 0 for a revert
  * @param outcome what became of it
@@ -40,8 +40,8 @@ public record AdaptationReport(
         double seconds) {
 
     /**
-     * One candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why it could not
-     * be fitted or was passed over. A single candidate is not chosen, and has the first only.
+     * The figures of one candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why
+     * it could not be fitted or was passed over. A single candidate is not chosen, and has the first only.
      */
     public record CandidateFigures(
             String candidate,
@@ -50,7 +50,7 @@ public record AdaptationReport(
             @Nullable Double fvuInDistribution,
             @Nullable String refusal) {}
 
-    /** A report without figures. */
+    /** Returns a report without figures. */
     static AdaptationReport plain(String site, long windowEndMs, Outcome outcome, String reason, long version) {
         return new AdaptationReport(
                 site,

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * How a drifted site gets another decoder.
+ * Says how a drifted site gets another decoder.
  *
  * @param profile which refits are tried
  * @param limits what a refit has to stay within to be published
@@ -28,10 +28,10 @@ public record AdaptationSettings(
         int pooledRows,
         Duration pooledAge) {
 
-    /** See {@link #pooledRows}; where nothing is said and a window's sample is not larger. */
+    /** The default of {@link #pooledRows}, for a window whose sample is not larger. */
     public static final int DEFAULT_POOLED_ROWS = 8_192;
 
-    /** See {@link #pooledAge}; where nothing is said. */
+    /** The default of {@link #pooledAge}. */
     public static final Duration DEFAULT_POOLED_AGE = Duration.ofDays(1);
 
     public AdaptationSettings {

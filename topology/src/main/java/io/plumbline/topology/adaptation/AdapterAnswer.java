@@ -20,7 +20,7 @@ public record AdapterAnswer(
         @Nullable SwapState state,
         @Nullable String command) {
 
-    /** Header of a report: the id of the command it answers. */
+    /** The header of a report that holds the id of the command it answers. */
     public static final String COMMAND_HEADER = "plumbline.command";
 
     /**

@@ -37,13 +37,15 @@ import org.slf4j.LoggerFactory;
  */
 public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable []> {
 
-    /** Name of the store of the parts of row samples: those that wait for their request, and those that are pooled. */
+    /**
+     * The name of the store of the parts of row samples: those that wait for their request, and those that are pooled.
+     */
     public static final String PARTS_STORE = "request-parts";
 
-    /** Name of the store of which windows' rows are pooled, by site. */
+    /** The name of the store that says which windows' rows are pooled, by site. */
     public static final String POOLS_STORE = "row-pools";
 
-    /** Name of the store of what the adapter has committed itself to, by site. */
+    /** The name of the store of what the adapter has committed itself to, by site. */
     public static final String SWAPS_STORE = "swaps";
 
     private static final Logger LOG = LoggerFactory.getLogger(AdapterTask.class);
@@ -181,7 +183,10 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         }
     }
 
-    /** A monitor that is configured otherwise need not hear it, a person who waits must. */
+    /**
+     * Answers for a site that is not configured here: a monitor that is configured otherwise need not hear it, a person
+     * who waits must.
+     */
     private void unknown(String site, AdaptationMessage message, long timestampMs) {
         String reason =
                 "site \"%s\" is not among those that adapt here: write its name as in the configuration, and mode: propose or auto there"
@@ -215,7 +220,10 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         }
     }
 
-    /** Our own count, unless the application was reset or got another name: readers refuse one that starts anew. */
+    /**
+     * Returns what is in service by our own count, unless the application was reset or got another name: readers refuse
+     * one that starts anew.
+     */
     private static SwapDesk.Standing standing(SiteAdapter adapter, SwapState state, @Nullable Active active) {
         if (active != null && active.version() > state.version()) {
             return new SwapDesk.Standing(

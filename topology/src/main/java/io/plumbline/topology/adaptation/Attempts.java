@@ -5,8 +5,8 @@ import java.util.Map;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
- * How often each request was begun. One that takes longer than the group or its transaction waits for is aborted and
- * read again, for ever if nobody counts.
+ * Counts how often each request was begun. One that takes longer than the group or its transaction waits for is aborted
+ * and read again, for ever if nobody counts.
  *
  * <p>Kept in memory, since an abort takes back whatever is written: it outlives tasks, threads and transactions, and
  * ends with the process. Another process begins its own count, so a request that two adapters throw at each other is
@@ -15,7 +15,9 @@ import org.apache.kafka.streams.processor.api.RecordMetadata;
  */
 final class Attempts {
 
-    /** A broker or an instance that goes away in the middle of a refit explains one attempt more, rarely two. */
+    /**
+     * The most attempts: a broker or an instance that goes away in the middle of a refit explains one more, rarely two.
+     */
     static final int MOST = 3;
 
     private static final int REMEMBERED = 256;

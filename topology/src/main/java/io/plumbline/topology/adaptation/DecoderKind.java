@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 
-/** Which decoder a published one is. */
+/** The kinds of published decoders. */
 public enum DecoderKind {
     /** A decoder made from the trained one. */
     ADAPTED,

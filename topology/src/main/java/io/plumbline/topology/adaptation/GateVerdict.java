@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the gate found, for reports and lineage.
+ * The findings of the gate, for reports and lineage.
  *
  * @param tests every test, passed or not, with its finding
  * @param improvement share of the held-out FVU taken away
@@ -62,7 +62,7 @@ public record GateVerdict(
                 decision.publishes() ? adaptation.publishedRows() : null);
     }
 
-    /** JSON has no infinity. */
+    /** Returns null for an infinite value, since JSON has none. */
     private static @Nullable Double finite(double value) {
         return Double.isFinite(value) ? value : null;
     }

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The decoder in service as the one who publishes must see it: its own last word, though its transaction is not
+ * Knows the decoder in service as the one who publishes must see it: its own last word, though its transaction is not
  * committed and no reader has it yet.
  *
  * <p>What was forwarded is remembered until the subscriber has it too, so that a second copy of a decoder is held for
@@ -32,7 +32,7 @@ final class InService {
     }
 
     /**
-     * The decoder in service; null while there is none but the trained one as it came.
+     * Returns the decoder in service; null while there is none but the trained one as it came.
      *
      * @param version the newest version by our own committed count
      */

@@ -12,7 +12,8 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * What a published decoder says of where it comes from. Travels in its metadata: strings, the longer ones compact JSON.
+ * Writes what a published decoder says of where it comes from. Travels in its metadata: strings, the longer ones
+ * compact JSON.
  */
 final class Lineage {
 

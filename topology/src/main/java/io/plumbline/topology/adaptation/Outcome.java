@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What became of a request for adaptation, or of a person's command. */
+/** The outcomes of a request for adaptation, or of a person's command. */
 public enum Outcome {
     /** A decoder is in service. */
     PUBLISHED,

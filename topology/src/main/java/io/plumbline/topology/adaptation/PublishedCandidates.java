@@ -3,7 +3,9 @@ package io.plumbline.topology.adaptation;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import org.jspecify.annotations.Nullable;
 
-/** What the adapter published and does not hold: candidates, and its own state as everyone reads it. Thread-safe. */
+/**
+ * Reads what the adapter published and does not hold: candidates, and its own state as everyone reads it. Thread-safe.
+ */
 public interface PublishedCandidates {
 
     /**
@@ -20,7 +22,7 @@ public interface PublishedCandidates {
      */
     Candidate read(String site, long number);
 
-    /** The state the adapter last told of the site; null: none. For an adapter whose own store is new. */
+    /** Returns the state that the adapter last told of the site; null: none. For an adapter whose own store is new. */
     @Nullable
     SwapState lastTold(String site);
 }

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What the adapter remembers of the drifted windows whose rows it has pooled for a site; the rows themselves lie beside
- * it ({@link RowPools}). Stored as JSON with snake-case keys, at most {@value #MOST_WINDOWS} windows, some 100 kB.
+ * Remembers the drifted windows whose rows are pooled for a site; the rows themselves lie beside it ({@link RowPools}).
+ * Stored as JSON with snake-case keys, at most {@value #MOST_WINDOWS} windows, some 100 kB.
  *
  * @param windows the windows, ascending by their ends
  * @param rows distinct rows of theirs that are pooled

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rows of consecutive drifted windows of each site, in two change-logged stores: the parts of their samples as they
- * came, under {@code SITE#END#INDEX}, and a {@link RowPool} that says which of them count.
+ * Stores the rows of consecutive drifted windows of each site, in two change-logged stores: the parts of their samples
+ * as they came, under {@code SITE#END#INDEX}, and a {@link RowPool} that says which of them count.
  *
  * <p>A part is written once, when it comes. A window read again replaces itself, and a row that lies in two windows
  * counts once, so a replay gives the same pool. <b>Memory</b> of a site: the rows of its pool and at most one sample
@@ -41,14 +41,14 @@ final class RowPools {
     private final KeyValueStore<String, byte[]> pools;
 
     /**
-     * What is pooled of a site.
+     * Limits what is pooled of a site.
      *
      * @param rows the most distinct rows; the newest windows come first
      * @param age rows of windows that end longer before the newest are left out, event time
      */
     record Limits(int rows, Duration age) {}
 
-    /** Rows of one window, without those that an older window has too. */
+    /** The rows of one window, without those that an older window has too. */
     private record Share(RowPool.Window window, List<SampledRow> rows) {}
 
     RowPools(KeyValueStore<String, byte[]> parts, KeyValueStore<String, byte[]> pools) {
@@ -141,7 +141,7 @@ final class RowPools {
         }
     }
 
-    /** Ascending by the ends of the windows. */
+    /** Returns the shares of the windows in the order of their ends. */
     private List<Share> shares(
             String site,
             List<RowPool.Window> windows,
@@ -162,7 +162,9 @@ final class RowPools {
         return shares;
     }
 
-    /** Rows of a window pooled before; none where another program, or the explainer before this one, left them. */
+    /**
+     * Returns rows of a window pooled before; none where another program, or the explainer before this one, left them.
+     */
     private List<SampledRow> stored(String site, RowPool.Window window, Explainer explainer) {
         try {
             return rows(site, window, explainer);

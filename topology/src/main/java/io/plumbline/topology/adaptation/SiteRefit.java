@@ -225,7 +225,7 @@ final class SiteRefit {
                 version, DecoderKind.TRAINED, explainer.decoder(), revertType, revertFactors, lineage, parentSha256);
     }
 
-    /** The answer to a request that cannot be carried out. */
+    /** Returns the answer to a request that cannot be carried out. */
     AdaptationReport failed(AdaptationMessage.Adapt request, String reason, long beginNanos) {
         return answer(request, Outcome.FAILED, reason, beginNanos);
     }
@@ -235,7 +235,7 @@ final class SiteRefit {
                 request.windowStartMs(), request.windowEndMs(), outcome, reason, request.rows(), seconds(beginNanos));
     }
 
-    /** The answer to a request whose rows were pooled and not fitted. */
+    /** Returns the answer to a request whose rows were pooled and not fitted. */
     AdaptationReport rests(AdaptationMessage.Adapt request, String reason) {
         return answer(request, Outcome.POOLED, reason, System.nanoTime());
     }

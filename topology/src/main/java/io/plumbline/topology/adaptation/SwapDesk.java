@@ -20,7 +20,7 @@ final class SwapDesk {
     private final PublishedCandidates candidates;
 
     /**
-     * What is in service.
+     * Says what is in service.
      *
      * @param version of it, 0 while it is the trained decoder as it came
      * @param adapted whether it is an adapted one
@@ -79,7 +79,7 @@ final class SwapDesk {
         return null;
     }
 
-    /** A decoder that passed the gate goes into service, or waits for approval. */
+    /** Takes a decoder that passed the gate into service, or lets it wait for approval. */
     AdapterAnswer fitted(AdaptationReport report, Publication fitted, SwapState state, Standing standing, long nowMs) {
         if (rules.mode() == SwapRules.Mode.AUTO) {
             long version = standing.version() + 1;

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a site's decoder may be changed without a person.
+ * Limits how far a site's decoder may be changed without a person.
  *
  * @param mode who decides that a decoder which passed the gate goes into service
  * @param maxSwaps adapted decoders that may go into service by themselves in any {@code swapPeriod} of event time
@@ -23,24 +23,24 @@ public record SwapRules(
         @Nullable DriftPolicy rollback,
         Duration pause) {
 
-    /** Who decides. */
+    /** Says who decides what goes into service. */
     public enum Mode {
-        /** Nobody: the site is watched and asks for nothing. */
+        /** Nobody decides: the site is watched and asks for nothing. */
         OBSERVE,
-        /** A person: what passed the gate waits as a candidate. */
+        /** A person decides: what passed the gate waits as a candidate. */
         PROPOSE,
-        /** The gate. */
+        /** The gate decides. */
         AUTO
     }
 
-    /** See {@link #rollback}; where nothing is said. */
+    /** The default of {@link #rollback}. */
     public static final DriftPolicy DEFAULT_ROLLBACK = new DriftPolicy(2, 5);
 
     /** The rules where the configuration says nothing. */
     public static final SwapRules DEFAULT = new SwapRules(
             Mode.PROPOSE, 4, Duration.ofDays(1), Duration.ofDays(7), DEFAULT_ROLLBACK, Duration.ofHours(1));
 
-    /** Event time for which a newer candidate leaves one that waits alone: a person needs some to look at it. */
+    /** The event time for which a newer candidate leaves one that waits alone: a person needs some to look at it. */
     public static final Duration LEAST_WAIT = Duration.ofHours(1);
 
     /** The most swaps that are remembered. */

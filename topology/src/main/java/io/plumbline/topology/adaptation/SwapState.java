@@ -6,8 +6,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the adapter has committed itself to for a site. In its store, and for everyone to read beside the decoders: JSON
- * with snake-case keys; keys it does not know are passed over, so that a key can be added.
+ * The commitments of the adapter for a site. In its store, and for everyone to read beside the decoders: JSON with
+ * snake-case keys; keys it does not know are passed over, so that a key can be added.
  *
  * @param version of the decoder published last, 0 before the first
  * @param adapted whether that one is an adapted decoder
@@ -30,14 +30,14 @@ public record SwapState(
         @Nullable Fitted fitted,
         long pausedUntilMs) {
 
-    /** A pause begins with the next window that asks: a person's command has no event time. */
+    /** Stands for a pause that begins with the next window that asks: a person's command has no event time. */
     static final long FROM_THE_NEXT_WINDOW = -1;
 
     /** The state before anything was published. */
     public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), null, 0);
 
     /**
-     * What a decoder was fitted on.
+     * The rows that a decoder was fitted on.
      *
      * @param windowEndMs end of the newest window
      * @param rows distinct rows, of all windows that were pooled

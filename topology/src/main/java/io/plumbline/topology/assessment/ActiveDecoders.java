@@ -4,7 +4,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.Subspace;
 import org.jspecify.annotations.Nullable;
 
-/** Which decoder explains a site at the moment. Thread-safe; asked once per window. */
+/** Knows which decoder explains a site at the moment. Thread-safe; asked once per window. */
 public interface ActiveDecoders {
 
     /**

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What the monitor, or a person, asks of the adapter about a site, keyed by the site. The parts of a row sample come
+ * Asks the adapter about a site, keyed by the site; the monitor sends it, or a person. The parts of a row sample come
  * first, then the request that names them.
  *
  * <pre>
@@ -30,7 +30,7 @@ public sealed interface AdaptationMessage {
 
     byte VERSION = 2;
 
-    /** End of the window that asks; of a command, when it was typed. */
+    /** Returns the end of the window that asks; of a command, when it was typed. */
     long windowEndMs();
 
     byte[] encode();
@@ -47,8 +47,8 @@ public sealed interface AdaptationMessage {
     }
 
     /**
-     * Pool the rows of this window and, where a refit is due, publish a decoder if it helps; the sample's {@code parts}
-     * parts were sent before.
+     * Asks to pool the rows of this window and, where a refit is due, to publish a decoder if it helps; the sample's
+     * {@code parts} parts were sent before.
      */
     record Adapt(long windowEndMs, long windowStartMs, long rows, int sampleCapacity, int parts)
             implements AdaptationMessage {
@@ -63,7 +63,7 @@ public sealed interface AdaptationMessage {
         }
     }
 
-    /** Publish the trained decoder again, if an adapted one is active. */
+    /** Asks to publish the trained decoder again, if an adapted one is active. */
     record Revert(long windowEndMs) implements AdaptationMessage {
         @Override
         public byte[] encode() {
@@ -72,7 +72,7 @@ public sealed interface AdaptationMessage {
     }
 
     /**
-     * Publish the trained decoder again: the one in service did worse on the windows after its swap.
+     * Asks to publish the trained decoder again: the one in service did worse on the windows after its swap.
      *
      * @param version of the decoder in service
      * @param windows that could be compared since the swap
@@ -106,7 +106,7 @@ public sealed interface AdaptationMessage {
         }
     }
 
-    /** What a person can ask for. */
+    /** The commands of a person. */
     enum Verb {
         APPROVE(1),
         PIN(2),
@@ -130,7 +130,7 @@ public sealed interface AdaptationMessage {
     }
 
     /**
-     * What a person asks for.
+     * A command of a person.
      *
      * @param windowEndMs when it was typed
      * @param id comes back with the answer; at most 127 bytes

@@ -22,8 +22,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An assessment as flat JSON: a key for every {@link Statistic} in its order, null where it is undefined, and the
- * reasons under {@code undefined}. The two that are no real number stand where those are that they belong to.
+ * Writes an assessment as flat JSON: a key for every {@link Statistic} in its order, null where it is undefined, and
+ * the reasons under {@code undefined}. The two that are no real number stand where those are that they belong to.
  */
 final class AssessmentJson {
 

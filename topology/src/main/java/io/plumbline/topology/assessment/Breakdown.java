@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Breakdown(String by, int comparedRows, List<OfValue> values) {
 
-    /** Most values that are compared one by one. */
+    /** The most values that are compared one by one. */
     public static final int MOST = 8;
 
     /** Stands for all values beyond {@link #MOST}. */

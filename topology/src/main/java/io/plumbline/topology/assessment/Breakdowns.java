@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Breakdowns {
 
-    /** Fewer sampled rows than this say nothing of a gap, whatever the rank. */
+    /** The least number of sampled rows, since fewer say nothing of a gap, whatever the rank. */
     private static final int LEAST_ROWS = 64;
 
     private final SiteGeometry geometry;
@@ -132,7 +132,7 @@ final class Breakdowns {
         return rows;
     }
 
-    /** The sample is in the order of its hashes: its first rows are as uniform as all of them. */
+    /** Measures the first rows of the sample: in the order of their hashes they are as uniform as all of them. */
     private @Nullable GapAssessment measured(List<SampledRow> sampled, int compared) {
         if (compared == 0 || sampled.size() < compared) {
             return null;

@@ -3,7 +3,7 @@ package io.plumbline.topology.assessment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a window is marked because its rows are another part of the traffic than usual.
+ * Decides when a window is marked because its rows are another part of the traffic than usual.
  *
  * @param limit how far the delivered or the cached share may be from the expected one, in [0, 1]
  * @param delivered expected share of the tokens that come as rows, in [0, 1]; null: the mean of the first windows
@@ -12,6 +12,6 @@ import org.jspecify.annotations.Nullable;
 public record CoverageRule(
         double limit, @Nullable Double delivered, @Nullable Double cached) {
 
-    /** A tenth, from what the first windows have. */
+    /** The default rule: a tenth, from what the first windows have. */
     public static final CoverageRule STANDARD = new CoverageRule(0.1, null, null);
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record CoverageWatch(long baselineMs, int windows, double delivered, double cached) {
 
-    /** Windows that the expected shares are the mean of. */
+    /** The number of windows that the expected shares are the mean of. */
     static final int LEARNT = 8;
 
     static final CoverageWatch NONE = new CoverageWatch(0, 0, 0.0, 0.0);

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the rest of the model did with whole requests of a window, the decoders' reconstructions in place.
+ * Says what the rest of the model did with whole requests of a window, the decoders' reconstructions in place.
  *
  * @param requests that were measured; fewer than there were where the budget ran out
  * @param rows of theirs that count: all but the first of each

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record DriftCause(String kind, List<Change> changes, String sentence) {
 
-    /** Most changes that a report names. */
+    /** The most changes that a report names. */
     public static final int MOST = 5;
 
     private static final DriftCause UNKNOWN = new DriftCause(

@@ -3,7 +3,7 @@ package io.plumbline.topology.assessment;
 /** Watches the third stage. Called on stream threads; implementations must be thread-safe and must not block. */
 public interface DriftListener {
 
-    /** A window was judged; it took {@code nanoseconds}. */
+    /** Hears that a window was judged; it took {@code nanoseconds}. */
     default void onReport(WindowReport report, long nanoseconds) {}
 
     /** The rest of the model was run for a window of {@code site}, or failed; it took {@code nanoseconds}. */

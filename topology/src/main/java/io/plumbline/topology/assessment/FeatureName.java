@@ -3,7 +3,7 @@ package io.plumbline.topology.assessment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a feature is called, and where a page about it is.
+ * The label of a feature, and the address of a page about it.
  *
  * @param label null where it has none
  * @param link null where nobody says

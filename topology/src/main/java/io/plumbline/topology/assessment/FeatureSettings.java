@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is said of the features of a site.
+ * Settings of the features of a site.
  *
  * @param falseDiscoveryRate share of the features listed as more or less active that may be there by chance, see
  *     {@link ActivityComparison}

@@ -15,7 +15,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** JSON of reports and manifests: keys in snake case, undefined values as null, unknown keys ignored when read. */
+/**
+ * Writes reports and manifests as JSON: keys in snake case, undefined values as null, unknown keys ignored when read.
+ */
 public final class Json {
 
     private static final ObjectMapper MAPPER = JsonMapper.builder()
@@ -31,7 +33,10 @@ public final class Json {
 
     private Json() {}
 
-    /** JSON has no word for NaN or infinity; as quoted strings they would break whoever reads a number. */
+    /**
+     * Writes NaN and infinity as null: JSON has no word for them, and as quoted strings they would break whoever reads
+     * a number.
+     */
     private static final class FiniteOrNull extends StdSerializer<Double> {
 
         private static final long serialVersionUID = 1L;

@@ -40,13 +40,13 @@ record KnownOrigins(long quietUntilMs, SortedMap<String, SortedMap<String, Seen>
     static final int MOST_VALUES = 8;
     static final KnownOrigins NONE = new KnownOrigins(SiteMemory.NEVER, new TreeMap<>());
 
-    /** Share of the rows with which a value speaks for its window. */
+    /** The share of the rows with which a value speaks for its window. */
     private static final double DOMINANT = 0.9;
 
     private static final int SEEN_BYTES = 5 * Long.BYTES;
 
     /**
-     * One value.
+     * The windows in which one value was seen.
      *
      * @param firstMs start of the first window with it
      * @param windows nine tenths of whose rows had it

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is measured of one window: nearly all the work, and nothing of what is remembered of its site. Immutable.
+ * The measurements of one window: nearly all the work, and nothing of what is remembered of its site. Immutable.
  *
  * @param requests scores of its requests
  * @param encoded the first rows of its sample, encoded: those that reconstruction is measured on, and where the window

@@ -3,7 +3,7 @@ package io.plumbline.topology.assessment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one statistic's windows say together, see {@link io.plumbline.calibration.SequentialDetector}.
+ * Says what one statistic's windows say together, see {@link io.plumbline.calibration.SequentialDetector}.
  *
  * @param statistic its name
  * @param evidence after this window; null where the window was not taken
@@ -23,7 +23,10 @@ public record SequentialReport(
         @Nullable String mode,
         @Nullable String passedOver) {
 
-    /** {@code log(1 + evidence) / log(1 + level)} in [0, 1], 1 being an alarm; null where the window was not taken. */
+    /**
+     * Returns {@code log(1 + evidence) / log(1 + level)} in [0, 1], 1 being an alarm; null where the window was not
+     * taken.
+     */
     public @Nullable Double share() {
         return evidence == null ? null : Double.valueOf(Math.min(1.0, Math.log1p(evidence) / Math.log1p(level)));
     }

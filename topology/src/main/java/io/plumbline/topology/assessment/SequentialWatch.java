@@ -51,7 +51,7 @@ final class SequentialWatch {
         this.cleanScores = requests == null ? new double[0] : requests.baselineScores();
     }
 
-    /** What is remembered, by statistic, and what is said. */
+    /** The detectors' memories by statistic, and their reports. */
     record Taken(Map<String, SequentialState> states, List<SequentialReport> reports) {}
 
     /**

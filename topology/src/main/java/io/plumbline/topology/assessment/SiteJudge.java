@@ -77,7 +77,10 @@ final class SiteJudge {
     /** Made with the first window that looks drifted, since it encodes the rows that the baseline keeps. */
     private @Nullable FailingFeatures failing;
 
-    /** Whether the newest window was: then the next one's failing features are likely asked for. Changes no result. */
+    /**
+     * Whether the newest window was drifted: then the next one's failing features are likely asked for. Changes no
+     * result.
+     */
     private volatile boolean drifted;
 
     private record Known(long version, boolean adapted) {}
@@ -125,7 +128,7 @@ final class SiteJudge {
         ROLL_BACK
     }
 
-    /** What is said of a window, what is remembered, and what is asked for. */
+    /** The report of a window, the memory of its site, and what is asked for. */
     record Judgement(WindowReport report, SiteMemory memory, Ask ask) {}
 
     /** Measures and judges a window at once. */
@@ -195,7 +198,7 @@ final class SiteJudge {
                 System.nanoTime() - begin);
     }
 
-    /** Null where the site names no rest of its model. */
+    /** Returns what the rest of the model does; null where the site names none. */
     private @Nullable WindowBehaviour behaviour(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
         WholeRequests whole = window.whole();
         return probe == null || whole == null
@@ -209,7 +212,7 @@ final class SiteJudge {
         return behaviour == null ? null : DownstreamReport.of(behaviour, whole == null ? 0 : whole.split());
     }
 
-    /** What a drift may be blamed on is measured here, since nobody knows yet what is new in this window. */
+    /** Returns what a drift may be blamed on is measured here, since nobody knows yet what is new in this window. */
     private Map<String, Breakdown> comparisons(
             ClosedWindow window, boolean suspect, WindowRequests requests, SampleRows head, Matrix ofTrained) {
         Set<String> names = new LinkedHashSet<>();

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the monitor remembers about a site between windows.
+ * The memory of a site that the monitor keeps between windows.
  *
  * <pre>
  * offset  bytes  field, big endian

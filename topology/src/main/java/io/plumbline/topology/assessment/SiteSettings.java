@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is watched at one site, and when it counts as drifted.
+ * Says what is watched at one site, and when it counts as drifted.
  *
  * @param site the name model servers send their rows under
  * @param explainer folder of the trained explainer, or its file; {@code none} where records bring reconstructions

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How a window's energy lies in its directions, beside the baseline's: what a person looks at to see in which way a
- * subspace turned.
+ * Shows how a window's energy lies in its directions, beside the baseline's: what a person looks at to see in which way
+ * a subspace turned.
  *
  * <p>At most {@link #MOST} eigenvalues of each, since a report is kept for a month: some 2 KB at rank 32.
  *
@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  */
 public record Spectrum(List<Double> window, List<Double> baseline, List<Double> baselineAngles) {
 
-    /** Eigenvalues a report carries of each moment. */
+    /** How many eigenvalues of each moment a report carries. */
     static final int MOST = 128;
 
     public Spectrum {

@@ -5,8 +5,8 @@ import io.plumbline.calibration.DriftPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a decoder has done since its swap: of the first windows in which it could be compared with the trained one, in
- * how many it did significantly worse.
+ * Counts how a decoder has done since its swap: of the first windows in which it could be compared with the trained
+ * one, in how many it did significantly worse.
  *
  * <p>The rule is j of the first n, so that the decision falls soon after the swap or never: later on it is the verdict
  * that says whether traffic is back. With a window wrong in at most 1 % of cases ({@link PairedErrors}) the default of

@@ -34,7 +34,7 @@ public record WatchedSite(
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchedSite.class);
 
-    /** A site of whose windows nothing is known. */
+    /** Creates a site of whose windows nothing is known. */
     public WatchedSite(
             SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry, FeatureNames names) {
         this(settings, explainer, baseline, geometry, names, new WindowCodes());

@@ -30,12 +30,12 @@ import org.slf4j.LoggerFactory;
 /** Forwards a report for every closed window to {@code reports}, and what drift asks for to {@code requests}. */
 public final class WindowAssessor implements Task<String, MeasuredWindow> {
 
-    /** Name of the store of what is remembered per site. */
+    /** The name of the store of what is remembered per site. */
     public static final String DECISIONS_STORE = "decisions";
 
     /**
-     * Header of a report: JSON of what became of every row of the site up to this window, a
-     * {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
+     * The header of a report that holds the account of its rows: JSON of what became of every row of the site up to
+     * this window, a {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
      */
     public static final String ACCOUNT_HEADER = "plumbline.account";
 

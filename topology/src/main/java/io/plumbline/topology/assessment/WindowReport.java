@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything Plumbline says about one window of one site. On the {@code window-reports} topic: one flat JSON object
- * with snake-case keys, a key for every {@link io.plumbline.geometry.Statistic} among them.
+ * Says everything that Plumbline says about one window of one site. On the {@code window-reports} topic: one flat JSON
+ * object with snake-case keys, a key for every {@link io.plumbline.geometry.Statistic} among them.
  *
  * <p>The same however the rows are spread over partitions and instances. What is not the same, the account of the
  * site's rows at that moment, is a header of the record: {@link WindowAssessor#ACCOUNT_HEADER}.

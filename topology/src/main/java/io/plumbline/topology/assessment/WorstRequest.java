@@ -20,13 +20,13 @@ import java.util.stream.Collectors;
  */
 public record WorstRequest(String request, long rows, double score, double pValue, double share) {
 
-    /** Most requests that a report names. */
+    /** The most requests that a report names. */
     public static final int REPORTED = 5;
 
-    /** Most requests that a sentence or an alert names. */
+    /** The most requests that a sentence or an alert names. */
     public static final int NAMED = 3;
 
-    /** Control and format characters, and ends of lines and paragraphs. */
+    /** Matches control and format characters, and ends of lines and paragraphs. */
     private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
     /**

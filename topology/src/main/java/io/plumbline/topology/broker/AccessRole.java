@@ -11,7 +11,7 @@ import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.streams.StreamsConfig;
 
-/** Who speaks to the broker, and the rights each needs and no more, once the topics are there. */
+/** The roles that speak to the broker, and the rights each needs and no more, once the topics are there. */
 public enum AccessRole {
     /** {@code plumbline run --role monitor}. */
     MONITOR("reads activations, writes reports, requests and dead letters"),
@@ -66,8 +66,8 @@ public enum AccessRole {
     }
 
     /**
-     * The page tells what happened before the process started, and elsewhere; an application starts without these
-     * rights.
+     * Adds the rights of the console: the page tells what happened before the process started, and elsewhere; an
+     * application starts without these rights.
      */
     private static List<Grant> withConsole(MonitorConfig config, List<Grant> grants) {
         if (!config.http().console()) {

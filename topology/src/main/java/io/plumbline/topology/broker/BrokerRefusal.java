@@ -15,7 +15,9 @@ import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 import org.apache.kafka.common.resource.ResourceType;
 import org.jspecify.annotations.Nullable;
 
-/** What a broker refuses, in sentences that say who asked, what for, and what to grant. Never holds a password. */
+/**
+ * Explains what a broker refuses, in sentences that say who asked, what for, and what to grant. Never holds a password.
+ */
 public final class BrokerRefusal {
 
     private static final Pattern USER = Pattern.compile("\\busername\\s*=\\s*(?:\"([^\"]*)\"|'([^']*)'|([^\\s;]+))");
@@ -47,7 +49,7 @@ public final class BrokerRefusal {
                 : missing(config, application, needed);
     }
 
-    /** That these rights are missing. */
+    /** Says that these rights are missing. */
     static String missing(MonitorConfig config, Application application, List<Grant> needed) {
         return "%s lacks a right on the broker at %s that the %s needs: %s; %s"
                 .formatted(

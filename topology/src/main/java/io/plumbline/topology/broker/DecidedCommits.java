@@ -16,7 +16,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.KafkaClientSupplier;
 
 /**
- * Kafka's own clients, of which a commit that timed out ends the stream thread.
+ * Makes Kafka's own clients so that a commit that timed out ends the stream thread.
  *
  * <p>Kafka Streams (4.3.1) otherwise calls the thread's tasks corrupted, commits once more, and makes the tasks anew in
  * the same thread. Where that meets the rebalance it asks for itself, the tasks are made a second time and forget that
@@ -89,7 +89,8 @@ public final class DecidedCommits implements KafkaClientSupplier {
         }
 
         /**
-         * Kafka Streams takes a {@link TimeoutException} for a task to be made anew, and any other for a lost thread.
+         * Returns the exception that ends the thread: Kafka Streams takes a {@link TimeoutException} for a task to be
+         * made anew, and any other for a lost thread.
          */
         private static KafkaException ends(TimeoutException undecided) {
             return new KafkaException(

@@ -12,7 +12,8 @@ import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourceType;
 
 /**
- * Operations on one resource of a broker. READ and WRITE include DESCRIBE, so that is named only where it stands alone.
+ * Grants operations on one resource of a broker. READ and WRITE include DESCRIBE, so that is named only where it stands
+ * alone.
  *
  * @param pattern LITERAL, or PREFIXED where Kafka Streams chooses the rest of the name
  */
@@ -60,7 +61,7 @@ public record Grant(ResourceType type, String name, PatternType pattern, Set<Acl
                         name);
     }
 
-    /** READ is typed Read, DESCRIBE_CONFIGS is typed DescribeConfigs. */
+    /** Returns the name as it is typed: READ is typed Read, DESCRIBE_CONFIGS is typed DescribeConfigs. */
     private static String asTyped(AclOperation operation) {
         StringBuilder typed = new StringBuilder();
         for (String word : operation.name().split("_", -1)) {
@@ -69,7 +70,7 @@ public record Grant(ResourceType type, String name, PatternType pattern, Set<Acl
         return typed.toString();
     }
 
-    /** A word as a POSIX shell takes it for one, whatever is in it. */
+    /** Quotes a word so that a POSIX shell takes it for one, whatever is in it. */
     public static String quoted(String word) {
         return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
     }

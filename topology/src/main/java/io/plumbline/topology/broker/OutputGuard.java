@@ -45,12 +45,12 @@ import org.slf4j.LoggerFactory;
  */
 public final class OutputGuard {
 
-    /** Under this key Kafka Streams hands the guard to its {@link Handler}. */
+    /** The key under which Kafka Streams hands the guard to its {@link Handler}. */
     static final String CONFIG = "plumbline.output.guard";
 
     private static final Logger LOG = LoggerFactory.getLogger(OutputGuard.class);
 
-    /** Told of each output left out, with the name its topic has in the configuration. */
+    /** Hears of each output left out, with the name its topic has in the configuration. */
     public interface Listener {
         void onLeftOut(String topic);
     }
@@ -69,7 +69,7 @@ public final class OutputGuard {
         this.listener = listener;
     }
 
-    /** One that tells nobody. */
+    /** Returns a guard that tells nobody. */
     public static OutputGuard silent(TopicNames topics) {
         return of(topics, topic -> {});
     }
@@ -125,7 +125,8 @@ public final class OutputGuard {
     }
 
     /**
-     * Bytes of value and headers: of two outputs of one topic, the larger one is not taken where the smaller is not.
+     * Returns the bytes of value and headers: of two outputs of one topic, the larger one is not taken where the
+     * smaller is not.
      */
     private static long bytes(Headers headers, byte @Nullable [] value) {
         long bytes = value == null ? 0 : value.length;
@@ -212,7 +213,7 @@ public final class OutputGuard {
                 : "%s-%d@%d".formatted(place.topic(), place.partition(), place.offset());
     }
 
-    /** Made by Kafka Streams. */
+    /** Handles what a topic does not take; made by Kafka Streams. */
     public static final class Handler implements ProductionExceptionHandler {
 
         private final DefaultProductionExceptionHandler otherwise = new DefaultProductionExceptionHandler();

@@ -17,8 +17,8 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * How many copies of its state the monitor keeps in other instances: a property of the monitor under the group protocol
- * {@code classic}, a setting of its group at the broker under {@code streams}.
+ * Says how many copies of its state the monitor keeps in other instances: a property of the monitor under the group
+ * protocol {@code classic}, a setting of its group at the broker under {@code streams}.
  */
 public final class Standbys {
 

@@ -1,8 +1,8 @@
 package io.plumbline.topology.broker;
 
 /**
- * Something outside the configuration file kept the program from starting: a broker that does not answer, a topic
- * missing.
+ * Thrown when something outside the configuration file keeps the program from starting: a broker that does not answer,
+ * a topic missing.
  */
 public final class StartException extends RuntimeException {
 

@@ -9,8 +9,8 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * The group protocol {@code streams}, under which the broker assigns tasks: what it ignores, or cannot do, is refused
- * here with what to write instead, since Kafka Streams passes over most of it without a word.
+ * Checks the settings for the group protocol {@code streams}, under which the broker assigns tasks: what it ignores, or
+ * cannot do, is refused here with what to write instead, since Kafka Streams passes over most of it without a word.
  */
 final class StreamsProtocol {
 

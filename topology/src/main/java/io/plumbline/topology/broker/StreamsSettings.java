@@ -11,10 +11,10 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.StreamsConfig;
 
-/** Kafka Streams properties of the two applications: our defaults, overridden by what the user wrote. */
+/** Makes the Kafka Streams properties of the two applications: our defaults, overridden by what the user wrote. */
 public final class StreamsSettings {
 
-    /** Kafka's constant is deprecated, since the next release will know no other way. */
+    /** The name of a setting whose constant in Kafka is deprecated, since the next release will know no other way. */
     private static final String HANDLED_GLOBALLY = "processing.exception.handler.global.enabled";
 
     private StreamsSettings() {}

@@ -32,12 +32,12 @@ import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 
-/** Kafka's administration client as the topics need it: every wait has an end, and every failure is a sentence. */
+/** Asks Kafka's administration client what the topics need: every wait has an end, and every failure is a sentence. */
 final class TopicClient implements AutoCloseable {
 
     private static final long WAIT_SECONDS = 15;
 
-    /** Told to the client too: closing it waits for what it was asked. */
+    /** The time that the client is told too: closing it waits for what it was asked. */
     private static final int WAIT_MS = (int) (WAIT_SECONDS * 1_000);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -185,7 +185,7 @@ final class TopicClient implements AutoCloseable {
                 TransactionalIdAuthorizationException.class);
     }
 
-    /** That there is no such group or id yet is an answer like any other. */
+    /** Returns whether a call was not refused: that there is no such group or id yet is an answer like any other. */
     private static boolean isNotRefused(KafkaFuture<?> answer, Class<? extends AuthorizationException> refusal) {
         try {
             answer.get(WAIT_SECONDS, TimeUnit.SECONDS);

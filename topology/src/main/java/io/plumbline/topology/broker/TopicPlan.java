@@ -17,8 +17,8 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every topic Plumbline uses, with partitions and settings, and which application reads and writes it. Tests hold the
- * list to the two topologies, and to the topics that Kafka Streams makes by itself.
+ * Plans every topic Plumbline uses, with partitions and settings, and says which application reads and writes it. Tests
+ * hold the list to the two topologies, and to the topics that Kafka Streams makes by itself.
  */
 final class TopicPlan {
 
@@ -33,7 +33,7 @@ final class TopicPlan {
             DecoderEmitter.VERSIONS_STORE, AdapterTask.PARTS_STORE, AdapterTask.POOLS_STORE, AdapterTask.SWAPS_STORE);
 
     /**
-     * One topic.
+     * A topic of the plan.
      *
      * @param what what is on it, for people
      * @param settings topic settings that differ from a broker's defaults
@@ -166,7 +166,7 @@ final class TopicPlan {
                         Set.copyOf(writers)));
     }
 
-    /** A change-log has one partition a task: as many as the topic has that the store's sub-topology reads. */
+    /** Plans a change-log with one partition a task: as many as the topic has that the store's sub-topology reads. */
     private void changelogs() {
         TopicNames names = config.topics();
         STORES_OF_ACTIVATIONS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));

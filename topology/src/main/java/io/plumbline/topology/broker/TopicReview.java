@@ -54,7 +54,7 @@ public final class TopicReview {
     private static final Rule DEFAULT_RULE = new Rule(Sense.SAME, "it was not made by Plumbline, or changed since");
 
     /**
-     * One topic.
+     * The line of one topic.
      *
      * @param partitions partitions it has, or would be made with
      * @param replication copies of its least copied partition; 0 where it does not exist
@@ -188,7 +188,9 @@ public final class TopicReview {
         return new Line(topic.name(), topic.what(), true, partitions, replication, problems);
     }
 
-    /** The sentence for a change-log whose number of partitions is not that of its tasks any more; null: it is. */
+    /**
+     * Returns the sentence for a change-log whose number of partitions is not that of its tasks any more; null: it is.
+     */
     static @Nullable String otherPartitions(TopicPlan.Planned topic, TopicDescription found) {
         int partitions = found.partitions().size();
         return partitions == topic.partitions()
@@ -214,7 +216,7 @@ public final class TopicReview {
         return sense == Sense.AT_LEAST ? have >= want : have <= want;
     }
 
-    /** Kafka writes "for ever" as -1. */
+    /** Returns a limit that Kafka writes as a number, where "for ever" is -1. */
     private static double limit(String value) {
         double number = Double.parseDouble(value);
         return number < 0 ? Double.POSITIVE_INFINITY : number;

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The topics and their settings. The activations topic belongs to the user and must exist; the others are made where
- * they are missing, those of Kafka Streams included.
+ * Prepares the topics and their settings. The activations topic belongs to the user and must exist; the others are made
+ * where they are missing, those of Kafka Streams included.
  *
  * <p>Records of our own topics carry the broker's time: event time may lie years back (a replay) or ahead (a wrong
  * clock), and a broker would delete the one and refuse the other. The event time stands in the records.
@@ -48,7 +48,7 @@ public final class Topics {
     static final int LARGEST_DEAD_LETTER = 16 * 1024 * 1024;
 
     /**
-     * What the topology must know of the brokers.
+     * The facts about the brokers that the topology must know.
      *
      * @param sourcePartitions partitions of the activations topic; 0 where only the adapter runs, which may not see it
      * @param largestDeadLetter bytes that the dead-letter topic and the monitor's producer take in one record
@@ -104,7 +104,10 @@ public final class Topics {
         }
     }
 
-    /** Kafka Streams would stop with advice that does not fit: its tool for resetting knows nothing of open windows. */
+    /**
+     * Requires as many partitions as before: Kafka Streams would stop with advice that does not fit: its tool for
+     * resetting knows nothing of open windows.
+     */
     private static void requirePartitions(List<TopicPlan.Planned> planned, Map<String, TopicDescription> existing) {
         List<String> problems = new ArrayList<>();
         for (TopicPlan.Planned topic : planned) {
@@ -143,7 +146,9 @@ public final class Topics {
         return partitions(existing).getOrDefault(name, 0);
     }
 
-    /** Asked before anything starts: Kafka Streams would find out later, one right at a time, and stop. */
+    /**
+     * Asks for the rights before anything starts: Kafka Streams would find out later, one right at a time, and stop.
+     */
     private static void requireRights(
             TopicClient client,
             MonitorConfig config,
@@ -179,7 +184,9 @@ public final class Topics {
     }
 
     /** Not refused: both may be meant. But neither shows in any number later on. */
-    /** What will happen to event times that a user may not have meant; without the right to ask, nothing is said. */
+    /**
+     * Says what will happen to event times that a user may not have meant; without the right to ask, nothing is said.
+     */
     static List<String> eventTimeWarnings(TopicClient client, MonitorConfig config) {
         String topic = config.topics().activations();
         Map<String, Config> settings = client.settings(List.of(topic));
@@ -203,7 +210,7 @@ public final class Topics {
         return warnings;
     }
 
-    /** A topic made by someone else may take less than ours. */
+    /** Returns the largest message of a topic: one made by someone else may take less than ours. */
     private static int largestMessage(TopicClient client, MonitorConfig config) {
         String topic = config.topics().deadLetters();
         Map<String, Config> settings = client.settings(List.of(topic));

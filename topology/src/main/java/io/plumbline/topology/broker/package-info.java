@@ -1,6 +1,6 @@
 /**
- * What is asked of the brokers before and while the applications run: topics and their settings, rights, refusals,
- * client settings, and what happens to commits and outputs that a broker does not take.
+ * Asks the brokers before and while the applications run: topics and their settings, rights, refusals, client settings,
+ * and what happens to commits and outputs that a broker does not take.
  */
 @NullMarked
 package io.plumbline.topology.broker;

@@ -17,10 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Several dumps read as one stream of requests, in the order they were named. */
+/** Reads several dumps as one stream of requests, in the order they were named. */
 final class ActivationStream implements Closeable {
 
-    /** Told about every request in turn. */
+    /** Takes every request in turn. */
     interface RequestReader {
         void read(ActivationBatch request) throws IOException;
     }
@@ -115,7 +115,7 @@ final class ActivationStream implements Closeable {
         return place;
     }
 
-    /** Rows left out by the last complete reading. */
+    /** Returns the rows left out by the last complete reading. */
     MaskedRows masked() {
         return masked;
     }
@@ -197,7 +197,7 @@ final class ActivationStream implements Closeable {
         }
     }
 
-    /** Every request as the bytes of one record, with its name. */
+    /** Hands over every request as the bytes of one record, with its name. */
     void forEachRecord(RecordReader reader) throws IOException {
         for (Dump dump : dumps) {
             for (int i = 0; i < dump.file().requests(); i++) {
@@ -208,7 +208,7 @@ final class ActivationStream implements Closeable {
         }
     }
 
-    /** Told about every request in turn, as bytes. */
+    /** Takes every request in turn, as bytes. */
     interface RecordReader {
         void read(String request, int rows, byte[] value) throws IOException;
     }

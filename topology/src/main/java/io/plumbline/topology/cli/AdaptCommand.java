@@ -45,7 +45,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline adapt}: a decoder fitted to dumps, written as an explainer folder. */
+/** Runs {@code plumbline adapt}: a decoder fitted to dumps, written as an explainer folder. */
 @Command(
         name = "adapt",
         mixinStandardHelpOptions = true,
@@ -261,7 +261,7 @@ final class AdaptCommand implements Callable<Integer> {
         return ExitCodes.FINE;
     }
 
-    /** Auto: what the adapter of a running site would do with this window. */
+    /** Returns the decoder that the adapter of a running site would make of this window. */
     private Fitted chosen(
             Explainer trained, ExplainerSubspace subspace, AdaptationDumps dumps, @Nullable SampleRows other)
             throws IOException {
@@ -293,7 +293,7 @@ final class AdaptCommand implements Callable<Integer> {
         return new Fitted(adaptation.search().decoder(), fitted, adaptation.decision());
     }
 
-    /** Fitted on everything given, whatever comes of it; judged where there are rows to judge on. */
+    /** Returns a decoder fitted on everything given, whatever comes of it; judged where there are rows to judge on. */
     private Fitted asAsked(
             Asked asked,
             Explainer trained,

@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of dumps as an adaptation wants them; the number of a request stands for its time. */
+/** Reads the rows of dumps as an adaptation wants them; the number of a request stands for its time. */
 final class AdaptationDumps {
 
     private static final double VALIDATION_SHARE = 0.25;
@@ -85,13 +85,14 @@ final class AdaptationDumps {
                         rows.fit(), rows.choose(), rows.refit(), judge, rows.all(), rows.anchor(), rows.check());
     }
 
-    /** How well decoders give back the targets of some rows, as they come. */
+    /** Measures how well decoders give back the targets of some rows, as they come. */
     interface Reconstructions {
         Reconstruction by(Decoder decoder) throws IOException;
     }
 
     /**
-     * Where the decoder writes other rows than targets as they come, these are read from the dumps once more.
+     * Returns the measure of some rows; where the decoder writes other rows than targets as they come, these are read
+     * from the dumps once more.
      *
      * @param rows of whole requests of these files
      */

@@ -5,7 +5,7 @@ import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftVerdict;
 import org.jspecify.annotations.Nullable;
 
-/** How often a threshold alarms on clean traffic. */
+/** Says how often a threshold alarms on clean traffic. */
 final class AlarmRates {
 
     private static final double DAY_MS = 86_400_000.0;

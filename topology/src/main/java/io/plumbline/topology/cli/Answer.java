@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file command found, in the order it is printed: as one JSON object, or as a table. A number that does not
- * exist is null in the first, with its reason under {@code undefined}, and the reason itself in the second.
+ * Holds what a file command found, in the order it is printed: as one JSON object, or as a table. A number that does
+ * not exist is null in the first, with its reason under {@code undefined}, and the reason itself in the second.
  */
 final class Answer {
 

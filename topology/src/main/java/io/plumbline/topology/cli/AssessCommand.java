@@ -38,7 +38,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline assess}: every number of one window, from dumps. */
+/** Runs {@code plumbline assess}: every number of one window, from dumps. */
 @Command(
         name = "assess",
         mixinStandardHelpOptions = true,

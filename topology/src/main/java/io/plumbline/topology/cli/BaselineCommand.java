@@ -31,7 +31,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline baseline}: what is normal at a site. */
+/** Runs {@code plumbline baseline}: what is normal at a site. */
 @Command(
         name = "baseline",
         mixinStandardHelpOptions = true,

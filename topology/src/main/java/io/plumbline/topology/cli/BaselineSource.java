@@ -15,7 +15,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where the clean requests of a baseline come from: dumps, or the activations topic of a configured site. */
+/**
+ * Options that say where the clean requests of a baseline come from: dumps, or the activations topic of a configured
+ * site.
+ */
 final class BaselineSource {
 
     @Option(
@@ -63,7 +66,7 @@ final class BaselineSource {
         void forEach(String task, ActivationStream.RequestReader reader) throws IOException;
     }
 
-    /** What is made of opened requests. */
+    /** Makes something of opened requests. */
     interface Use<T> {
         T of(Requests requests) throws IOException;
     }
@@ -103,7 +106,7 @@ final class BaselineSource {
         return monitor == null || site == null ? null : monitor.sites().get(site);
     }
 
-    /** Files; empty for a topic. */
+    /** Returns the files; empty for a topic. */
     List<Path> dumps() {
         return activations;
     }
@@ -154,7 +157,7 @@ final class BaselineSource {
         return described;
     }
 
-    /** Records of the topic that gave no request, by reason; once it was read. */
+    /** Returns how many records of the topic gave no request, by reason; once it was read. */
     Map<String, Long> leftOut() {
         return leftOut;
     }

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The rest of the model, to judge a refit by what it does. */
+/** Options that name the rest of the model, to judge a refit by what it does. */
 final class BehaviourOptions {
 
     @Option(
@@ -53,7 +53,7 @@ final class BehaviourOptions {
     }
 
     /**
-     * Opens the judge; null where no head was given.
+     * Opens the judge, or returns null where no head was given.
      *
      * @param requests places of the requests to judge on; null: all
      */

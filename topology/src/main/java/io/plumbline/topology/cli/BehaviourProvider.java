@@ -23,7 +23,7 @@ public interface BehaviourProvider {
     Opened open(Asked asked) throws IOException;
 
     /**
-     * What is to be judged, and on what.
+     * Says what is to be judged, and on what.
      *
      * @param heldOut dumps of whole requests
      * @param requests places of the requests to judge on, counted over all of these dumps from 0; null: all

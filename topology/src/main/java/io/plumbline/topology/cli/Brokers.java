@@ -26,7 +26,7 @@ final class Brokers {
     private Brokers() {}
 
     /**
-     * Names of the cluster's topics.
+     * Returns the names of the cluster's topics.
      *
      * @throws NoBrokerException when no broker answers within {@link #PATIENCE}
      */
@@ -41,7 +41,7 @@ final class Brokers {
         }
     }
 
-    /** Partitions of a topic; empty where the topic or the cluster does not answer. */
+    /** Returns the number of partitions of a topic; empty where the topic or the cluster does not answer. */
     static OptionalInt partitions(Map<String, String> kafkaProperties, String topic) {
         try (Admin admin = connect(kafkaProperties)) {
             return admin
@@ -60,7 +60,7 @@ final class Brokers {
         }
     }
 
-    /** Settings of a topic; empty where the topic or the cluster does not tell. */
+    /** Returns the settings of a topic; empty where the topic or the cluster does not tell. */
     static Map<String, String> settings(Map<String, String> kafkaProperties, String topic) {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         Map<String, String> settings = new HashMap<>();

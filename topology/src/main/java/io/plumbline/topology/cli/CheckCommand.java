@@ -24,7 +24,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline check}: everything that would stop {@code run}, found before it. */
+/** Runs {@code plumbline check}: everything that would stop {@code run}, found before it. */
 @Command(
         name = "check",
         mixinStandardHelpOptions = true,
@@ -153,7 +153,7 @@ final class CheckCommand implements Callable<Integer> {
         return asked.orElse(0);
     }
 
-    /** A broker that does not answer is reported by its own check. */
+    /** Returns the number of partitions; a broker that does not answer is reported by its own check. */
     private int partitionsOr1(MonitorConfig monitor) {
         if (partitions != null) {
             return partitions;
@@ -189,7 +189,10 @@ final class CheckCommand implements Callable<Integer> {
         }
     }
 
-    /** Missing topics of Plumbline's own are made at start; the activations topic is the user's and must be there. */
+    /**
+     * Checks the topics: missing ones of Plumbline's own are made at start; the activations topic is the user's and
+     * must be there.
+     */
     static int checkTopics(MonitorConfig monitor, Set<String> existing, PrintWriter out, PrintWriter err) {
         Set<String> missing = new TreeSet<>(monitor.topics().byKey().values());
         missing.removeAll(existing);

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 record Cluster(
         TopicNames topics, Map<String, String> admin, Map<String, String> consumer, Map<String, String> producer) {
 
-    /** Names of one member: two clients under one name throw each other out. */
+    /** The settings that name one member: two clients under one name throw each other out. */
     private static final List<String> OF_ONE_MEMBER = List.of("group.id", "group.instance.id", "transactional.id");
 
     /** A cluster with the default topics. */

@@ -9,13 +9,16 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 
-/** Where the Kafka cluster is: in the configuration file, which knows the login and the topics too, or by address. */
+/**
+ * Options that say where the Kafka cluster is: in the configuration file, which knows the login and the topics too, or
+ * by address.
+ */
 final class ClusterOptions {
 
     @ArgGroup(multiplicity = "1")
     Where where;
 
-    /** Exactly one of them. */
+    /** The two options, of which exactly one is given. */
     static final class Where {
         @Option(
                 names = "--config",

@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline completion}: prints the completion script of the shell. */
+/** Runs {@code plumbline completion}: prints the completion script of the shell. */
 @Command(
         name = "completion",
         mixinStandardHelpOptions = true,

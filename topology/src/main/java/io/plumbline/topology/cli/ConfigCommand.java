@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline config}: a file to start from, and what a file comes to. */
+/** Runs {@code plumbline config}: prints a file to start from, or what a file comes to. */
 @Command(
         name = "config",
         mixinStandardHelpOptions = true,
@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
         })
 final class ConfigCommand implements Callable<Integer> {
 
-    /** Exactly one of them. */
+    /** The options, of which exactly one is given. */
     static final class What {
         @Option(names = "--print-default", description = "Print the file to start from.")
         boolean printDefault;

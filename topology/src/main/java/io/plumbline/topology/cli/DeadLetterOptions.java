@@ -10,7 +10,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which dead letters to replay, and how. */
+/** Options that say which dead letters to replay, and how. */
 final class DeadLetterOptions {
 
     private static final Pattern OFFSETS = Pattern.compile("(\\d{1,18})-(\\d{1,18})");
@@ -59,7 +59,7 @@ final class DeadLetterOptions {
     @Option(names = "--from-beginning", description = "Forget what the group has sent, and send it again.")
     boolean fromBeginning;
 
-    /** Which letters are meant. */
+    /** Says which letters are meant. */
     record Selection(
             List<String> reasons,
             List<String> sites,

@@ -123,7 +123,7 @@ final class DeadLetterReplay {
         }
     }
 
-    /** One transaction. */
+    /** Takes the letters of one transaction. */
     private void take(
             TopicReader reader, ConsumerRecords<byte[], byte[]> records, @Nullable Producer<byte[], byte[]> producer) {
         if (producer != null) {
@@ -214,7 +214,7 @@ final class DeadLetterReplay {
         return true;
     }
 
-    /** The partition it came from; where that is not the topic's, the producer chooses by key. */
+    /** Returns the partition that the record came from; where that is not the topic's, the producer chooses by key. */
     private @Nullable Integer partition(KeptLetter letter, String target, Producer<byte[], byte[]> producer) {
         int count = partitions.computeIfAbsent(
                 target, topic -> producer.partitionsFor(topic).size());

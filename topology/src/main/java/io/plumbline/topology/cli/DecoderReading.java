@@ -12,10 +12,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A subscriber whose callbacks wait in a queue, so that files are written on the calling thread. */
+/** Reads a topic by a subscriber whose callbacks wait in a queue, so that files are written on the calling thread. */
 final class DecoderReading implements AutoCloseable, DecoderListener {
 
-    /** What a subscriber found. */
+    /** An event that the subscriber found. */
     sealed interface Found {
         record Published(PublishedDecoder decoder) implements Found {}
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Where the topic of decoders is. */
+/** Options that say where the topic of decoders is. */
 final class DecoderSource {
 
     @Mixin

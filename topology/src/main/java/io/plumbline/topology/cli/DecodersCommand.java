@@ -19,7 +19,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline decoders}: what was published, explainer folders made of it, and who decides what serves. */
+/** Runs {@code plumbline decoders}: what was published, explainer folders made of it, and who decides what serves. */
 @Command(
         name = "decoders",
         mixinStandardHelpOptions = true,
@@ -46,7 +46,7 @@ import picocli.CommandLine.Spec;
         })
 final class DecodersCommand {
 
-    /** One site's trained explainer and where folders go. */
+    /** Options that name one site's trained explainer and where folders go. */
     static final class Target {
         @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")
         String site;

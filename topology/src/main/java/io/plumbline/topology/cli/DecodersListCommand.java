@@ -20,7 +20,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline decoders list}: what serves, what waits, what is pinned. */
+/** Runs {@code plumbline decoders list}: what serves, what waits, what is pinned. */
 @Command(
         name = "list",
         mixinStandardHelpOptions = true,

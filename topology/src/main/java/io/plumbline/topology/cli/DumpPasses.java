@@ -7,7 +7,7 @@ import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import java.io.IOException;
 
-/** The passes over the dumps of a window. */
+/** Makes the passes over the dumps of a window. */
 final class DumpPasses {
 
     private DumpPasses() {}

@@ -19,7 +19,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline encode}: codes and reconstructions of dumps, to compare with another library. */
+/** Runs {@code plumbline encode}: codes and reconstructions of dumps, to compare with another library. */
 @Command(
         name = "encode",
         mixinStandardHelpOptions = true,

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.common.config.TopicConfig;
 
-/** Settings of a topic under which recorded event times would be lost, or the records with them. */
+/** Finds settings of a topic under which recorded event times would be lost, or the records with them. */
 final class EventTimeTraps {
 
     private EventTimeTraps() {}
 
     /**
-     * Looks before anything is sent: a broker deletes records by event time, within minutes and without a word to the
-     * sender.
+     * Refuses such settings before anything is sent: a broker deletes records by event time, within minutes and without
+     * a word to the sender.
      *
      * @param settings of the topic; what it does not tell is not refused
      * @param firstMs event time of the first record

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline explainer}: what a folder or file holds, and what is made of it. */
+/** Runs {@code plumbline explainer}: what a folder or file holds, and what is made of it. */
 @Command(
         name = "explainer",
         mixinStandardHelpOptions = true,

@@ -4,7 +4,7 @@ import io.plumbline.explainer.ExplainerOptions;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** What is known of an explainer and stands in none of its files. */
+/** Options that tell what is known of an explainer and stands in none of its files. */
 public final class ExplainerFacts {
 
     @Option(

@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline export}: window reports of the past for other tools, at their event times. */
+/** Runs {@code plumbline export}: window reports of the past for other tools, at their event times. */
 @Command(
         name = "export",
         mixinStandardHelpOptions = true,

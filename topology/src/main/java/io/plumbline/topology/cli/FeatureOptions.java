@@ -17,7 +17,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which features of a window to list, and by which names. */
+/** Options that say which features of a window to list, and by which names. */
 final class FeatureOptions {
 
     @Option(

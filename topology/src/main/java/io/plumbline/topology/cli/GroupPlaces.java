@@ -24,7 +24,7 @@ import org.apache.kafka.common.errors.UnknownMemberIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
- * Where an application goes on reading a topic, asked and moved while it is stopped.
+ * Reads where an application goes on reading a topic, and moves that place while the application is stopped.
  *
  * <p>Kafka Streams keeps its event time in the metadata of what it commits: it is written back as it was, unlike what
  * {@code kafka-consumer-groups.sh --reset-offsets} leaves.
@@ -32,7 +32,7 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 final class GroupPlaces implements AutoCloseable {
 
     /**
-     * One partition.
+     * The place of the group in one partition.
      *
      * @param next the offset the group reads next
      * @param end the offset after the last record there
@@ -64,7 +64,7 @@ final class GroupPlaces implements AutoCloseable {
         return group;
     }
 
-    /** The partitions of a topic, ascending; what was never committed is read from its first record on. */
+    /** Returns the partitions of a topic, ascending; what was never committed is read from its first record on. */
     List<Place> places(String topic) {
         List<TopicPartition> partitions = partitions(topic);
         Map<TopicPartition, OffsetSpec> first = new HashMap<>();

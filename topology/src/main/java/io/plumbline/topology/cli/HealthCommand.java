@@ -13,8 +13,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code plumbline health}: asks a running process how it is; for container engines, in an image that holds no other
- * program.
+ * Runs {@code plumbline health}: asks a running process how it is; for container engines, in an image that holds no
+ * other program.
  */
 @Command(
         name = "health",

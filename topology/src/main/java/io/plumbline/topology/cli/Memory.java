@@ -23,7 +23,7 @@ final class Memory {
 
     private Memory() {}
 
-    /** Bytes of a size as Java takes it: 512m, 4g. */
+    /** Returns the bytes of a size as Java takes it: 512m, 4g. */
     static long size(String option, String text) {
         Matcher matcher = SIZE.matcher(text.strip());
         if (!matcher.matches()) {

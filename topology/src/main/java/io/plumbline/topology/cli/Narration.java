@@ -3,8 +3,8 @@ package io.plumbline.topology.cli;
 import java.io.PrintWriter;
 
 /**
- * What is being done at the moment, on one line of standard error that is written over; for people only, as {@link
- * Progress}.
+ * Shows what is being done at the moment, on one line of standard error that is written over; for people only, as
+ * {@link Progress}.
  */
 public final class Narration implements AutoCloseable {
 

@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-/** No broker answered: what was typed may be right, and the same command may succeed later. */
+/** Thrown when no broker answered: what was typed may be right, and the same command may succeed later. */
 final class NoBrokerException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline offsets}: where the applications go on reading, and a record that ends them passed by. */
+/** Runs {@code plumbline offsets}: where the applications go on reading, and a record that ends them passed by. */
 @Command(
         name = "offsets",
         mixinStandardHelpOptions = true,

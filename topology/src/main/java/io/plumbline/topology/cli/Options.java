@@ -17,7 +17,7 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Values of options that need a sentence when they are wrong. */
+/** Reads values of options that need a sentence when they are wrong. */
 final class Options {
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -41,7 +41,7 @@ final class Options {
         }
     }
 
-    /** An instant, or a duration back from {@code now}. */
+    /** Reads an instant, or a duration back from {@code now}. */
     static Instant instantOrAgo(String option, String text, Instant now) {
         try {
             return now.minus(DurationText.parse(text));
@@ -133,7 +133,7 @@ final class Options {
         requireParent(option, path);
     }
 
-    /** The hook a SAELens folder says it was trained on; null where it does not say. */
+    /** Returns the hook a SAELens folder says it was trained on; null where it does not say. */
     static @Nullable String hookName(Path folder) throws IOException {
         Path config = folder.resolve("cfg.json");
         if (!Files.isRegularFile(config)) {

@@ -3,7 +3,7 @@ package io.plumbline.topology.cli;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which windows of the past a command is about. */
+/** Options that say which windows of the past a command is about. */
 final class PeriodOptions {
 
     @Option(

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The program: {@code plumbline <command>}. */
+/** The program and its commands: {@code plumbline <command>}. */
 @Command(
         name = "plumbline",
         mixinStandardHelpOptions = true,
@@ -53,7 +53,7 @@ public final class Plumbline {
     @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "On a failure, print the stack trace too.")
     boolean verbose;
 
-    /** Wide enough for the examples, which people copy. */
+    /** The width of the help, which is enough for the examples that people copy. */
     private static final int USAGE_WIDTH = 120;
 
     /** Commands in jars of their own, which a {@link CommandProvider} adds where they are, and their folder. */

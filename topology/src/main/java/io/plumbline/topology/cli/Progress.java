@@ -7,12 +7,13 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bar on standard error, for people only: the launcher sets {@code -Dplumbline.terminal=true} when both outputs are a
- * terminal. (Java cannot tell: its console is there only when standard <em>input</em> is one too, and since 22 always.)
+ * Draws a bar on standard error, for people only: the launcher sets {@code -Dplumbline.terminal=true} when both outputs
+ * are a terminal. (Java cannot tell: its console is there only when standard <em>input</em> is one too, and since 22
+ * always.)
  */
 public final class Progress implements AutoCloseable {
 
-    /** Set by the launcher. */
+    /** The property by which the launcher says that a person looks on. */
     static final String TERMINAL = "plumbline.terminal";
 
     private static final int UPDATE_MS = 200;

@@ -24,7 +24,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The baseline that another one is made to replace, and what would change. */
+/** Compares a baseline with the one that it is made to replace. */
 final class Replacement {
 
     private final Baseline old;

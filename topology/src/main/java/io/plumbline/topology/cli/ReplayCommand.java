@@ -29,7 +29,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline replay}: sends dumps to a topic, one record per request, or dead letters where they came from. */
+/**
+ * Runs {@code plumbline replay}: sends dumps to a topic, one record per request, or dead letters where they came from.
+ */
 @Command(
         name = "replay",
         mixinStandardHelpOptions = true,
@@ -133,14 +135,14 @@ final class ReplayCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    /** Event time of each record. */
+    /** The event times of the records. */
     private record EventTimes(long firstMs, @Nullable Duration step) {
         long of(long record) {
             return step == null ? System.currentTimeMillis() : firstMs + record * step.toMillis();
         }
     }
 
-    /** What has gone out so far. */
+    /** Counts what has gone out so far. */
     private static final class Sent {
         private long records;
         private long rows;

@@ -48,7 +48,7 @@ final class ReplayTally {
         line(letter).left++;
     }
 
-    /** Chosen, and cannot be sent. */
+    /** Notes a letter that was chosen and cannot be sent. */
     void problem(ConsumerRecord<?, ?> record, String sentence) {
         problemCount++;
         if (problems.size() < MOST_PROBLEMS) {

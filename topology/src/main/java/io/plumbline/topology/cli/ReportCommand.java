@@ -19,7 +19,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline report}: what happened at a site, as one file for an incident. */
+/** Runs {@code plumbline report}: what happened at a site, as one file for an incident. */
 @Command(
         name = "report",
         mixinStandardHelpOptions = true,

@@ -23,7 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline run}: the monitor, the adapter, or both, until interrupted. */
+/** Runs {@code plumbline run}: the monitor, the adapter, or both, until interrupted. */
 @Command(
         name = "run",
         mixinStandardHelpOptions = true,
@@ -103,7 +103,10 @@ final class RunCommand implements Callable<Integer> {
         });
     }
 
-    /** A broker that does not tell is reckoned with none; one that is not there is reported when the process starts. */
+    /**
+     * Returns the number of standbys; a broker that does not tell is reckoned with none; one that is not there is
+     * reported when the process starts.
+     */
     private static int standbys(MonitorConfig monitor) {
         return Standbys.areOfTheGroup(monitor) ? Standbys.ofTheGroup(monitor).orElse(0) : Standbys.configured(monitor);
     }

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 
 /**
- * Which letters of one partition have been dealt with: all below an offset, and stretches above it where a run took
- * only some. Kept as the committed offset of the replay's group, the stretches in its metadata.
+ * Remembers which letters of one partition have been dealt with: all below an offset, and stretches above it where a
+ * run took only some. Kept as the committed offset of the replay's group, the stretches in its metadata.
  *
  * <p>Metadata: base64 of pairs of varints, the distance to the stretch and its length. A broker takes 4,096 bytes
  * ({@code offset.metadata.max.bytes}), which is some 1,500 short stretches.
@@ -23,7 +23,7 @@ final class SentOffsets {
 
     private long below;
 
-    /** Exclusive ends by inclusive starts; disjoint, not adjacent, all above {@link #below}. */
+    /** The stretches, exclusive ends by inclusive starts; disjoint, not adjacent, all above {@link #below}. */
     private final TreeMap<Long, Long> stretches = new TreeMap<>();
 
     private SentOffsets(long below) {

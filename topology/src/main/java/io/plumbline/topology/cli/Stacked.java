@@ -5,7 +5,7 @@ import io.plumbline.wire.ActivationBatch;
 import java.util.List;
 import java.util.function.Function;
 
-/** Rows of several batches as one matrix. */
+/** Stacks the rows of several batches in one matrix. */
 final class Stacked {
 
     private Stacked() {}

@@ -12,7 +12,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** What a person decides about a site's decoder: each sends one command to the adapter and waits for its answer. */
+/**
+ * The commands by which a person decides about a site's decoder: each sends one command to the adapter and waits for
+ * its answer.
+ */
 final class SwapCommands {
 
     private SwapCommands() {}

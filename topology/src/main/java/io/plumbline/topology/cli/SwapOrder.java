@@ -27,7 +27,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * A command to the adapter about one site: sent over the topic it reads requests from, answered on that of its reports.
+ * Sends a command about one site to the adapter, over the topic it reads requests from, and reads the answer on that of
+ * its reports.
  */
 final class SwapOrder {
 
@@ -112,7 +113,7 @@ final class SwapOrder {
         }
     }
 
-    /** Listens before it speaks, so that no answer is missed; null where none came. */
+    /** Asks the adapter; listens before it speaks, so that no answer is missed; null where none came. */
     private @Nullable AdaptationReport ask(
             AdaptationMessage.Command command, Cluster cluster, String requests, String reports, Duration patience) {
         try (TopicReader reader = TopicReader.open(cluster.consumer(), Map.of())) {

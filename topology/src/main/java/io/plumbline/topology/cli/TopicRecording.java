@@ -26,7 +26,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one site in a time range of the activations topic, as often as they are asked for.
+ * Reads the requests of one site in a time range of the activations topic, as often as they are asked for.
  *
  * <p><b>Order.</b> Event time over all partitions, then partition and offset: the order they were sent in, wherever
  * they lie. Within a partition records come in the order of their offsets. So a recording spread over partitions is cut
@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class TopicRecording implements Closeable {
 
-    /** Reason of records inside the offsets of the range with a time outside of it. */
+    /** The reason of records inside the offsets of the range with a time outside of it. */
     static final String OUTSIDE_RANGE = "outside_range";
 
-    /** Reason of records that bring moments: a baseline is made of rows. */
+    /** The reason of records that bring moments: a baseline is made of rows. */
     static final String MOMENT_RECORD = "moment_record";
 
     private static final int AHEAD = 8;
@@ -118,7 +118,10 @@ final class TopicRecording implements Closeable {
         }
     }
 
-    /** A range that begins before the oldest record of a partition that has lost some would be of other traffic. */
+    /**
+     * Requires that all of the range is retained: one that begins before the oldest record of a partition that has lost
+     * some would be of other traffic.
+     */
     private void requireRetained() {
         Map<TopicPartition, Long> begin = topicReader.begin();
         List<TopicPartition> cut = begin.entrySet().stream()
@@ -243,7 +246,7 @@ final class TopicRecording implements Closeable {
                 : one.partition() < other.partition();
     }
 
-    /** Records of the last reading that gave no request, by reason. */
+    /** Returns how many records of the last reading gave no request, by reason. */
     Map<String, Long> leftOut() {
         return Map.copyOf(leftOut);
     }

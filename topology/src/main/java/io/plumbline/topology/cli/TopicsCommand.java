@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code plumbline topics}: the topics, made ahead of time, looked at, and the rights on them. */
+/** Runs {@code plumbline topics}: the topics, made ahead of time, looked at, and the rights on them. */
 @Command(
         name = "topics",
         mixinStandardHelpOptions = true,
@@ -46,7 +46,7 @@ final class TopicsCommand implements Callable<Integer> {
     @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
     Path config;
 
-    /** Exactly one of them. */
+    /** The options, of which exactly one is given. */
     static final class Task {
         @Option(names = "--create", description = "Make the topics that are missing.")
         boolean create;

@@ -1,7 +1,8 @@
 package io.plumbline.topology.cli;
 
 /**
- * What was typed cannot be done; the message says what to type instead. Ends the program with {@link ExitCodes#USAGE}.
+ * Thrown when what was typed cannot be done; the message says what to type instead. Ends the program with
+ * {@link ExitCodes#USAGE}.
  */
 public final class UsageException extends RuntimeException {
 

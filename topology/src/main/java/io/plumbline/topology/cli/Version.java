@@ -3,7 +3,7 @@ package io.plumbline.topology.cli;
 import io.plumbline.topology.config.ProgramVersion;
 import picocli.CommandLine.IVersionProvider;
 
-/** The version in the manifest of the jar, and the Java it runs on. */
+/** Returns the version in the manifest of the jar, and the Java it runs on. */
 final class Version implements IVersionProvider {
 
     @Override

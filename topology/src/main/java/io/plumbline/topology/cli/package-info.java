@@ -1,5 +1,6 @@
 /**
- * What people type: one picocli command a class, {@link io.plumbline.topology.cli.Plumbline} above them all.
+ * The commands that people type: one picocli command a class, {@link io.plumbline.topology.cli.Plumbline} above them
+ * all.
  *
  * <p><b>Enters:</b> arguments, files, a configuration. <b>Leaves:</b> a table or one JSON object on standard output,
  * sentences on standard error, and an exit code: 0 fine, 1 drift found where that was asked for, 2 something the caller

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** How often a false alarm may come, and how many windows it takes, as written in configuration and options. */
+/** Reads how often a false alarm may come, and how many windows it takes, as written in configuration and options. */
 public final class AlarmText {
 
     private static final Pattern ALARMS = Pattern.compile("(\\d{1,6})\\s+per\\s+(.+)");

@@ -36,7 +36,7 @@ public final class ConfigCheck {
     private ConfigCheck() {}
 
     /**
-     * What was found at one site. Explainer and baseline are null where they could not be read.
+     * The findings at one site. Explainer and baseline are null where they could not be read.
      *
      * @param problems one sentence each; none: the site can be watched
      */
@@ -47,8 +47,8 @@ public final class ConfigCheck {
             List<String> problems) {
 
         /**
-         * GFLOP/s of one core: what the vector kernel reaches with 16,384 features and more. The plain loops are
-         * slower.
+         * The speed of one core in GFLOP/s: what the vector kernel reaches with 16,384 features and more. The plain
+         * loops are slower.
          */
         private static final double ENCODER_SPEED = 90.0;
 

@@ -2,7 +2,7 @@ package io.plumbline.topology.config;
 
 import java.util.List;
 
-/** A configuration that must not run. Every mistake found is listed, one sentence each. */
+/** Thrown for a configuration that must not run. Every mistake found is listed, one sentence each. */
 public final class ConfigException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ public final class ConfigException extends IllegalArgumentException {
         this.problems = List.copyOf(problems);
     }
 
-    /** One sentence per mistake: key, value, what was expected. */
+    /** Returns one sentence per mistake: key, value, what was expected. */
     public List<String> problems() {
         return problems;
     }

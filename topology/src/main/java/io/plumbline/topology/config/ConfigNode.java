@@ -30,7 +30,7 @@ final class ConfigNode {
     private final List<String> problems;
     private final Set<String> known = new LinkedHashSet<>();
 
-    /** What was read, defaults filled in. */
+    /** The values that were read, with defaults filled in. */
     private final ObjectNode effective;
 
     private ConfigNode(String path, JsonNode node, List<String> problems, ObjectNode effective) {
@@ -60,7 +60,7 @@ final class ConfigNode {
         return new ConfigNode(pathOf(key), child, problems, shown);
     }
 
-    /** An empty mapping in place of a value that was complained about. */
+    /** Returns an empty mapping in place of a value that was complained about. */
     ConfigNode without(String key) {
         return new ConfigNode(pathOf(key), MissingNode.getInstance(), problems, effective.putObject(key));
     }
@@ -97,7 +97,7 @@ final class ConfigNode {
         return at(key).isContainerNode();
     }
 
-    /** True where the value is {@code off} or {@code false}. */
+    /** Returns true where the value is {@code off} or {@code false}. */
     boolean isOff(String key) {
         JsonNode value = at(key);
         return value.isBoolean() ? !value.booleanValue() : value.asText("").equalsIgnoreCase("off");
@@ -141,7 +141,7 @@ final class ConfigNode {
         return value.asText();
     }
 
-    /** One value, or a list of them; empty where there is none. */
+    /** Returns one value, or a list of them; empty where there is none. */
     List<String> texts(String key) {
         JsonNode value = at(key);
         if (!value.isArray()) {
@@ -300,7 +300,7 @@ final class ConfigNode {
         return cut(value.isValueNode() ? value.asText() : value.toString());
     }
 
-    /** A value in the wrong place may be the rest of the file. */
+    /** Cuts a value, since one in the wrong place may be the rest of the file. */
     private static String cut(String text) {
         return text.length() <= LONGEST_VALUE_SHOWN ? text : text.substring(0, LONGEST_VALUE_SHOWN) + "…";
     }

@@ -188,7 +188,7 @@ final class ConfigReader {
         return (int) ConfigNode.inRange(text, 0, LARGEST_PORT);
     }
 
-    /** YAML takes on and off for true and false. */
+    /** Returns the word that was written, since YAML takes on and off for true and false. */
     private static boolean onOrOff(String text) {
         return switch (text.toLowerCase(Locale.ROOT)) {
             case "on", "true" -> true;
@@ -241,7 +241,8 @@ final class ConfigReader {
     }
 
     /**
-     * Rows of a window that may be encoded to measure reconstruction: all that are sampled unless the rate says fewer.
+     * Returns how many rows of a window may be encoded to measure reconstruction: all that are sampled unless the rate
+     * says fewer.
      */
     private static int encodedRows(ConfigNode sample, WindowSettings window, int sampleRows) {
         if (!sample.has("encoded_rows_per_second")) {
@@ -291,7 +292,7 @@ final class ConfigReader {
         }
     }
 
-    /** A path of the file, made absolute from the file's folder. */
+    /** Returns a path of the file, made absolute from the file's folder. */
     Path path(ConfigNode node, String key, @Nullable String text) {
         try {
             return folder.resolve(text == null ? "" : text).normalize();

@@ -10,7 +10,9 @@ final class DownstreamReader {
 
     private DownstreamReader() {}
 
-    /** Null where so much is wrong that no settings can be made; the mistakes are then on the list. */
+    /**
+     * Reads the settings; null where so much is wrong that no settings can be made; the mistakes are then on the list.
+     */
     static @Nullable DownstreamSettings read(ConfigNode node, ConfigReader reader) {
         String head = node.required(
                 "head", "", "an ONNX file of the rest of the model, from what the explainer models to logits");

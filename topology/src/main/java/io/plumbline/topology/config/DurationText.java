@@ -6,8 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Durations as people write them: a number and a unit, {@code 500ms}, {@code 60s}, {@code 10m}, {@code 1h}, {@code
- * 30d}. A number alone is refused: whether {@code 60} means seconds or milliseconds is the mistake this prevents.
+ * Reads durations as people write them: a number and a unit, {@code 500ms}, {@code 60s}, {@code 10m}, {@code 1h},
+ * {@code 30d}. A number alone is refused: whether {@code 60} means seconds or milliseconds is the mistake this
+ * prevents.
  */
 public final class DurationText {
 

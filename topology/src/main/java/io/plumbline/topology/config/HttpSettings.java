@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where metrics, health checks and the page are served, and to whom.
+ * Says where metrics, health checks and the page are served, and to whom.
  *
  * @param bind address to listen on
  * @param port its port; 0: any free one

@@ -12,7 +12,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * The Kafka properties of the file, passed through untouched, except that those which would break what Plumbline
+ * Passes the Kafka properties of the file through untouched, except that those which would break what Plumbline
  * promises are refused with a sentence.
  *
  * <p>A key may carry the prefix {@code monitor.} or {@code adapter.}: it is then for that application alone and wins
@@ -87,7 +87,7 @@ final class KafkaProperties {
                 || AdminClientConfig.configNames().contains(key);
     }
 
-    /** One sentence for each property that must not stand. */
+    /** Returns one sentence for each property that must not stand. */
     static List<String> problems(Map<String, String> all, Secrets secrets) {
         List<String> problems = new ArrayList<>();
         all.forEach((key, value) -> {

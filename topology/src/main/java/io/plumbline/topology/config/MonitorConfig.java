@@ -62,7 +62,10 @@ public record MonitorConfig(
     private static final Logger LOG = LoggerFactory.getLogger(MonitorConfig.class);
     private static final String DEFAULT_FILE = "default-config.yaml";
 
-    /** Room for a thousand sites. What is larger is no configuration, and is not read into memory to find that out. */
+    /**
+     * The size of the largest file, room for a thousand sites. What is larger is no configuration, and is not read into
+     * memory to find that out.
+     */
     private static final long LARGEST_FILE = 1 << 20;
 
     public MonitorConfig {
@@ -157,27 +160,27 @@ public record MonitorConfig(
         return applicationId + "-adapter";
     }
 
-    /** Kafka properties of the monitor, its own prefix taken off. */
+    /** Returns the Kafka properties of the monitor, its own prefix taken off. */
     public Map<String, String> monitorProperties() {
         return KafkaProperties.of(kafka, KafkaProperties.MONITOR);
     }
 
-    /** Kafka properties of the adapter, its own prefix taken off. */
+    /** Returns the Kafka properties of the adapter, its own prefix taken off. */
     public Map<String, String> adapterProperties() {
         return KafkaProperties.of(kafka, KafkaProperties.ADAPTER);
     }
 
-    /** Kafka properties of a client that asks about topics, {@code admin.} taken off. */
+    /** Returns the Kafka properties of a client that asks about topics, {@code admin.} taken off. */
     public Map<String, String> adminProperties() {
         return KafkaProperties.ofPlainClient(kafka, StreamsConfig.ADMIN_CLIENT_PREFIX, AdminClientConfig.configNames());
     }
 
-    /** Kafka properties of the subscriber of decoders, {@code consumer.} taken off. */
+    /** Returns the Kafka properties of the subscriber of decoders, {@code consumer.} taken off. */
     public Map<String, String> subscriberProperties() {
         return KafkaProperties.ofPlainClient(kafka, StreamsConfig.CONSUMER_PREFIX, ConsumerConfig.configNames());
     }
 
-    /** Kafka properties of a writer outside Kafka Streams, {@code producer.} taken off. */
+    /** Returns the Kafka properties of a writer outside Kafka Streams, {@code producer.} taken off. */
     public Map<String, String> producerProperties() {
         return KafkaProperties.ofPlainClient(kafka, StreamsConfig.PRODUCER_PREFIX, ProducerConfig.configNames());
     }

@@ -2,10 +2,12 @@ package io.plumbline.topology.config;
 
 import java.util.Collection;
 
-/** The name someone probably meant: the one at the smallest edit distance. */
+/** Finds the name someone probably meant: the one at the smallest edit distance. */
 final class Nearest {
 
-    /** Nobody mistypes more than that: the rest would cost time and say nothing. */
+    /**
+     * The longest word that is looked at: nobody mistypes a longer one, and the rest would cost time and say nothing.
+     */
     private static final int LONGEST_WORD = 80;
 
     private Nearest() {}
@@ -24,7 +26,9 @@ final class Nearest {
         return nearest;
     }
 
-    /** Insertions, deletions and replacements that turn one word into the other (Levenshtein), in two rows. */
+    /**
+     * Returns how many insertions, deletions and replacements turn one word into the other (Levenshtein), in two rows.
+     */
     static int editDistance(String from, String to) {
         int[] previous = new int[to.length() + 1];
         for (int j = 0; j <= to.length(); j++) {

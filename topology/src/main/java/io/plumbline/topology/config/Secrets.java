@@ -24,7 +24,7 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of the Kafka properties must not be shown, and where it came from.
+ * Knows what of the Kafka properties must not be shown, and where it came from.
  *
  * <p>A value may hold <code>${env:NAME}</code>, the environment variable, and <code>${file:PATH}</code>, the whole file
  * without the newline at its end (a relative path is relative to the configuration). Both are read once, when the
@@ -45,7 +45,7 @@ public final class Secrets {
     private static final Pattern QUOTED = Pattern.compile("(?:\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)')");
     private static final int LARGEST_FILE = 1 << 20;
 
-    /** Shorter ones would blot out ordinary words of a message. */
+    /** The length of the shortest secret that is hidden: shorter ones would blot out ordinary words of a message. */
     private static final int SHORTEST_HIDDEN = 4;
 
     private final Map<String, String> written = new LinkedHashMap<>();
@@ -203,7 +203,7 @@ public final class Secrets {
         }
     }
 
-    /** A user's name is no secret, and messages need it. */
+    /** Returns whether a name is a user's, which is no secret, and messages need it. */
     private static boolean isUserName(String before) {
         return before.stripTrailing().replaceAll("\\s*=$", "").endsWith("username");
     }
@@ -250,7 +250,7 @@ public final class Secrets {
         return "[hidden, from %s]".formatted(from);
     }
 
-    /** {@code text} with every secret in it blotted out, the longest first. */
+    /** Returns {@code text} with every secret in it blotted out, the longest first. */
     String hideIn(String text) {
         String shown = text;
         for (String value : values.stream()

@@ -32,7 +32,7 @@ final class SwapRulesReader {
         return new SwapRules(mode, limit.swaps(), limit.period(), lifetime, rollback, pause);
     }
 
-    /** The text itself, which is what the effective configuration shows. */
+    /** Checks the text and returns it, which is what the effective configuration shows. */
     private static String checked(String text) {
         var unused = limit(text);
         return text;

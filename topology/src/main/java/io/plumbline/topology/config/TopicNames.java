@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The topics between model servers, the two applications and those who read the results.
+ * The names of the topics between model servers, the two applications and those who read the results.
  *
  * @param activations rows from the model servers
  * @param moments tiles of closed panes, monitor to itself

@@ -5,7 +5,10 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import org.jspecify.annotations.Nullable;
 
-/** What a person types to change something: the page itself changes nothing. Every word is quoted for a shell. */
+/**
+ * The commands that a person types to change something: the page itself changes nothing. Every word is quoted for a
+ * shell.
+ */
 record Commands(
         @Nullable String approve,
         @Nullable String look,

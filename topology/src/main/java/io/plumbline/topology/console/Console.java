@@ -29,7 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The page, its JSON and its events under {@code /} and {@code /api}, described in {@code docs/operate/console.md}.
+ * Serves the page, its JSON and its events under {@code /} and {@code /api}, described in
+ * {@code docs/operate/console.md}.
  *
  * <p><b>Nothing from outside runs.</b> The content security policy lets the page load its own files and nothing else,
  * run no inline script and make no markup of text; names of sites are text wherever they stand.
@@ -94,7 +95,7 @@ public final class Console
         streams = new EventStreams(events, System.currentTimeMillis());
     }
 
-    /** A page about the sites of a configuration, without any window yet. */
+    /** Returns a page about the sites of a configuration, without any window yet. */
     public static Console of(MonitorConfig config) {
         return new Console(config);
     }
@@ -144,7 +145,7 @@ public final class Console
     @Override
     public void onForeign() {}
 
-    /** A page that fails must not stop what it shows. */
+    /** Runs a step so that a page that fails does not stop what it shows. */
     private static void guarded(Runnable step) {
         try {
             step.run();

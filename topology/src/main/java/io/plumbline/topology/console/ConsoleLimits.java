@@ -1,8 +1,8 @@
 package io.plumbline.topology.console;
 
 /**
- * How much the console remembers. A window takes about 600 bytes here, so all of them stay under some 60 MB; a site's
- * newest report, with its features and spectra, about 20 KB.
+ * Limits how much the console remembers. A window takes about 600 bytes here, so all of them stay under some 60 MB; a
+ * site's newest report, with its features and spectra, about 20 KB.
  *
  * @param windows of each site
  * @param adaptations reports of the adapter for each site
@@ -14,13 +14,13 @@ public record ConsoleLimits(int windows, int adaptations) {
     private static final int WINDOWS_OF_ALL_SITES = 100_000;
     private static final int ADAPTATIONS_OF_ALL_SITES = 10_000;
 
-    /** Browsers that may follow at a time; each holds a thread. */
+    /** The most browsers that may follow at a time; each holds a thread. */
     static final int CLIENTS = 32;
 
-    /** Events kept for a browser that comes back. */
+    /** The number of events kept for a browser that comes back. */
     static final int EVENTS = 1_024;
 
-    /** Fewer for each site where there are many. */
+    /** Returns limits that are lower for each site where there are many. */
     static ConsoleLimits of(int sites) {
         int some = Math.max(1, sites);
         return new ConsoleLimits(

@@ -15,13 +15,13 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 
 /**
- * What the console knows, of the sites of the configuration only: an immutable history a site, replaced whole.
+ * Holds what the console knows, of the sites of the configuration only: an immutable history a site, replaced whole.
  * Thread-safe; a report costs a copy of at most a thousand references.
  */
 final class ConsoleModel {
 
     /**
-     * Whether what was reported before this process is known: {@code unread}, {@code reading}, {@code complete} or
+     * Says whether what was reported before this process is known: {@code unread}, {@code reading}, {@code complete} or
      * {@code refused}.
      */
     record Past(String state, String sentence) {}
@@ -29,10 +29,10 @@ final class ConsoleModel {
     /** A window as an event. */
     record WindowEvent(String site, WindowPoint window) {}
 
-    /** Anything else of a site that changed. */
+    /** An event about anything else of a site that changed. */
     record SiteEvent(String site, String what) {}
 
-    /** Records refused so far, by reason. */
+    /** An event that tells the records refused so far, by reason. */
     record LettersEvent(Map<String, Long> deadLetters) {}
 
     private final Map<String, SiteHistory> sites = new ConcurrentHashMap<>();
@@ -125,14 +125,17 @@ final class ConsoleModel {
         events.publish("reset", Map.of());
     }
 
-    /** Thousands of windows of the past are no news. */
+    /** Tells an event, unless it is of the past: thousands of windows of the past are no news. */
     private void tell(String name, Object data) {
         if (!past.state().equals("reading")) {
             events.publish(name, data);
         }
     }
 
-    /** A step that changes nothing returns the very object: no thousand windows are compared. */
+    /**
+     * Changes a site and returns whether anything changed; a step that changes nothing returns the very object: no
+     * thousand windows are compared.
+     */
     @SuppressWarnings("ReferenceEquality")
     private boolean change(String site, UnaryOperator<SiteHistory> step) {
         boolean[] changed = {false};

@@ -14,8 +14,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of {@code /api}: JSON with snake-case keys. {@link #SCHEMA} grows when a key changes its meaning or goes;
- * keys are added without it.
+ * Holds the answers of {@code /api}: JSON with snake-case keys. {@link #SCHEMA} grows when a key changes its meaning or
+ * goes; keys are added without it.
  */
 final class ConsoleViews {
 
@@ -23,7 +23,7 @@ final class ConsoleViews {
 
     private ConsoleViews() {}
 
-    /** {@code /api/sites}. */
+    /** The answer of {@code /api/sites}. */
     record Overview(
             int schema,
             long nowMs,
@@ -40,7 +40,7 @@ final class ConsoleViews {
     /** A statistic a window has a value of, and what it is. */
     record Named(String statistic, String help) {}
 
-    /** How event time is cut. */
+    /** The way in which event time is cut. */
     record Windowing(
             long sizeMs,
             long advanceMs,
@@ -48,7 +48,7 @@ final class ConsoleViews {
             @Nullable Long idleCloseMs) {}
 
     /**
-     * A line of the list, and all of {@code /api/sites/SITE}.
+     * The line of a site in the list, and the answer of {@code /api/sites/SITE}.
      *
      * @param versionInService of the decoder published last, 0 before the first; the newest window may have been judged
      *     before it
@@ -76,10 +76,10 @@ final class ConsoleViews {
             @Nullable Double threshold,
             Verdict verdict) {}
 
-    /** {@code /api/sites/SITE/windows}. */
+    /** The answer of {@code /api/sites/SITE/windows}. */
     record Windows(int schema, String site, List<WindowPoint> windows) {}
 
-    /** {@code /api/sites/SITE/spectrum}: of the newest window. */
+    /** The answer of {@code /api/sites/SITE/spectrum}: of the newest window. */
     record Angles(
             int schema,
             String site,
@@ -91,7 +91,8 @@ final class ConsoleViews {
             Map<String, String> undefined) {}
 
     /**
-     * {@code /api/sites/SITE/features}: of the newest window that was drifted; what changed in activity, of the newest.
+     * The answer of {@code /api/sites/SITE/features}: of the newest window that was drifted; what changed in activity,
+     * of the newest.
      */
     record Features(
             int schema,
@@ -106,7 +107,7 @@ final class ConsoleViews {
             Map<Integer, FeatureName> names) {}
 
     /**
-     * {@code /api/sites/SITE/requests}: of the newest window that was drifted, else of the newest.
+     * The answer of {@code /api/sites/SITE/requests}: of the newest window that was drifted, else of the newest.
      *
      * @param recordsNotScored records of requests beyond those that are kept
      * @param worst farthest from the baseline's first
@@ -122,7 +123,7 @@ final class ConsoleViews {
             @Nullable String undefined,
             List<WorstRequest> worst) {}
 
-    /** {@code /api/sites/SITE/decoders}. */
+    /** The answer of {@code /api/sites/SITE/decoders}. */
     record Decoders(
             int schema,
             String site,
@@ -133,6 +134,6 @@ final class ConsoleViews {
             List<AdaptationReport> adaptations,
             List<SiteHistory.Refusal> refusals) {}
 
-    /** An answer that is none. */
+    /** The answer where there is nothing else to answer. */
     record Problem(int schema, String problem) {}
 }

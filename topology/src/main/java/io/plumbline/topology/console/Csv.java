@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Windows as a table (RFC 4180): a column for each key of the JSON that holds one value, in its order, numbers as the
- * JSON writes them, undefined ones empty. A text that a spreadsheet would take for a formula gets an apostrophe in
- * front.
+ * Writes windows as a table (RFC 4180): a column for each key of the JSON that holds one value, in its order, numbers
+ * as the JSON writes them, undefined ones empty. A text that a spreadsheet would take for a formula gets an apostrophe
+ * in front.
  */
 final class Csv {
 

@@ -17,8 +17,8 @@ import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Server-sent events: each browser that follows has a thread of its own, of {@link ConsoleLimits#CLIENTS} at most; one
- * more is answered 503.
+ * Sends server-sent events: each browser that follows has a thread of its own, of {@link ConsoleLimits#CLIENTS} at
+ * most; one more is answered 503.
  *
  * <p><b>A stream ends by itself after a minute</b> and the browser takes up the next where it was ({@code
  * Last-Event-ID}), so that passwords are looked at again. A browser that does not read is cut off by the server when
@@ -108,7 +108,7 @@ final class EventStreams implements AutoCloseable {
         }
     }
 
-    /** -1 where it is not one of this process. */
+    /** Returns the number of a place; -1 where it is not one of this process. */
     private long numberOf(@Nullable String place) {
         if (place == null || !place.startsWith(process + "-")) {
             return -1;

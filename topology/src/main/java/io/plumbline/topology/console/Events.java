@@ -7,12 +7,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last things that happened, numbered, for whoever follows. One who publishes never waits for one who reads: a
- * reader too slow for the ring finds its place gone. Thread-safe.
+ * Keeps the last things that happened, numbered, for whoever follows. One who publishes never waits for one who reads:
+ * a reader too slow for the ring finds its place gone. Thread-safe.
  */
 final class Events {
 
-    /** One of them; {@code data} is immutable and written as JSON by each reader. */
+    /** An event; {@code data} is immutable and written as JSON by each reader. */
     record Event(long number, String name, Object data) {}
 
     private final Deque<Event> ring = new ArrayDeque<>();
@@ -33,13 +33,13 @@ final class Events {
         notifyAll();
     }
 
-    /** Number of the newest event, 0 before the first. */
+    /** Returns the number of the newest event, 0 before the first. */
     synchronized long last() {
         return last;
     }
 
     /**
-     * The events after {@code number}, waiting for the first of them.
+     * Returns the events after {@code number}, waiting for the first of them.
      *
      * @return empty when none came in time; null when the place is unknown here: too long ago, or of another process
      */

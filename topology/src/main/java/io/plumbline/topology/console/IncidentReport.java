@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One site and period as a file that needs nothing else: no script, no network, light and dark, printable. What a
- * person attaches to an incident, so that it can still be read when the topic's retention is over.
+ * Writes one site and period as a file that needs nothing else: no script, no network, light and dark, printable. What
+ * a person attaches to an incident, so that it can still be read when the topic's retention is over.
  */
 public final class IncidentReport {
 
@@ -259,7 +259,7 @@ public final class IncidentReport {
         };
     }
 
-    /** A cell that is more than text. */
+    /** Writes a cell that is more than text. */
     private interface Cell {
         void write(Markup page);
     }

@@ -1,23 +1,23 @@
 package io.plumbline.topology.console;
 
-/** Text of a page under way; whatever comes from data goes through {@link #text}. */
+/** Builds the text of a page; whatever comes from data goes through {@link #text}. */
 final class Markup {
 
     private final StringBuilder page = new StringBuilder();
 
-    /** Markup of our own. */
+    /** Adds markup of our own. */
     Markup raw(String markup) {
         page.append(markup);
         return this;
     }
 
-    /** Anything else: it stands in the page as it is read, in an attribute too. */
+    /** Adds text that stands in the page as it is read, in an attribute too. */
     Markup text(Object value) {
         page.append(escaped(String.valueOf(value)));
         return this;
     }
 
-    /** {@code <tag>value</tag>}. */
+    /** Adds {@code <tag>value</tag>}. */
     Markup element(String tag, Object value) {
         return raw("<" + tag + ">").text(value).raw("</" + tag.replaceFirst(" .*", "") + ">");
     }

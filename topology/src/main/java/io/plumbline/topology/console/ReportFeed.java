@@ -36,7 +36,7 @@ final class ReportFeed implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
     private static final long PAUSE_MS = 5_000;
 
-    /** Some 150 MB are read at the start at most, whatever lies there. */
+    /** The most records that are read at the start: some 150 MB, whatever lies there. */
     private static final long MOST_RECORDS = 20_000;
 
     private final MonitorConfig config;

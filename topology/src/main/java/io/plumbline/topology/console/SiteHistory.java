@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the console knows of one site. Immutable: whoever holds one sees one moment.
+ * Holds what the console knows of one site. Immutable: whoever holds one sees one moment.
  *
  * @param windows by end and start in event time, the newest last
  * @param newest the whole report of the last of them

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The page's files, read from the jar once: a fixed list, so that no path from outside chooses a file. */
+/** Serves the page's files, read from the jar once: a fixed list, so that no path from outside chooses a file. */
 final class StaticFiles {
 
-    /** One of them. */
+    /** A file of the page. */
     record File(String contentType, byte[] bytes) {}
 
     private static final String HTML = "text/html; charset=utf-8";

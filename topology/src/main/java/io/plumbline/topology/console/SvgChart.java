@@ -11,8 +11,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Windows over event time as one SVG element: each value holds from the start of its window to its end. Colours are the
- * page's classes.
+ * Draws windows over event time as one SVG element: each value holds from the start of its window to its end. Colours
+ * are the page's classes.
  */
 final class SvgChart {
 

@@ -1,5 +1,5 @@
 /**
- * The page a person opens: sites and their windows as they close, served by the monitor's own HTTP server.
+ * Serves the page a person opens: sites and their windows as they close, served by the monitor's own HTTP server.
  *
  * <p>What enters: window reports and adaptation reports, from the stages of this process and from their topics, and
  * what the adapter says of decoders. What leaves: JSON, server-sent events and a page of static files; and the same as

@@ -85,7 +85,10 @@ final class ArtefactReader {
         return new Decoder(read, offsets);
     }
 
-    /** One array was asked for and not given; everything else, the decoder in service above all, is as it was. */
+    /**
+     * Returns the refusal of one array that was asked for and not given; everything else, the decoder in service above
+     * all, is as it was.
+     */
     private static IllegalArgumentException noRoom(List<Long> shape, DType dtype, OutOfMemoryError cause) {
         return new IllegalArgumentException(
                 "the heap has no room for its weights, %s of %d bytes each; give this program a larger one (-Xmx) and start it again"

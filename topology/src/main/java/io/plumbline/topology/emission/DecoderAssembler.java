@@ -25,24 +25,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class DecoderAssembler implements AutoCloseable {
 
-    /** Open files; a writer publishes one site after the other, so that more are junk. */
+    /** The most open files: a writer publishes one site after the other, so that more are junk. */
     static final int MOST_UNFINISHED = 64;
 
-    /** What one record came to. */
+    /** The result of one record. */
     sealed interface Step {
-        /** A chunk or a tombstone was taken in. */
+        /** Says that a chunk or a tombstone was taken in. */
         record Taken() implements Step {}
 
-        /** A version is complete. */
+        /** Says that a version is complete. */
         record Complete(PublishedDecoder decoder) implements Step {}
 
-        /** A version is complete, and there is no trained decoder to make it of its factors. */
+        /** Says that a version is complete, and that there is no trained decoder to make it of its factors. */
         record Listed(DecoderManifest manifest) implements Step {}
 
-        /** The adapter says where it stands. */
+        /** Says where the adapter stands with a site. */
         record Told(String site, SwapState state) implements Step {}
 
-        /** A record or a version cannot be trusted. */
+        /** Says that a record or a version cannot be trusted. */
         record Refused(String site, long version, String reason) implements Step {}
     }
 

@@ -25,14 +25,14 @@ record DecoderChunk(long decoderVersion, int index, ByteBuffer payload) {
     /** The most bytes of a chunk: with key and headers under 512 KiB, half of every default limit. */
     static final int PAYLOAD_BYTES = 511 * 1024;
 
-    /** Chunks of the largest artefact a manifest may name. */
+    /** The number of chunks of the largest artefact a manifest may name. */
     static final int LARGEST_COUNT = chunksOf(DecoderManifest.LARGEST_ARTEFACT);
 
     static int chunksOf(long bytes) {
         return Math.toIntExact((bytes + PAYLOAD_BYTES - 1) / PAYLOAD_BYTES);
     }
 
-    /** A record's value with its header, and room for so many bytes behind it. */
+    /** Begins a record's value with its header, and room for so many bytes behind it. */
     static ByteBuffer begin(long decoderVersion, int index, int payloadBytes) {
         return ByteBuffer.allocate(HEADER_BYTES + payloadBytes)
                 .put(VERSION)

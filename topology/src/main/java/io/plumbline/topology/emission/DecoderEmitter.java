@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DecoderEmitter implements Task<String, AdapterAnswer> {
 
-    /** Name of the store of the newest manifest per site. */
+    /** The name of the store of the newest manifest per site. */
     public static final String VERSIONS_STORE = "decoder-versions";
 
     private final ProcessorContext<byte[], byte[]> context;

@@ -15,22 +15,22 @@ record DecoderKey(String site, int chunk) {
 
     static final int MANIFEST = -1;
 
-    /** Stands between site and index; configuration refuses it in a site's name. */
+    /** The character between site and index; configuration refuses it in a site's name. */
     static final char SEPARATOR = '#';
 
     /**
-     * Behind a site's name: its candidates, published like a site of their own. Nobody who follows the site takes one
-     * for its decoder, since the configuration allows no such name.
+     * The end of a site's name that names its candidates, published like a site of their own. Nobody who follows the
+     * site takes one for its decoder, since the configuration allows no such name.
      */
     private static final String CANDIDATE = SEPARATOR + "candidate";
 
     /**
-     * Behind a site's name: the adapter's state of it, under the key of a chunk. Readers who know nothing of it find a
-     * chunk of a site they do not follow, in a layout they do not know, and pass over it.
+     * The end of a site's name that names the adapter's state of it, under the key of a chunk. Readers who know nothing
+     * of it find a chunk of a site they do not follow, in a layout they do not know, and pass over it.
      */
     private static final String SWAPS = SEPARATOR + "swaps";
 
-    /** More digits than an index can have, few enough for an int. */
+    /** The most digits of an index: more than one can have, few enough for an int. */
     private static final int LONGEST_INDEX = 9;
 
     static DecoderKey parse(byte[] bytes) {

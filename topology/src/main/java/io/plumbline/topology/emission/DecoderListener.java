@@ -5,11 +5,11 @@ import io.plumbline.topology.adaptation.SwapState;
 /** Takes what a {@link DecoderSubscriber} finds. Called on the subscriber's one thread. */
 public interface DecoderListener {
 
-    /** A newer, complete and verified decoder; never a torn one. An exception stops the subscriber. */
+    /** Takes a newer, complete and verified decoder; never a torn one. An exception stops the subscriber. */
     void onDecoder(PublishedDecoder decoder);
 
     /**
-     * A newer version whose artefact is whole, in factors, for a subscription to everything: without the trained
+     * Takes a newer version whose artefact is whole, in factors, for a subscription to everything: without the trained
      * decoder it makes none, and {@link #onDecoder} is not called.
      */
     default void onListed(DecoderManifest manifest) {}
@@ -17,7 +17,7 @@ public interface DecoderListener {
     /** The adapter says where it stands with the site: pinned, or a candidate that waits. */
     default void onSwapState(String site, SwapState state) {}
 
-    /** A version or record that was not trusted; the last decoder handed out stays valid. */
+    /** Hears of a version or record that was not trusted; the last decoder handed out stays valid. */
     default void onRefused(String site, long version, String reason) {}
 
     /**

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a reader must know of a published decoder before it trusts it. On the topic: JSON with snake-case keys.
+ * Tells what a reader must know of a published decoder before it trusts it. On the topic: JSON with snake-case keys.
  *
  * <p>Schema 2 is that of factors. Who knows schema 1 alone refuses it by its number; who does not look at the number
  * finds an artefact whose SHA-256 is not {@code sha256}, and passes it over.
@@ -43,16 +43,16 @@ public record DecoderManifest(
     /** The schema of an artefact that holds the weights. */
     static final int WEIGHTS_SCHEMA = 1;
 
-    /** The newest: of an artefact that holds what the weights are made of. */
+    /** The newest schema: of an artefact that holds what the weights are made of. */
     static final int SCHEMA = 2;
 
     /** The encoding of {@link #SCHEMA}. */
     public static final String FACTORED = "factored";
 
-    /** JSON numbers are exact up to here in every language. */
+    /** The largest version: JSON numbers are exact up to here in every language. */
     static final long LARGEST_VERSION = (1L << 53) - 1;
 
-    /** Artefacts above this are refused before anything is allocated for them. */
+    /** The size of the largest artefact: larger ones are refused before anything is allocated for them. */
     static final long LARGEST_ARTEFACT = Integer.MAX_VALUE - 64L;
 
     public DecoderManifest {
@@ -92,7 +92,7 @@ public record DecoderManifest(
         }
     }
 
-    /** The site it is for, of a candidate too. */
+    /** Returns the site that the decoder is for, of a candidate too. */
     public String explainedSite() {
         String explained = DecoderKey.siteOfCandidates(site);
         return explained == null ? site : explained;
@@ -108,7 +108,7 @@ public record DecoderManifest(
         return schema == SCHEMA;
     }
 
-    /** SHA-256 of the artefact's bytes. */
+    /** Returns the SHA-256 of the artefact's bytes. */
     public String sha256OfArtefact() {
         return artefactSha256 == null ? sha256 : artefactSha256;
     }

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hot swap for a program that explains: hands every new decoder of the {@code decoders} topic to a callback, complete
- * and verified, newest version last.
+ * Swaps decoders in a program that explains: hands every new decoder of the {@code decoders} topic to a callback,
+ * complete and verified, newest version last.
  *
  * <pre>{@code
  * Explainer explainer = Explainer.read(folder);
@@ -190,7 +190,7 @@ public final class DecoderSubscriber implements AutoCloseable {
         throw new WakeupException();
     }
 
-    /** Between two looks for the topic; close() ends it early. */
+    /** Waits between two looks for the topic; close() ends it early. */
     private void pause() {
         try {
             if (closeRequested.await(TOPIC_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link DecoderSubscriber} takes, and how much it may cost. Immutable.
+ * Says what a {@link DecoderSubscriber} takes, and how much it may cost. Immutable.
  *
  * <p><b>Disk.</b> The chunks of a version wait for their manifest in a file without a name in {@code spoolFolder}: the
  * artefact's length for each version that is being written, and never more than {@code mostSpooled} together; above it
@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 public record DecoderSubscription(
         @Nullable Map<String, Parent> parents, long largestArtefact, long mostSpooled, Path spoolFolder) {
 
-    /** Bytes of all unfinished versions together, unless told otherwise. */
+    /** The most bytes of all unfinished versions together, unless told otherwise. */
     public static final long DEFAULT_MOST_SPOOLED = 8L << 30;
 
-    /** Header and lineage of an artefact; what a manifest record can hold. */
+    /** The most bytes of header and lineage of an artefact; what a manifest record can hold. */
     static final long LARGEST_HEADER = 1L << 20;
 
     /**
@@ -45,7 +45,7 @@ public record DecoderSubscription(
             int dimension,
             @Nullable Decoder trained) {
 
-        /** One pass over the weights. */
+        /** Returns the parent that a trained decoder is, in one pass over the weights. */
         public static Parent of(Decoder trained) {
             return new Parent(trained.sha256(), trained.features(), trained.dimension(), trained);
         }
@@ -77,7 +77,10 @@ public record DecoderSubscription(
         }
     }
 
-    /** Decoders made from these trained ones, by site; what is larger than they could be is refused unread. */
+    /**
+     * Subscribes to decoders made from these trained ones, by site; what is larger than they could be is refused
+     * unread.
+     */
     public static DecoderSubscription of(Map<String, Decoder> trained) {
         Map<String, Parent> parents = new HashMap<>();
         trained.forEach((site, decoder) -> parents.put(site, Parent.of(decoder)));
@@ -94,12 +97,16 @@ public record DecoderSubscription(
         return standard(parents);
     }
 
-    /** The candidates of a site, made from this trained decoder: they appear under a name of their own. */
+    /**
+     * Subscribes to the candidates of a site, made from this trained decoder: they appear under a name of their own.
+     */
     public static DecoderSubscription ofCandidates(String site, Decoder trained) {
         return of(Map.of(DecoderKey.candidatesOf(site), trained));
     }
 
-    /** Every site, parent unchecked: to list what is there. Of factors the manifest alone is handed out. */
+    /**
+     * Subscribes to every site, parent unchecked: to list what is there. Of factors the manifest alone is handed out.
+     */
     public static DecoderSubscription everything() {
         return standard(null);
     }

@@ -16,9 +16,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A decoder's factors as tensors of an artefact: float32, and int32 for what is counted. {@code b_dec} [d] is always
- * there; {@code dual} [N, d] with the codes {@code row_start} [N + 1], {@code feature} and {@code value} [entries] all
- * or none; {@code turn} [d, r] with {@code basis} [d, r], or [d, d] alone, or none.
+ * Writes and reads a decoder's factors as tensors of an artefact: float32, and int32 for what is counted. {@code b_dec}
+ * [d] is always there; {@code dual} [N, d] with the codes {@code row_start} [N + 1], {@code feature} and {@code value}
+ * [entries] all or none; {@code turn} [d, r] with {@code basis} [d, r], or [d, d] alone, or none.
  */
 final class FactorTensors {
 
@@ -67,8 +67,8 @@ final class FactorTensors {
     }
 
     /**
-     * Factors of a decoder like the trained one. Their sizes are those of tensors that tile the blob, so nothing is
-     * allocated that is not there.
+     * Reads the factors of a decoder like the trained one. Their sizes are those of tensors that tile the blob, so
+     * nothing is allocated that is not there.
      *
      * @throws IllegalArgumentException when the blob holds no such factors
      */

@@ -19,7 +19,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The chunks of one version of one site that wait for their manifest, each at its place in a private file.
+ * Holds the chunks of one version of one site that wait for their manifest, each at its place in a private file.
  *
  * <p>A file and not arrays: an artefact of 537 MB then costs no heap until it has been verified, and the decoder made
  * of it is the only large thing there is. The price is one pass through the page cache. The file is made for its owner
@@ -51,7 +51,7 @@ final class PendingVersion implements AutoCloseable {
         return version;
     }
 
-    /** Bytes on the disk, to within a chunk. */
+    /** Returns the bytes on the disk, to within a chunk. */
     long spooled() {
         return (long) received.cardinality() * DecoderChunk.PAYLOAD_BYTES;
     }

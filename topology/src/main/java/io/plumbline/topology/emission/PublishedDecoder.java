@@ -19,7 +19,7 @@ public record PublishedDecoder(
         DType dtype,
         @Nullable DecoderFactors factors) {
 
-    /** The site, of a candidate too. */
+    /** Returns the site, of a candidate too. */
     public String site() {
         return manifest.explainedSite();
     }

@@ -36,7 +36,7 @@ final class AnsweredHosts {
         return answered;
     }
 
-    /** A sentence where this request is not answered, or null. */
+    /** Returns a sentence where this request is not answered, or null. */
     @Nullable
     String refusal(Request request) {
         String authority = request.getHttpURI().getAuthority();

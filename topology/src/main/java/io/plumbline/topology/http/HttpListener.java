@@ -22,7 +22,7 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One port with threads and connections of its own.
+ * Listens on one port with threads and connections of its own.
  *
  * <p>A request that is not whole yet holds a connection and no thread. A connection on which nothing moves for ten
  * seconds is closed, so is one whose headers are larger than 16 KiB, and {@value #CONNECTIONS} are open at most. What a
@@ -34,7 +34,7 @@ final class HttpListener implements AutoCloseable {
     private static final int LARGEST_HEADERS = 16 * 1024;
     private static final long IDLE_MS = TimeUnit.SECONDS.toMillis(10);
 
-    /** What the names of sites may bring into a path; none is looked up as a file. */
+    /** The characters that names of sites may bring into a path; none is looked up as a file. */
     private static final UriCompliance PATHS = UriCompliance.from(Set.of(
             Violation.AMBIGUOUS_PATH_SEGMENT,
             Violation.AMBIGUOUS_PATH_SEPARATOR,
@@ -52,7 +52,7 @@ final class HttpListener implements AutoCloseable {
     }
 
     /**
-     * Listens.
+     * Starts to listen.
      *
      * @param name of the threads
      * @param threads at most; two of them wait for connections and requests

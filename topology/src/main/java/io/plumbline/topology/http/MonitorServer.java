@@ -86,7 +86,7 @@ public final class MonitorServer implements AutoCloseable {
     }
 
     /**
-     * Listens.
+     * Starts to listen.
      *
      * @param web TLS and passwords
      * @param pages what else is served, under the same rules of access
@@ -175,7 +175,7 @@ public final class MonitorServer implements AutoCloseable {
         }
     }
 
-    /** Written to memory first: a scrape that fails half-way must not look like one that ended. */
+    /** Writes a scrape to memory first: one that fails half-way must not look like one that ended. */
     private WebAnswer scrape(@Nullable String accept) throws IOException {
         ExpositionFormatWriter writer = accept != null && accept.contains("application/openmetrics-text")
                 ? formats.getOpenMetricsTextFormatWriter()
@@ -185,7 +185,10 @@ public final class MonitorServer implements AutoCloseable {
         return new WebAnswer(200, writer.getContentType(), body.toByteArray());
     }
 
-    /** A password that is not needed is still looked at: it decides how much is told. */
+    /**
+     * Returns whether the caller is known; a password that is not needed is still looked at: it decides how much is
+     * told.
+     */
     private boolean isKnown(Request request) {
         boolean isTold = request.getHeaders().contains(HttpHeader.AUTHORIZATION);
         return passwords == null || (isTold && verdict(request) == Passwords.Verdict.RIGHT);

@@ -37,7 +37,7 @@ final class Passwords {
     private static final int LARGEST_COST = 14;
     private static final String SCHEME = "basic ";
 
-    /** What bcrypt reads of a password; longer ones are never right. */
+    /** The length that bcrypt reads of a password; longer ones are never right. */
     private static final int LONGEST = 72;
 
     private static final int AT_A_TIME = 2;

@@ -24,13 +24,13 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 
-/** The server's side of TLS, made of PEM files with nothing but the JDK. */
+/** Makes the server's side of TLS of PEM files with nothing but the JDK. */
 public final class ServerTls {
 
     private static final Pattern PKCS8 =
             Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
 
-    /** Lives in memory only, where a key store wants one. */
+    /** The password that a key store in memory wants. */
     private static final char[] NO_PASSWORD = {};
 
     private final SSLContext context;

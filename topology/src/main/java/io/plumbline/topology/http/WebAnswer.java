@@ -9,7 +9,7 @@ import org.eclipse.jetty.util.Callback;
 /** An answer that is whole before its first byte is sent: what fails half-way must not look like what ended. */
 public record WebAnswer(int status, String contentType, byte[] body) {
 
-    /** A sentence as plain text. */
+    /** Returns a sentence as plain text. */
     public static WebAnswer text(int status, String sentence) {
         return new WebAnswer(status, "text/plain; charset=utf-8", (sentence + "\n").getBytes(StandardCharsets.UTF_8));
     }

@@ -19,7 +19,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS and passwords of the HTTP server, read from a file in the form of Prometheus' web configuration:
+ * Holds TLS and passwords of the HTTP server, read from a file in the form of Prometheus' web configuration:
  *
  * <pre>
  * tls_server_config:
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record WebConfig(@Nullable ServerTls tls, Map<String, String> users) {
 
-    /** Loopback without TLS and passwords. */
+    /** The server on loopback without TLS and passwords. */
     public static final WebConfig NONE = new WebConfig(null, Map.of());
 
     private static final YAMLMapper YAML = new YAMLMapper(YAMLFactory.builder()

@@ -5,12 +5,12 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * What {@link MonitorServer} serves besides its own, behind the same TLS and passwords. Called on its threads; read
- * only: GET and HEAD.
+ * Serves what {@link MonitorServer} serves besides its own, behind the same TLS and passwords. Called on its threads;
+ * read only: GET and HEAD.
  */
 public interface WebPages {
 
-    /** There are none. */
+    /** Serves no pages. */
     WebPages NONE = new WebPages() {
         @Override
         public boolean has(String path) {

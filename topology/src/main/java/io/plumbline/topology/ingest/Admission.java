@@ -3,7 +3,7 @@ package io.plumbline.topology.ingest;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.jspecify.annotations.Nullable;
 
-/** Whether a record that reads well is taken. Asked in the record's own task, while its bytes are at hand. */
+/** Decides whether a record that reads well is taken. Asked in the record's own task, while its bytes are at hand. */
 @FunctionalInterface
 public interface Admission {
 

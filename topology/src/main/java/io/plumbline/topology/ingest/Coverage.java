@@ -5,9 +5,9 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
 /**
- * How many tokens a model server processed for some records, and what became of them. All of them count records that
- * have the header {@value #SERVED} and no others, so {@code delivered + cached + notSampled + dropped <= served} for
- * each producer that was heard of whole.
+ * Counts how many tokens a model server processed for some records, and what became of them. All of them count records
+ * that have the header {@value #SERVED} and no others, so {@code delivered + cached + notSampled + dropped <= served}
+ * for each producer that was heard of whole.
  *
  * <p>A producer that sends seldom, such as one of moments, tells of its tokens as it serves them, in records without a
  * value, and says in {@value #ANNOUNCED} of its rows' record how many of them were told. So what it had open when it
@@ -34,7 +34,7 @@ public record Coverage(long served, long delivered, long cached, long notSampled
     static final String NOT_SAMPLED = "not_sampled";
     static final String DROPPED = "dropped";
 
-    /** No record stands for a trillion tokens, and sums of fewer stay in a long. */
+    /** The most tokens: no record stands for a trillion, and sums of fewer stay in a long. */
     private static final long MOST = 1L << 40;
 
     public Coverage {

@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record DeadLetter(Reason reason, String message) {
 
-    /** Room for reason, sentence and place beside what is copied. */
+    /** The room for reason, sentence and place beside what is copied. */
     static final int HEADROOM = 100 * 1024;
 
     private static final int LARGEST_MESSAGE = 2_000;
 
     /**
-     * Bytes the lengths of a header's key and value take on the wire, at most: each is a varint. Without them, millions
-     * of empty headers would count as a third of what they are.
+     * The bytes that the lengths of a header's key and value take on the wire, at most: each is a varint. Without them,
+     * millions of empty headers would count as a third of what they are.
      */
     private static final int HEADER_LENGTHS = 10;
 
@@ -39,7 +39,7 @@ public record DeadLetter(Reason reason, String message) {
     static final String TIMESTAMP = "plumbline.timestamp";
     static final String OMITTED = "plumbline.omitted.bytes";
 
-    /** Where a record was read. */
+    /** The place where a record was read. */
     public record Place(String topic, int partition, long offset) {
         @Override
         public String toString() {
@@ -122,7 +122,7 @@ public record DeadLetter(Reason reason, String message) {
         return added.add(OMITTED, text(Long.toString(omitted)));
     }
 
-    /** Bytes of a record's key and headers on the wire, at most. */
+    /** Returns the bytes of a record's key and headers on the wire, at most. */
     private static long wireBytes(byte @Nullable [] key, Header[] headers) {
         return contentBytes(key, headers) + (long) HEADER_LENGTHS * headers.length;
     }

@@ -12,6 +12,6 @@ public interface IngestListener {
     /** {@code nanoseconds} were spent reading and checking a record, taken or refused. */
     default void onRead(long nanoseconds) {}
 
-    /** A record was refused; {@code reason} is one of a fixed set. */
+    /** Hears that a record was refused; {@code reason} is one of a fixed set. */
     default void onDeadLetter(DeadLetter.Reason reason) {}
 }

@@ -118,7 +118,8 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
     }
 
     /**
-     * One clock that runs ahead would close its site's windows: right rows would be late until the others caught up.
+     * Refuses a time that is ahead: one clock that runs ahead would close its site's windows: right rows would be late
+     * until the others caught up.
      */
     private void requireNotAhead(String site, long timestampMs, long wallMs) throws Refused {
         long aheadMs = timestampMs - wallMs;

@@ -36,7 +36,7 @@ public record Ingested(
         ProducerNotes notes,
         @Nullable RequestRecord whole) {
 
-    /** A record of which no request is kept whole. */
+    /** Creates a record of which no request is kept whole. */
     public Ingested(
             String site,
             long request,
@@ -50,7 +50,7 @@ public record Ingested(
         this(site, request, requestName, kept, masked, record, moment, id, notes, null);
     }
 
-    /** A record of rows that counts every time it comes, without notes. */
+    /** Creates a record of rows that counts every time it comes, without notes. */
     public Ingested(
             String site,
             long request,
@@ -61,12 +61,12 @@ public record Ingested(
         this(site, request, requestName, kept, masked, record, null, null, ProducerNotes.NONE);
     }
 
-    /** A record that is its own request. */
+    /** Creates a record that is its own request. */
     public Ingested(String site, long request, @Nullable ActivationBlob kept, MaskedRows masked, long record) {
         this(site, request, null, kept, masked, record);
     }
 
-    /** Rows of the record, masked ones among them. */
+    /** Returns the rows of the record, masked ones among them. */
     public int rows() {
         int summed = moment == null ? 0 : moment.counts().rows();
         return Math.toIntExact(masked.total()) + summed + (kept == null ? 0 : kept.rows());

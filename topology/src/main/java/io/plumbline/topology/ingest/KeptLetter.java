@@ -10,7 +10,7 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the headers of a dead letter say.
+ * Reads what the headers of a dead letter say.
  *
  * @param place where the refused record was read
  * @param timestampMs its event time; {@link #UNKNOWN} in letters of versions that did not say

@@ -3,9 +3,8 @@ package io.plumbline.topology.ingest;
 import java.time.Duration;
 
 /**
- * What one deployment takes at most; what is past a limit is refused at start or becomes a dead letter.
- * They bound what is made of a record, not the record: Kafka's client unpacks a compressed one before anybody can look
- * at it.
+ * Limits what one deployment takes; what is past a limit is refused at start or becomes a dead letter. They bound what
+ * is made of a record, not the record: Kafka's client unpacks a compressed one before anybody can look at it.
  *
  * @param sites configured sites
  * @param width columns of activations and targets

@@ -12,8 +12,8 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the rows of a record came from, as its producer says: the headers {@link #HEADERS} and the free tags of the
- * header {@value #TAGS}, {@code name=value} with commas between them.
+ * Says where the rows of a record came from, as its producer says: the headers {@link #HEADERS} and the free tags of
+ * the header {@value #TAGS}, {@code name=value} with commas between them.
  *
  * <p>Nothing is refused: a name or value that is too long is cut, control characters become {@code ?}, and of more than
  * {@value #MOST_TAGS} tags the first ones count.
@@ -29,18 +29,18 @@ public record Origin(SortedMap<String, String> values) {
     /** Names the header of the tags. */
     public static final String TAGS = "tags";
 
-    /** Most tags of a record. */
+    /** The most tags of a record. */
     public static final int MOST_TAGS = 8;
 
-    /** Most characters of a name or value. */
+    /** The most characters of a name or value. */
     public static final int LONGEST = 64;
 
-    /** The producer said nothing. */
+    /** The origin of records whose producer said nothing. */
     public static final Origin UNSAID = new Origin(new TreeMap<>());
 
     private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
-    /** Bytes of a header that are read at all. */
+    /** The most bytes of a header that are read at all. */
     private static final int LONGEST_HEADER = MOST_TAGS * 2 * 4 * (LONGEST + 1);
 
     public Origin {

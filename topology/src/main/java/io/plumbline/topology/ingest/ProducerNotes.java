@@ -3,12 +3,12 @@ package io.plumbline.topology.ingest;
 import org.apache.kafka.common.header.Headers;
 
 /**
- * What a producer says of a record beside its rows: how many tokens were served, and by what. None of it enters a
+ * Holds what a producer says of a record beside its rows: how many tokens were served, and by what. None of it enters a
  * statistic; it explains them.
  */
 public record ProducerNotes(Coverage coverage, Origin origin) {
 
-    /** The producer said nothing. */
+    /** The notes of a producer that said nothing. */
     public static final ProducerNotes NONE = new ProducerNotes(Coverage.UNKNOWN, Origin.UNSAID);
 
     /**

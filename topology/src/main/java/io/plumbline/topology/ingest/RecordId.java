@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 /** The header by which a producer asks that a record counts once, however often it is sent. */
 public final class RecordId {
 
-    /** Name of the header. */
+    /** The name of the header. */
     public static final String HEADER = "record_id";
 
-    /** A longer one is no name. */
+    /** The most bytes of an id: a longer one is no name. */
     static final int LONGEST = 1_024;
 
     private RecordId() {}

@@ -29,7 +29,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecordReader {
 
-    /** Larger values would not survive the float32 row sample, and their squares could leave float64. */
+    /**
+     * The largest value: larger ones would not survive the float32 row sample, and their squares could leave float64.
+     */
     private static final double LARGEST_VALUE = Float.MAX_VALUE;
 
     private static final int LONGEST_NAME_IN_MESSAGE = 80;
@@ -54,7 +56,7 @@ public final class RecordReader {
         configured = configured(sites.keySet());
     }
 
-    /** Said once for all records of unknown sites, which may be many. */
+    /** Says once for all records of unknown sites, which may be many, what is configured. */
     private static String configured(Set<String> sites) {
         List<String> first = sites.stream().sorted().limit(NAMES_IN_MESSAGE).toList();
         return sites.size() == first.size()
@@ -115,7 +117,10 @@ public final class RecordReader {
                 whole(shape, value, notes));
     }
 
-    /** Null where the site names no rest of its model, or the record has not every row that it reads. */
+    /**
+     * Returns the whole request; null where the site names no rest of its model, or the record has not every row that
+     * it reads.
+     */
     private @Nullable RequestRecord whole(SiteShape shape, byte[] value, ProducerNotes notes) throws Refused {
         if (!shape.whole()) {
             return null;
@@ -135,7 +140,7 @@ public final class RecordReader {
         return rowsMissing || (shape.transcoder() && residual == null) ? null : requests;
     }
 
-    /** A record without a value tells of tokens whose rows come later, or never. */
+    /** Reads a record without a value, which tells of tokens whose rows come later, or never. */
     private static Ingested wordOf(SiteShape shape, @Nullable Long id, ProducerNotes notes) throws Refused {
         if (!notes.coverage().isKnown()) {
             throw new Refused(
@@ -301,7 +306,7 @@ public final class RecordReader {
         return header == null ? null : header.value();
     }
 
-    /** A record that cannot be used, with the reason. */
+    /** Thrown for a record that cannot be used, with the reason. */
     public static final class Refused extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -7,7 +7,7 @@ import io.plumbline.wire.HiddenLayers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a site's records must look like.
+ * Says what a site's records must look like.
  *
  * @param inputWidth columns of {@code activations}
  * @param targetWidth columns of {@code targets}; equal to {@code inputWidth} for a sparse autoencoder

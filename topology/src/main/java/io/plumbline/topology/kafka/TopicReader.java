@@ -105,7 +105,7 @@ public final class TopicReader implements AutoCloseable {
         end.merge(partition, offset, Math::min);
     }
 
-    /** Goes to the end, so that only records to come are read. */
+    /** Goes to the end of the topic, so that only records to come are read. */
     public void skipToEnd() {
         end.forEach(this::beginAt);
     }

@@ -1,5 +1,5 @@
 /**
- * What every stage and every command needs of Kafka's clients.
+ * Gives every stage and every command what it needs of Kafka's clients.
  *
  * <p>{@link io.plumbline.topology.kafka.Task} does the work of a stage and has its context and stores in final fields;
  * {@link io.plumbline.topology.kafka.TaskProcessor} makes one when a task begins and drops it when the task ends. Kafka

@@ -3,7 +3,7 @@ package io.plumbline.topology.metrics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** The counters by what they count: one place for their names, descriptions and labels. Thread-safe. */
+/** Holds the counters by what they count: one place for their names, descriptions and labels. Thread-safe. */
 final class Counters {
 
     /** The counters of one site, looked up once. */

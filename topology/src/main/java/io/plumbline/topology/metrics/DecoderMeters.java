@@ -19,7 +19,7 @@ public final class DecoderMeters implements DecoderListener {
     private final HeldDecoders heldDecoders = new HeldDecoders();
     private final SiteSwaps siteSwaps = new SiteSwaps();
 
-    /** Set and read on the subscriber's one thread. */
+    /** Whether the subscriber has caught up; set and read on its one thread. */
     private boolean caughtUp;
 
     DecoderMeters(SiteCounters sites) {
@@ -62,7 +62,7 @@ public final class DecoderMeters implements DecoderListener {
         }
     }
 
-    /** Never called: this process has the trained decoders of the sites it subscribes to. */
+    /** Does nothing, since this process has the trained decoders of the sites it subscribes to. */
     @Override
     public void onListed(DecoderManifest manifest) {}
 

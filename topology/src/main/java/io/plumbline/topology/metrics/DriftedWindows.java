@@ -24,7 +24,9 @@ final class DriftedWindows implements MultiCollector {
     private static final String HELP =
             "Windows judged while the site was drifted; the exemplar names the request with most of the evidence";
 
-    /** OpenMetrics allows 128 characters of names and values in an exemplar. */
+    /**
+     * The most characters of a request's name: OpenMetrics allows 128 characters of names and values in an exemplar.
+     */
     private static final int LONGEST_REQUEST = 80;
 
     private record Counted(long windows, @Nullable Exemplar newest) {}

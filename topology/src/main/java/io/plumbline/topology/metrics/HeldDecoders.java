@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Which decoder this process has from the decoders topic. A subscriber has no consumer group, so the broker knows no
- * lag of it; what it holds, compared with what the others hold, is what tells that it is behind. Thread-safe.
+ * Exports which decoder this process has from the decoders topic. A subscriber has no consumer group, so the broker
+ * knows no lag of it; what it holds, compared with what the others hold, is what tells that it is behind. Thread-safe.
  */
 final class HeldDecoders implements MultiCollector {
 

@@ -9,8 +9,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Windows of the past under the names of the scrape, each value at its window's end in event time, as OpenMetrics text:
- * {@code promtool tsdb create-blocks-from openmetrics} makes blocks of it, and the dashboards show last month.
+ * Writes windows of the past under the names of the scrape, each value at its window's end in event time, as
+ * OpenMetrics text: {@code promtool tsdb create-blocks-from openmetrics} makes blocks of it, and the dashboards show
+ * last month.
  *
  * <p>What a scrape cannot give: it knows only when it looked. Of a window reported twice (a topic replayed) the last
  * report counts. The client library writes one value of a series, not its history, so the text is written here.

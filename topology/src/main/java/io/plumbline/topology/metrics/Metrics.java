@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All metrics of the process: one registry, one scrape. {@link PipelineMeters}, {@link AdaptationMeters} and {@link
- * DecoderMeters} listen to the stages and count; what no stage reports is counted here.
+ * Holds all metrics of the process: one registry, one scrape. {@link PipelineMeters}, {@link AdaptationMeters} and
+ * {@link DecoderMeters} listen to the stages and count; what no stage reports is counted here.
  *
  * <p>Failures to record are counted in {@code plumbline_metrics_failures_total} and go no further, those of the meters
  * where they are {@link #guarded}; nothing blocks, all is thread-safe.
@@ -41,19 +41,19 @@ public final class Metrics implements AutoCloseable {
     /** The label that stands for all sites beyond the cap. */
     public static final String OVERFLOW_SITE = "_overflow";
 
-    /** Label of the topic of moments, which is Plumbline's own. */
+    /** The label of the topic of moments, which is Plumbline's own. */
     public static final String MOMENTS = "moments";
 
-    /** Label of the topic of requests to adapt, which is Plumbline's own. */
+    /** The label of the topic of requests to adapt, which is Plumbline's own. */
     public static final String ADAPTATION_REQUESTS = "adaptation_requests";
 
-    /** Label of the user's topic of activations. */
+    /** The label of the user's topic of activations. */
     public static final String ACTIVATIONS = "activations";
 
     private static final Logger log = LoggerFactory.getLogger(Metrics.class);
 
     /**
-     * How long and for how many sites values are exported.
+     * Says how long and for how many sites values are exported.
      *
      * @param staleness wall-clock time after which the values of a site without a new window are no longer exported;
      *     several windows long
@@ -75,8 +75,9 @@ public final class Metrics implements AutoCloseable {
         }
 
         /**
-         * Values outlive the wait between windows: a window is out {@code size + grace} after its start, the next one
-         * an advance later, and two may stay away (too thin to be judged) before a site falls silent.
+         * Returns settings by which values outlive the wait between windows: a window is out {@code size + grace} after
+         * its start, the next one an advance later, and two may stay away (too thin to be judged) before a site falls
+         * silent.
          *
          * @param sites how many the configuration may have; all of them become labels
          */
@@ -189,7 +190,7 @@ public final class Metrics implements AutoCloseable {
         });
     }
 
-    /** Offsets of a partition of the activations topic were deleted before they were read. */
+    /** Counts offsets of a partition of the activations topic that were deleted before they were read. */
     public void offsetsLost(int partition, long offsets) {
         guarded(() -> counters.lostOffsets(partition).increment((double) offsets));
     }
@@ -203,17 +204,17 @@ public final class Metrics implements AutoCloseable {
                 .register(meters));
     }
 
-    /** Counters of these topics start at 0, see {@link #outputLeftOut}. */
+    /** Starts the counters of these topics at 0, see {@link #outputLeftOut}. */
     public void expectOutputs(Collection<String> topics) {
         guarded(() -> topics.forEach(counters::outputsLeftOut));
     }
 
-    /** A topic did not take an output, which was left out; {@code topic} is one of a fixed set. */
+    /** Counts an output that a topic did not take and that was left out; {@code topic} is one of a fixed set. */
     public void outputLeftOut(String topic) {
         guarded(() -> counters.outputsLeftOut(topic).increment());
     }
 
-    /** Everything there is to export, now. */
+    /** Returns everything there is to export, now. */
     public MetricSnapshots scrape() {
         return prometheus.scrape();
     }

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the tasks of this instance hold open, added up by store: a task is no label, there are as many as partitions.
- * Thread-safe.
+ * Exports what the tasks of this instance hold open, added up by store: a task is no label, there are as many as
+ * partitions. Thread-safe.
  */
 final class PipelineState implements MultiCollector {
 

@@ -13,10 +13,10 @@ import io.prometheus.metrics.model.snapshots.InfoSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 
-/** What is said of the process, whatever it does. */
+/** Meters what is said of the process, whatever it does. */
 final class ProcessMeters {
 
-    /** Micrometer has no info metric, and takes the suffix from a gauge's name. */
+    /** Exports the build: Micrometer has no info metric, and takes the suffix from a gauge's name. */
     static final Collector BUILD = () -> InfoSnapshot.builder()
             .name("plumbline_build")
             .help("What runs: the version of Plumbline and of Java")

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What became of all rows of each site this instance composes windows of.
+ * Exports what became of all rows of each site this instance composes windows of.
  *
  * <p>Gauges that are set, not counters that are increased: the values are state of the stream, so a record that is read
  * again after a crash does not count twice. One account is exported whole, so that its sum holds in every scrape.

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The rows that wait for the next refit of each site this instance adapts. Set from the adapter's state, so that a
- * request that is read again does not count twice. Thread-safe.
+ * Exports the rows that wait for the next refit of each site this instance adapts. Set from the adapter's state, so
+ * that a request that is read again does not count twice. Thread-safe.
  */
 final class SitePools implements MultiCollector {
 

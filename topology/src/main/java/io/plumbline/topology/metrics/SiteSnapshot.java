@@ -7,22 +7,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that is exported about one window of one site; immutable, so that whoever reads it sees one window and no
- * other.
+ * Holds everything that is exported about one window of one site; immutable, so that whoever reads it sees one window
+ * and no other.
  *
  * <p>A value that is undefined (null, NaN or infinite) is absent from the list and therefore from the scrape: a gauge
  * that showed 0 or yesterday's number instead would be believed.
  */
 public record SiteSnapshot(String site, List<Sample> samples) {
 
-    /** A share that is 0 or 1 may come out this far beyond; what is farther off is no share and is not shown as one. */
+    /** The most that a share of 0 or 1 may be beyond; what is farther off is no share and is not shown as one. */
     private static final double ROUND_OFF = 1e-9;
 
     public SiteSnapshot {
         samples = List.copyOf(samples);
     }
 
-    /** One value; {@code labelValue} belongs to {@link WindowMetric#label()} and is null exactly when that is. */
+    /**
+     * A value of a window; {@code labelValue} belongs to {@link WindowMetric#label()} and is null exactly when that is.
+     */
     public record Sample(WindowMetric metric, @Nullable String labelValue, double value) {
         public Sample {
             if ((metric.label() == null) != (labelValue == null)) {
@@ -67,7 +69,7 @@ public record SiteSnapshot(String site, List<Sample> samples) {
             return add(metric, labelValue, value == null ? null : Integer.valueOf(value ? 1 : 0));
         }
 
-        /** Event times of the window in milliseconds since the epoch; exported in seconds. */
+        /** Sets the event times of the window in milliseconds since the epoch; exported in seconds. */
         public Builder window(long startMs, long endMs) {
             return set(WindowMetric.WINDOW_START, startMs / 1e3).set(WindowMetric.WINDOW_END, endMs / 1e3);
         }

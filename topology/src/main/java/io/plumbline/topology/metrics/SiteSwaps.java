@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Who decides which decoder serves a site, and what the adapter last told of it. Every process reads that from the
- * topic, so every instance exports the same. Thread-safe.
+ * Exports who decides which decoder serves a site, and what the adapter last told of it. Every process reads that from
+ * the topic, so every instance exports the same. Thread-safe.
  */
 final class SiteSwaps implements MultiCollector {
 

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The newest window of each site, as one collector for all families.
+ * Exports the newest window of each site, as one collector for all families.
  *
  * <p>A scrape reads the reference to a site's snapshot once and takes every family from it, so the values of a site
  * always belong to one window. Twenty gauges that each read the newest value on their own would mix two windows

@@ -7,7 +7,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 
-/** The times of the stages, and how long they kept a stream thread from taking records. Thread-safe. */
+/** Times the stages, and how long they kept a stream thread from taking records. Thread-safe. */
 final class StageTimers {
 
     /**

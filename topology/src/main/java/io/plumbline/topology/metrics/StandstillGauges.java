@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.Tag;
 import io.plumbline.topology.progress.Standstills;
 import java.util.List;
 
-/** The gauges of {@link Standstills}: each is asked at every scrape. */
+/** Exports the gauges of {@link Standstills}: each is asked at every scrape. */
 final class StandstillGauges {
 
     private StandstillGauges() {}

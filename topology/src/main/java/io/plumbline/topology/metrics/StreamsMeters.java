@@ -8,9 +8,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The handful of Kafka's own metrics that answer a question at night: is it behind, is it working, are its threads
- * alive, is it restoring. Micrometer would bind several hundred names per application, most of them per node, task and
- * partition.
+ * Exports the handful of Kafka's own metrics that answer a question at night: is it behind, is it working, are its
+ * threads alive, is it restoring. Micrometer would bind several hundred names per application, most of them per node,
+ * task and partition.
  *
  * <p>Kafka puts a random process id into client and thread ids; it is taken out, or every restart would start new
  * series. The number of tags is left as it is: Micrometer compares it with Kafka's to tell a metric from its coarser

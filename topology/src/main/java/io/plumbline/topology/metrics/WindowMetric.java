@@ -153,7 +153,7 @@ public record WindowMetric(
         }
     }
 
-    /** Every family, those of single statistics last. */
+    /** Returns every family, those of single statistics last. */
     static List<WindowMetric> all() {
         return List.copyOf(FAMILIES.values());
     }

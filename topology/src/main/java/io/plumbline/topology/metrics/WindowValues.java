@@ -108,7 +108,7 @@ final class WindowValues {
         }
     }
 
-    /** Figures of the trained decoder are statistics. */
+    /** Adds the figures of the rest of the model; those of the trained decoder are statistics. */
     private static void addDownstream(SiteSnapshot.Builder snapshot, @Nullable DownstreamReport downstream) {
         if (downstream == null) {
             return;
@@ -137,7 +137,7 @@ final class WindowValues {
         return milliseconds == null ? null : Double.valueOf(milliseconds / 1e3);
     }
 
-    /** Absent where nothing warns or where that is undecided. */
+    /** Returns the warning; absent where nothing warns or where that is undecided. */
     private static @Nullable Integer warning(WindowReport report) {
         if (report.warning() == null || report.warning() == Verdict.UNDECIDED) {
             return null;
@@ -145,7 +145,7 @@ final class WindowValues {
         return report.warning() == Verdict.DRIFTED ? 1 : 0;
     }
 
-    /** Ascending angles: the smallest, the middle one (of an even number the larger), the largest. */
+    /** Returns the smallest, the middle (of an even number the larger) or the largest of ascending angles. */
     private static @Nullable Double angle(@Nullable List<Double> ascending, double share) {
         return ascending == null || ascending.isEmpty()
                 ? null

@@ -1,6 +1,6 @@
 /**
- * What a person sees of the monitor over HTTP: counters, timers and the newest window of each site on {@code /metrics},
- * whether the process lives on {@code /healthz}, whether it works on {@code /readyz}.
+ * Exports what a person sees of the monitor over HTTP: counters, timers and the newest window of each site on
+ * {@code /metrics}, whether the process lives on {@code /healthz}, whether it works on {@code /readyz}.
  *
  * <p>What enters: calls of the stages' listeners, on stream threads. What leaves: text. The stages do not know this
  * package; a failure in here is counted and goes no further, since a monitor must not stop because its own dashboard

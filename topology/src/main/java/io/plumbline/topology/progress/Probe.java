@@ -6,7 +6,7 @@ import java.util.Optional;
 @FunctionalInterface
 public interface Probe {
 
-    /** A sentence about what is wrong, or empty when nothing is. */
+    /** Returns a sentence about what is wrong, or empty when nothing is. */
     Optional<String> complaint();
 
     /** Complains when either does; the first one's sentence wins. */

@@ -11,7 +11,7 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.StoreBuilder;
 
 /**
- * How often in a row the reading of a partition had to begin again at the same offset.
+ * Counts how often in a row the reading of a partition had to begin again at the same offset.
  *
  * <p>A record that takes longer than the group or its transaction waits is read again by the thread that comes back,
  * and again after that, while Kafka Streams says {@code RUNNING}. What was read after the last commit is read again
@@ -34,7 +34,7 @@ public final class Repeats {
 
     private final Map<TopicPartition, Pass> passes = new ConcurrentHashMap<>();
 
-    /** A record is about to be processed. */
+    /** Notes that a record is about to be processed. */
     public void handed(String topic, int partition, long offset) {
         passes.merge(
                 new TopicPartition(topic, partition),

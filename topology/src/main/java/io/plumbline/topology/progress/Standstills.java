@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * For how long the committed offsets of one application have stood still while records waited there.
+ * Measures for how long the committed offsets of one application have stood still while records waited there.
  *
  * <p>It speaks of the whole group, not of this instance: when two instances throw the same record at each other,
  * neither starts from 0. What it knows begins with the process. Written by one {@link ProgressWatch}, read by any
@@ -21,7 +21,7 @@ import org.apache.kafka.common.TopicPartition;
 public final class Standstills {
 
     /**
-     * Beginning again at the same offset so often is no accident: a broker or an instance that went away explains one
+     * The number of repeats at the same offset that is no accident: a broker or an instance that went away explains one
      * or two.
      */
     static final int MANY_REPEATS = 3;
@@ -61,7 +61,7 @@ public final class Standstills {
         return application;
     }
 
-    /** Values of the label {@code topic}. */
+    /** Returns the values of the label {@code topic}. */
     public Collection<String> labels() {
         return topics.keySet();
     }
@@ -74,7 +74,7 @@ public final class Standstills {
         return limit.toNanos() / 1e9;
     }
 
-    /** The group would go on reading at {@code offset}; the topic ends before {@code end}. */
+    /** Notes that the group would go on reading at {@code offset}; the topic ends before {@code end}. */
     void saw(TopicPartition partition, long offset, long end) {
         if (offset >= end) {
             stands.remove(partition);
@@ -87,13 +87,13 @@ public final class Standstills {
                         : new Stand(offset, end, known.sinceNanos(), known.barren()));
     }
 
-    /** Nothing can be read between the standing offset and the end that was seen. */
+    /** Notes that nothing can be read between the standing offset and the end that was seen. */
     void sawNothingToRead(TopicPartition partition) {
         stands.computeIfPresent(
                 partition, (key, known) -> new Stand(known.offset(), known.end(), known.sinceNanos(), true));
     }
 
-    /** Partitions that have stood for longer than this, with the offset. */
+    /** Returns the partitions that have stood for longer than this, with the offset. */
     Map<TopicPartition, Long> standingFor(Duration time) {
         Map<TopicPartition, Long> found = new ConcurrentHashMap<>();
         stands.forEach((partition, stand) -> {

@@ -3,14 +3,15 @@ package io.plumbline.topology.progress;
 import java.util.Optional;
 import org.apache.kafka.streams.KafkaStreams;
 
-/** Probes over a running Kafka Streams application. */
+/** Makes probes over a running Kafka Streams application. */
 public final class StreamsProbes {
 
     private StreamsProbes() {}
 
     /**
-     * Is the application alive: not in an error or stopped, and every one of its configured threads still there. One
-     * dead thread of two leaves Kafka Streams {@code RUNNING} with its tasks on the other, at half the speed.
+     * Asks whether the application is alive: not in an error or stopped, and every one of its configured threads still
+     * there. One dead thread of two leaves Kafka Streams {@code RUNNING} with its tasks on the other, at half the
+     * speed.
      */
     public static Probe alive(String application, KafkaStreams streams, int configuredThreads) {
         return () -> aliveComplaint(
@@ -18,8 +19,8 @@ public final class StreamsProbes {
     }
 
     /**
-     * Does the application work: {@code RUNNING} <em>and</em> with tasks. Kafka Streams reports {@code RUNNING} with no
-     * task at all while the group still waits for a dead member to expire.
+     * Asks whether the application works: {@code RUNNING} <em>and</em> with tasks. Kafka Streams reports
+     * {@code RUNNING} with no task at all while the group still waits for a dead member to expire.
      */
     public static Probe ready(String application, KafkaStreams streams) {
         return () -> readyComplaint(

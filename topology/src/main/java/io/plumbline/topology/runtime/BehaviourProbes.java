@@ -19,12 +19,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rest of the model of every site that names it, opened. What runs it, ONNX Runtime with 43 MB of native code, lies
+ * Opens the rest of the model of every site that names it. What runs it, ONNX Runtime with 43 MB of native code, lies
  * on a class path of its own, which is read only where a site asks for it.
  */
 final class BehaviourProbes implements AutoCloseable {
 
-    /** Jars and folders of jars, separated as on a class path; the launcher sets it. */
+    /** The property with jars and folders of jars, separated as on a class path; the launcher sets it. */
     static final String CLASS_PATH_PROPERTY = "plumbline.downstream";
 
     private static final String MISSING =

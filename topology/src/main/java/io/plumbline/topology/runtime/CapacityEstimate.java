@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.ToIntFunction;
 
 /**
- * The memory of one monitor, and what it writes to its own topics, from a configuration and the sizes of its
+ * Estimates the memory of one monitor, and what it writes to its own topics, from a configuration and the sizes of its
  * explainers. Reads no weights.
  *
  * <p>{@link CapacityFormulas} says how each is computed. Measured against the heap in {@code PaneMemoryTest}, {@code
@@ -35,7 +35,7 @@ public record CapacityEstimate(
     public record Part(String what, long bytes) {}
 
     /**
-     * What one topic takes up.
+     * The bytes of one topic.
      *
      * @param bytesPerCommit at a commit in which every site has new rows
      * @param bytesPerDay of all sites, without replication
@@ -43,7 +43,7 @@ public record CapacityEstimate(
     public record Written(String topic, long bytesPerCommit, long bytesPerDay) {}
 
     /**
-     * How the application is run.
+     * Says how the application is run.
      *
      * @param partitions of the activations topic
      * @param instances that share the work; each holds all explainers and its share of the panes

@@ -18,7 +18,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * The formulas of the {@link CapacityEstimate}.
+ * Holds the formulas of the {@link CapacityEstimate}.
  *
  * <p>With d the target width, k the features, r the rank, s the sampled rows and w the width of a sampled row
  * ({@code d}, for a transcoder input and target width together), in bytes:
@@ -43,10 +43,13 @@ import org.apache.kafka.streams.StreamsConfig;
  */
 final class CapacityFormulas {
 
-    /** Measured as the least heap in which a window is assessed, less what is held: 46 to 53 at d = 1,024. */
+    /**
+     * The bytes of an assessment, measured as the least heap in which a window is assessed, less what is held: 46 to 53
+     * at d = 1,024.
+     */
     private static final int ASSESSMENT = 50;
 
-    /** Java's and Kafka's own objects, before the first site. */
+    /** The bytes of Java's and Kafka's own objects, before the first site. */
     private static final long BASE = 48L << 20;
 
     private static final long LARGEST_ACTIVATION_RECORD = 1L << 20;

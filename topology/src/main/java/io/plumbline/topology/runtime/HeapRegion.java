@@ -13,7 +13,7 @@ import java.lang.management.ManagementFactory;
  */
 record HeapRegion(long bytes) {
 
-    /** {@code -XX:G1HeapRegionSize} in {@code deploy/distribution/java.sh}. */
+    /** The region that {@code -XX:G1HeapRegionSize} sets in {@code deploy/distribution/java.sh}. */
     static final long OF_LAUNCHER = 8L << 20;
 
     private static final int ARRAY_HEADER = 16;

@@ -10,7 +10,10 @@ import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThr
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What becomes of an application that lost a thread: another takes its place where waiting helps, else it stops. */
+/**
+ * Decides what becomes of an application that lost a thread: another takes its place where waiting helps, else it
+ * stops.
+ */
 public final class LostThread {
 
     private static final Logger LOG = LoggerFactory.getLogger(LostThread.class);

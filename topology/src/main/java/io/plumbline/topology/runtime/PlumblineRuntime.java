@@ -63,7 +63,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything of one process: monitor, adapter or both, a subscriber of published decoders, and the HTTP server.
+ * Runs everything of one process: monitor, adapter or both, a subscriber of published decoders, and the HTTP server.
  *
  * <p>It starts whole or not at all: what was started before a failure is closed again.
  */
@@ -74,14 +74,14 @@ public final class PlumblineRuntime implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(20);
 
     /**
-     * A member that does not say good-bye keeps its partitions until its session expires, 45 s: as long as a restart
-     * would wait.
+     * The close option of a member that leaves: one that does not say good-bye keeps its partitions until its session
+     * expires, 45 s: as long as a restart would wait.
      */
     private static final CloseOptions GOOD_BYE = CloseOptions.groupMembershipOperation(
                     CloseOptions.GroupMembershipOperation.LEAVE_GROUP)
             .withTimeout(CLOSE_TIMEOUT);
 
-    /** Close option of a static member: it keeps its tasks until its session ends. */
+    /** The close option of a static member: it keeps its tasks until its session ends. */
     private static final CloseOptions BACK_SOON = CloseOptions.groupMembershipOperation(
                     CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP)
             .withTimeout(CLOSE_TIMEOUT);
@@ -265,7 +265,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         return standstills.moving();
     }
 
-    /** First of all, so that a port in use is found before anything runs. */
+    /** Listens first of all, so that a port in use is found before anything runs. */
     private static MonitorServer listen(
             MonitorConfig config, Metrics metrics, Probe alive, Probe ready, WebPages pages) {
         try {
@@ -320,7 +320,10 @@ public final class PlumblineRuntime implements AutoCloseable {
         failed.countDown();
     }
 
-    /** Kafka Streams makes the folder when it is constructed and locks it when it is started. */
+    /**
+     * Constructs the application in its state directory: Kafka Streams makes the folder when it is constructed and
+     * locks it when it is started.
+     */
     private static KafkaStreams inStateDirectory(Path directory, Supplier<KafkaStreams> step) {
         try {
             return step.get();
@@ -335,7 +338,9 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
     }
 
-    /** Kafka Streams lets the group read it; what is in it are sums and samples of activations. */
+    /**
+     * Makes a folder private: Kafka Streams lets the group read it; what is in it are sums and samples of activations.
+     */
     private static void keepPrivate(Path directory) {
         PosixFileAttributeView view = Files.getFileAttributeView(directory, PosixFileAttributeView.class);
         if (view == null || !Files.isDirectory(directory)) {

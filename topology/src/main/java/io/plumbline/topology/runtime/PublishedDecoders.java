@@ -31,7 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The decoders in service, followed from the decoders topic by a subscriber of our own: what the monitor shows is what
+ * Follows the decoders in service from the decoders topic by a subscriber of our own: what the monitor shows is what
  * any other reader gets. Candidates are read when they are asked for.
  */
 public final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, AutoCloseable {
@@ -49,8 +49,8 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private final Map<String, PublishedDecoder> unmeasured = new ConcurrentHashMap<>();
 
     /**
-     * It takes a tenth of a second for a wide decoder that came as factors and ten times that for one that came as
-     * weights, ten seconds for the widest: no window and no newer decoder waits for it.
+     * Computes directions, which takes a tenth of a second for a wide decoder that came as factors and ten times that
+     * for one that came as weights, ten seconds for the widest: no window and no newer decoder waits for it.
      */
     private final ExecutorService measuring = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "decoder-subspaces");
@@ -206,7 +206,10 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         return told.get(site);
     }
 
-    /** Held by nobody until it is asked for: a subscription of its own, from the beginning of the topic. */
+    /**
+     * Reads a candidate, which nobody holds until it is asked for: by a subscription of its own, from the beginning of
+     * the topic.
+     */
     @Override
     public Candidate read(String site, long number) {
         Decoder parent = trained.get(site);

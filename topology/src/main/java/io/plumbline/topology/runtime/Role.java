@@ -5,7 +5,7 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 
-/** What a process does. */
+/** The part that a process does. */
 public enum Role {
     ALL,
     MONITOR,

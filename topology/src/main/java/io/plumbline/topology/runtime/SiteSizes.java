@@ -24,20 +24,29 @@ import org.jspecify.annotations.Nullable;
  */
 record SiteSizes(ExplainerShape shape, int rank, boolean adapts, int pooledRows, int requestComponents) {
 
-    /** A store holds the rows that came since the sample was last written whole, at most three times the sample. */
+    /**
+     * The size of a stored sample in samples: a store holds the rows that came since the sample was last written whole,
+     * at most three times the sample.
+     */
     private static final double STORED_SAMPLE = 2.0;
 
-    /** A store holds at most twice the requests that are kept, and a few more. */
+    /** The size of stored totals in totals: a store holds at most twice the requests that are kept, and a few more. */
     private static final double STORED_TOTALS = 1.5;
 
-    /** A request's name, as an object; 20 characters of it, which is what it has on its way, beside its numbers. */
+    /**
+     * The bytes of a request's name, as an object; 20 characters of it, which is what it has on its way, beside its
+     * numbers.
+     */
     private static final int NAME_OVERHEAD = 64;
 
     private static final int ENCODED_REQUEST = 25 + 20;
     private static final int SAMPLED_ROW_HEADER = 16;
     private static final int SENT_ROW_HEADER = 24;
 
-    /** Objects around a sampled row: its record, array, tree entry, key, and its hash among the stored ones. */
+    /**
+     * The bytes of the objects around a sampled row: its record, array, tree entry, key, and its hash among the stored
+     * ones.
+     */
     private static final int ROW_OVERHEAD = 136;
 
     /** Returns the shape of a site. Without an explainer each row is summed with its error behind it. */

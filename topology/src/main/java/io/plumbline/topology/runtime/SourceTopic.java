@@ -17,7 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the activations topic is still the one that reading began with, and has no more partitions than are read.
+ * Checks whether the activations topic is still the one that reading began with, and has no more partitions than are
+ * read.
  *
  * <p>A topic that is deleted and made again under its name is another topic. Kafka's consumer goes on in it at the
  * offset it had reached in the old one, without a word, and what lies before that is never read. So nothing is
@@ -63,7 +64,7 @@ final class SourceTopic {
         return name;
     }
 
-    /** Looks; false when what is there is not the topic that is read. */
+    /** Looks at the topic and returns false when it is not the one that is read. */
     boolean isSame(int withinMs) {
         TopicDescription found = ask(withinMs);
         if (found == null) {
@@ -83,7 +84,8 @@ final class SourceTopic {
     }
 
     /**
-     * Called between the offsets and the commit of each transaction, when all its records have been read.
+     * Requires the same topic; called between the offsets and the commit of each transaction, when all its records have
+     * been read.
      *
      * @throws KafkaException when the topic is another one: it ends the transaction and the thread
      */
@@ -97,7 +99,7 @@ final class SourceTopic {
         }
     }
 
-    /** Partitions that were added while the monitor ran. */
+    /** Returns how many partitions were added while the monitor ran. */
     int unreadPartitions() {
         return Math.max(0, partitionsThere - partitions);
     }

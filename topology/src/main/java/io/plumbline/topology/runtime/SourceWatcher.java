@@ -112,7 +112,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         return topic;
     }
 
-    /** Offsets that were not committed at the last look. */
+    /** Returns how many offsets were not committed at the last look. */
     private long unread() {
         return sights.values().stream()
                 .mapToLong(sight -> Math.max(0, sight.endOffset() - sight.readUpTo()))
@@ -134,7 +134,9 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         }
     }
 
-    /** One look that fails, for whatever reason, is not the last: without looks no site is ever silent. */
+    /**
+     * Looks once more; one look that fails, for whatever reason, is not the last: without looks no site is ever silent.
+     */
     private void lookOnceMore() {
         try {
             look();

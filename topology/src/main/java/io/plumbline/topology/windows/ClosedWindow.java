@@ -40,7 +40,7 @@ public record ClosedWindow(
         RowAccount account,
         boolean complete) {
 
-    /** A window of a site that names no rest of its model. */
+    /** Creates a window of a site that names no rest of its model. */
     public ClosedWindow(
             String site,
             long startMs,
@@ -91,7 +91,7 @@ public record ClosedWindow(
                 complete);
     }
 
-    /** What let a window close. */
+    /** The reasons for which a window closes. */
     public enum ClosedBy {
         /** Event time passed its end by the grace period. */
         EVENT_TIME,

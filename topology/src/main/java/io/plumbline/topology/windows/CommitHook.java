@@ -41,7 +41,7 @@ final class CommitHook {
     /** The one key and value written to the hook store: "this task has something to write". */
     private static final Bytes TOKEN = Bytes.wrap(new byte[] {1});
 
-    /** A key that is only read: never in the cache, so the read reaches the store beneath it. */
+    /** The key of a claim, which is only read: never in the cache, so the read reaches the store beneath it. */
     private static final Bytes CLAIM = Bytes.wrap(new byte[] {2});
 
     /** Hands a callback down to the store through the layers that Kafka Streams puts around it. */
@@ -53,7 +53,7 @@ final class CommitHook {
         this.name = name;
     }
 
-    /** What a processor holds of its hook. */
+    /** Lets a processor raise its hook. */
     static final class Signal {
 
         private final KeyValueStore<Bytes, byte[]> store;

@@ -2,7 +2,7 @@ package io.plumbline.topology.windows;
 
 import java.util.Locale;
 
-/** Why accepted rows are in no window. A fixed set, so that a counter by reason stays small. */
+/** The reasons why accepted rows are in no window. A fixed set, so that a counter by reason stays small. */
 public enum LateReason {
     /** Event time had passed the end of their pane by the grace period where they were read. */
     AFTER_GRACE,
@@ -14,8 +14,8 @@ public enum LateReason {
      */
     WINDOW_CLOSED,
     /**
-     * The rows' pane came as with {@link #WINDOW_CLOSED}, from a partition that was no longer waited for ({@link
-     * WindowSettings#maxHold}).
+     * The rows' pane came from a partition that was no longer waited for ({@link WindowSettings#maxHold}), after a
+     * window that holds it had closed.
      */
     HELD_TOO_LONG,
     /** The rows' site was taken out of the configuration while their pane was open, and did not come back. */

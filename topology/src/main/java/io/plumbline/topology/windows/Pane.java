@@ -41,7 +41,7 @@ final class Pane {
     private long momentRecords;
     private MaskedRows masked = MaskedRows.NONE;
 
-    /** Hashes of the sampled rows that are stored, ascending, and how many rows the stored parts hold in all. */
+    /** The hashes of the sampled rows that are stored, ascending, and how many rows the stored parts hold in all. */
     private long[] storedRows = new long[0];
 
     private int storedPartRows;
@@ -196,7 +196,7 @@ final class Pane {
         return MomentTile.encoded(moment.dimension(), tileRows[index], moment.state(), index);
     }
 
-    /** Indices of the tiles that changed since the last {@link #stored}. */
+    /** Returns the indices of the tiles that changed since the last {@link #stored}. */
     int[] changedTiles() {
         return changedTiles.stream().toArray();
     }
@@ -219,7 +219,7 @@ final class Pane {
         return sample.encodeWithout(storedRows, RowSample.RECORD_PART_BYTES);
     }
 
-    /** Everything is stored now. */
+    /** Notes that everything is stored now. */
     void stored() {
         changedTiles.clear();
         long[] now = sample.hashes();
@@ -229,7 +229,7 @@ final class Pane {
         storedRows = now;
     }
 
-    /** This pane was put together from what is stored, {@code partRows} sampled rows in all. */
+    /** Notes that this pane was put together from what is stored, {@code partRows} sampled rows in all. */
     void loaded(int partRows) {
         changedTiles.clear();
         storedRows = sample.hashes();
@@ -252,32 +252,32 @@ final class Pane {
         return whole;
     }
 
-    /** Rows in the moment. */
+    /** Returns the rows in the moment. */
     long rows() {
         return tileRows[0];
     }
 
-    /** Rows that were taken out before the moment. */
+    /** Returns the rows that were taken out before the moment. */
     MaskedRows masked() {
         return masked;
     }
 
-    /** Rows that came, masked or not. */
+    /** Returns how many rows came, masked or not. */
     long rowsRead() {
         return rows() + masked.total();
     }
 
-    /** Records that contributed rows; a moment counts for as many as its producer says. */
+    /** Returns how many requests contributed rows; a moment counts for as many as its producer says. */
     long requests() {
         return requests;
     }
 
-    /** Records that were added here, each once. */
+    /** Returns how many records were added here, each once. */
     long records() {
         return records;
     }
 
-    /** Moments that came instead of rows. */
+    /** Returns how many moments came instead of rows. */
     long momentRecords() {
         return momentRecords;
     }

@@ -12,8 +12,8 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Level 1: adds every row to its pane and sends closed panes on. One instance per source partition
- * and life of its task.
+ * Adds every row to its pane and sends closed panes on: level 1. One instance per source partition and life of its
+ * task.
  *
  * <p>What it sends about a site is in order: all parts of a pane, then the progress that covers it. Under exactly-once
  * the parts and the progress are one transaction.
@@ -23,7 +23,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
     private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
 
     /**
-     * A partition that never carried a site counts as silent after this, also when windows close by event time alone.
+     * The time after which a partition that never carried a site counts as silent, also when windows close by event
+     * time alone.
      */
     private static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
 
@@ -218,7 +219,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         }
     }
 
-    /** Panes of sites taken out of the configuration are deleted in the end: their rows are in no window. */
+    /** Deletes panes of sites taken out of the configuration in the end: their rows are in no window. */
     private void forgetUnknown() {
         panes.forgetUnknown().forEach((site, rows) -> {
             panes.site(site).countLate(rows, LateReason.NOT_CONFIGURED);

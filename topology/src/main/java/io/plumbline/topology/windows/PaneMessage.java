@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
 /**
- * What level 1 sends to level 2 about a site, keyed by the site.
+ * Tells level 2 what level 1 knows about a site, keyed by the site.
  *
  * <pre>
  * offset  size  field
@@ -50,7 +50,7 @@ sealed interface PaneMessage {
     /** @param application the one that writes, of {@link #application} */
     byte[] encode(long application);
 
-    /** 64 bits of an application id. */
+    /** Returns 64 bits of an application id. */
     static long application(String id) {
         return UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
     }
@@ -87,7 +87,10 @@ sealed interface PaneMessage {
         }
     }
 
-    /** How many records of a closed pane brought moments instead of rows; sent after its tiles, where there are any. */
+    /**
+     * The number of records of a closed pane that brought moments instead of rows; sent after its tiles, where there
+     * are any.
+     */
     record Moments(int partition, long paneStartMs, long paneMs, long records) implements PaneMessage {
         @Override
         public byte[] encode(long application) {
@@ -141,8 +144,9 @@ sealed interface PaneMessage {
     }
 
     /**
-     * Everything of this partition before {@code closedUpToMs} has been sent. {@code silent}: the site has no records
-     * here; do not wait for it. {@code rows} speaks of all rows up to this message, so that the ones sent have arrived.
+     * Says that everything of this partition before {@code closedUpToMs} has been sent. {@code silent}: the site has no
+     * records here; do not wait for it. {@code rows} speaks of all rows up to this message, so that the ones sent have
+     * arrived.
      */
     record Progress(int partition, int partitions, long closedUpToMs, boolean silent, long eventTimeMs, RowsRead rows)
             implements PaneMessage {
@@ -166,10 +170,10 @@ sealed interface PaneMessage {
                 .putInt(partition);
     }
 
-    /** Times beyond this would overflow when a window is added to them; some 140,000 years either way. */
+    /** The latest time: later ones would overflow when a window is added to them; some 140,000 years either way. */
     long LARGEST_TIME_MS = 1L << 52;
 
-    /** The progress of more would not fit in one record of the change-log. */
+    /** The most partitions: the progress of more would not fit in one record of the change-log. */
     int LARGEST_PARTITIONS = 8_000;
 
     private static long time(long ms) {
@@ -179,7 +183,7 @@ sealed interface PaneMessage {
         return ms;
     }
 
-    /** No pane has a trillion rows, and sums of fewer stay in a long. */
+    /** Checks a number of rows: no pane has a trillion, and sums of fewer stay in a long. */
     private static long rows(long count) {
         if (count > 1L << 40) {
             throw new IllegalArgumentException("pane message of %d masked rows".formatted(count));

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PaneNotes {
 
-    /** Stored parts before all are written anew as one. */
+    /** The most stored parts before all are written anew as one. */
     private static final int MANY = 64;
 
     private static final long[] NO_REQUESTS = new long[0];
@@ -31,7 +31,7 @@ final class PaneNotes {
         fresh().add(record.notes(), record.rows(), requests);
     }
 
-    /** Only the requests of sampled rows are known of a moment. */
+    /** Returns the sampled requests of a moment, since only those are known. */
     private static long[] sampled(MomentRecord moment) {
         MomentRecord.Sample sample = moment.sample();
         return sample == null ? NO_REQUESTS : sample.requests();
@@ -55,10 +55,10 @@ final class PaneNotes {
         storedParts++;
     }
 
-    /** What is to be stored now. */
+    /** The bytes that are to be stored now. */
     record Stored(boolean anew, List<byte[]> parts) {}
 
-    /** Increments, or everything anew where there are many of them; it counts as stored from now on. */
+    /** Returns increments, or everything anew where there are many of them; it counts as stored from now on. */
     Stored store() {
         WindowNotes increment = unstored;
         unstored = null;

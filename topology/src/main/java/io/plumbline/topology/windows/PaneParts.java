@@ -5,8 +5,8 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * The parts of one pane's row sample, of its request totals, of its whole requests, of its record ids and of its notes
- * in the inner store: how many there are, so that more are appended and all are deleted.
+ * Counts the parts of one pane's row sample, of its request totals, of its whole requests, of its record ids and of its
+ * notes in the inner store, so that more are appended and all are deleted.
  */
 final class PaneParts {
 
@@ -25,7 +25,7 @@ final class PaneParts {
         this.startMs = startMs;
     }
 
-    /** A part of this index was found. */
+    /** Notes that a part of this index was found. */
     void found(byte kind, int index) {
         if (kind == PaneKeys.SAMPLE) {
             samples = Math.max(samples, index + 1);

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PaneRequests {
 
-    /** Stored requests beside twice the live ones, before all are written anew. */
+    /** The most stored requests beside twice the live ones, before all are written anew. */
     private static final int FEW = 64;
 
     private final @Nullable RequestProjection projection;
@@ -29,10 +29,10 @@ final class PaneRequests {
     private @Nullable RequestTotals totals;
     private @Nullable RequestTotals unstored;
 
-    /** Rows that are in no totals yet. */
+    /** The rows that are in no totals yet. */
     private @Nullable WaitingRequests waiting;
 
-    /** Records of which senders said that they are in their totals, and those that came in totals, added or not. */
+    /** How many records senders said are in their totals, and how many came in totals, added or not. */
     private long sent;
 
     private long arrived;
@@ -98,7 +98,7 @@ final class PaneRequests {
         arrived += read.records();
     }
 
-    /** A sender's word on how many records are in its totals. */
+    /** Takes a sender's word on how many records are in its totals. */
     void expect(long records) {
         sent += records;
     }
@@ -123,22 +123,23 @@ final class PaneRequests {
         return arrived;
     }
 
-    /** Bytes of what is kept. */
+    /** Returns the bytes of what is kept. */
     long bytes() {
         return totals == null ? 0 : totals.bytes();
     }
 
-    /** All of it, in parts that become records. */
+    /** Returns all of it, in parts that become records. */
     List<byte[]> parts() {
         drain();
         return totals == null ? List.of() : totals.encode(RowSample.RECORD_PART_BYTES);
     }
 
-    /** What is to be stored now. */
+    /** The bytes that are to be stored now. */
     record Stored(boolean anew, List<byte[]> parts) {}
 
     /**
-     * Increments, or everything anew where most of what is stored would be history; it counts as stored from now on.
+     * Returns increments, or everything anew where most of what is stored would be history; it counts as stored from
+     * now on.
      */
     Stored store() {
         drain();

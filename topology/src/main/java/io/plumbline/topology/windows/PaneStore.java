@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The open panes and the small per-site state of one task: live objects in memory, written to a change-logged key-value
- * store when {@link #writeDirty} is called from the {@link CommitHook}.
+ * Holds the open panes and the small per-site state of one task: live objects in memory, written to a change-logged
+ * key-value store when {@link #writeDirty} is called from the {@link CommitHook}.
  *
  * <p>Registration, change-log and restoration are those of the inner store, which is Kafka's own. {@link #reset} reads
  * the live objects back and must be called from {@code Processor.init}: a store object outlives a change of role, and
@@ -53,7 +53,9 @@ final class PaneStore<S> implements StateStore {
 
     private static final Logger LOG = LoggerFactory.getLogger(PaneStore.class);
 
-    /** A rolling restart is over by then; a pane nobody claims is deleted after one to two times as long. */
+    /**
+     * The time after which a rolling restart is over; a pane nobody claims is deleted after one to two times as long.
+     */
     static final Duration FORGET_AFTER = Duration.ofHours(1);
 
     private final KeyValueStore<Bytes, byte[]> inner;
@@ -68,7 +70,7 @@ final class PaneStore<S> implements StateStore {
     private final Set<String> dirtySites = new HashSet<>();
     private final Map<PaneId, Pane> dirtyPanes = new HashMap<>();
 
-    /** What the inner store holds of a pane beside its tiles; no entry: the pane was never written. */
+    /** The parts of a pane that the inner store holds beside its tiles; no entry: the pane was never written. */
     private final Map<PaneId, PaneParts> storedParts = new HashMap<>();
 
     /** Panes of sites that are not configured, seen by the last {@link #forgetUnknown}. */
@@ -131,7 +133,7 @@ final class PaneStore<S> implements StateStore {
         return openPane(new PaneId(site, startMs), dimension);
     }
 
-    /** Target width of a configured site. */
+    /** Returns the target width of a configured site. */
     int dimension(String site) {
         return Objects.requireNonNull(dimensions.get(site), site);
     }
@@ -144,7 +146,7 @@ final class PaneStore<S> implements StateStore {
         return totalling;
     }
 
-    /** Open panes of a site by start; a live view. */
+    /** Returns the open panes of a site by start; a live view. */
     SortedMap<Long, Pane> panes(String site) {
         return panes.getOrDefault(site, new TreeMap<>());
     }
@@ -214,8 +216,8 @@ final class PaneStore<S> implements StateStore {
     }
 
     /**
-     * Requests, length and masked rows of a pane, the records that were sent in request totals and that arrived, and
-     * how many records and moments were added.
+     * The bytes of a pane's counts: requests, length and masked rows, the records that were sent in request totals and
+     * that arrived, and how many records and moments were added.
      */
     private static final int COUNTS_BYTES = 8 * Long.BYTES;
 

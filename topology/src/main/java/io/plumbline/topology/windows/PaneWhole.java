@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** The requests of one pane that are kept whole, and how much of what is stored of them is history. */
 final class PaneWhole {
 
-    /** Stored bytes beside twice the live ones, before all are written anew. */
+    /** The most stored bytes beside twice the live ones, before all are written anew. */
     private static final long FEW = 1 << 20;
 
     private final @Nullable WholeRequests requests;
@@ -55,12 +55,12 @@ final class PaneWhole {
         return requests == null ? 0 : requests.bytes();
     }
 
-    /** All of it, in parts that become records. */
+    /** Returns all of it, in parts that become records. */
     List<byte[]> parts() {
         return requests == null ? List.of() : requests.encode(RowSample.RECORD_PART_BYTES);
     }
 
-    /** What is to be stored now. */
+    /** The bytes that are to be stored now. */
     record Stored(boolean anew, List<byte[]> parts) {}
 
     /** Returns what is new, or everything where most of what is stored would be history; it counts as stored. */

@@ -3,7 +3,7 @@ package io.plumbline.topology.windows;
 import java.nio.ByteBuffer;
 
 /**
- * What level 2 knows of one site at one source partition.
+ * Holds what level 2 knows of one site at one source partition.
  *
  * <p>Persistent: what the partition said last, the rows that arrived from it, and whether it is still waited for. Not
  * persistent: for how long it has held windows back; after a restart that time starts anew.
@@ -99,7 +99,7 @@ final class PartitionProgress {
         return rows;
     }
 
-    /** Rows that arrived since the partition last spoke: its {@link #rows} still call them open. */
+    /** Returns the rows that arrived since the partition last spoke: its {@link #rows} still call them open. */
     long arrivedSince() {
         return arrivedSince;
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecordIds {
 
-    /** Memory of an id, with the objects around it. */
+    /** The bytes of an id, with the objects around it. */
     static final int BYTES = 64;
 
     static final int IDS_PER_PART = 4_096;

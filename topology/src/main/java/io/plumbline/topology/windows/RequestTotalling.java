@@ -22,7 +22,7 @@ public record RequestTotalling(Map<String, RequestProjection> projections, int c
         whole = Map.copyOf(whole);
     }
 
-    /** No request is kept whole. */
+    /** Creates one that keeps no request whole. */
     public RequestTotalling(Map<String, RequestProjection> projections, int capacity) {
         this(projections, capacity, Map.of());
     }

@@ -3,9 +3,9 @@ package io.plumbline.topology.windows;
 import java.util.Map;
 
 /**
- * What became of every row of a site since the application began, as of one window's report:
- * {@code in = inWindows + open + sum of late + sum of masked + unaccounted}, in rows. Each row counts once, however
- * many hopping windows hold it.
+ * Counts what became of every row of a site since the application began, as of one window's report: {@code in =
+ * inWindows + open + sum of late + sum of masked + unaccounted}, in rows. Each row counts once, however many hopping
+ * windows hold it.
  *
  * <p>Exact under exactly-once: every term is state that was committed with the offsets of its rows. A partition stands
  * in it with what it said last, so rows read since then are in no term yet.
@@ -27,7 +27,7 @@ public record RowAccount(
         masked = Map.copyOf(masked);
     }
 
-    /** Rows in no window, for whatever reason. */
+    /** Returns the rows in no window, for whatever reason. */
     public long lateRows() {
         return late.values().stream().mapToLong(Long::longValue).sum();
     }

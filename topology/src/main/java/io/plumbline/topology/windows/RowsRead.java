@@ -3,9 +3,9 @@ package io.plumbline.topology.windows;
 import java.nio.ByteBuffer;
 
 /**
- * What became of all rows of one site that one source partition ever handed to level 1, so far. State of the task, not
- * a metric: written in the transaction that commits the offsets of those rows, so that no row counts twice after a
- * crash.
+ * Counts what became of all rows of one site that one source partition ever handed to level 1, so far. State of the
+ * task, not a metric: written in the transaction that commits the offsets of those rows, so that no row counts twice
+ * after a crash.
  *
  * @param in rows read
  * @param afterGrace of these, late by {@link LateReason#AFTER_GRACE}
@@ -30,12 +30,12 @@ record RowsRead(long in, long afterGrace, long afterIdle, long notConfigured, lo
         }
     }
 
-    /** Rows that were sent in closed panes. */
+    /** Returns the rows that were sent in closed panes. */
     long sent() {
         return in - afterGrace - afterIdle - notConfigured - open;
     }
 
-    /** Rows late for a reason that level 1 gives; 0 for the others. */
+    /** Returns the rows late for a reason that level 1 gives; 0 for the others. */
     long late(LateReason reason) {
         return switch (reason) {
             case AFTER_GRACE -> afterGrace;

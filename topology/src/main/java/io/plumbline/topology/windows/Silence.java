@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Up to when it is known that a source partition held nothing unread: only then is the absence of a site's records its
+ * Knows up to when a source partition certainly held nothing unread: only then is the absence of a site's records its
  * silence. One per task; not persistent.
  *
  * <p>An answer counts once everything that lay in the partition when it was given has been read. Offsets that no record
@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Silence {
 
-    /** Longer than any transaction lives by default (15 min is the broker's ceiling, 1 min a producer's default). */
+    /**
+     * The time that is longer than any transaction lives by default (15 min is the broker's ceiling, 1 min a producer's
+     * default).
+     */
     static final Duration PATIENCE = Duration.ofMinutes(15);
 
     private @Nullable Sight pending;
@@ -27,7 +30,7 @@ final class Silence {
         provenMs = wallMs;
     }
 
-    /** The record at {@code offset} was read. */
+    /** Notes that the record at {@code offset} was read. */
     void sawOffset(long offset, long wallMs) {
         moveTo(offset + 1, wallMs);
     }

@@ -3,7 +3,7 @@ package io.plumbline.topology.windows;
 import java.nio.ByteBuffer;
 
 /**
- * Time and rows of one site at one source partition.
+ * Keeps time and rows of one site at one source partition.
  *
  * <p>Persistent: the largest event time seen, how far panes are closed, whether the site was declared silent, and how
  * many rows were read and were late. A restart therefore neither reopens nor re-emits a closed pane, and no row is
@@ -113,7 +113,7 @@ final class SiteClock {
     }
 
     /**
-     * Wall-clock time for which it is known that there was no record; the first call starts the clock.
+     * Returns the wall-clock time for which it is known that there was no record; the first call starts the clock.
      *
      * @param reachableSinceMs since when the source has answered without a gap
      * @param provenMs up to when nothing lay unread there

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How far the source partitions of one site have come, as seen by the composer, how far its windows are closed, and
- * what became of its rows.
+ * Knows how far the source partitions of one site have come, as seen by the composer, how far its windows are closed,
+ * and what became of its rows.
  *
  * <p>The frontier, up to which every window may close, is the minimum over the partitions that count: those that are
  * not silent and not given up. Where none counts it is the maximum of what they closed. A partition that was never
@@ -36,10 +36,13 @@ final class SiteProgress {
     private final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
     private long windowsClosedUpToMs = NEVER;
 
-    /** Beyond {@link #windowsClosedUpToMs} while windows are worked on. No state: a successor composes them again. */
+    /**
+     * The end of the windows that were composed, beyond {@link #windowsClosedUpToMs} while windows are worked on. No
+     * state: a successor composes them again.
+     */
     private long windowsComposedUpToMs = NEVER;
 
-    /** Panes that began before this have left the state with the windows they were in. */
+    /** The time before which panes began that have left the state with the windows they were in. */
     private long panesGoneBeforeMs = NEVER;
 
     private long rowsInWindows;
@@ -60,7 +63,7 @@ final class SiteProgress {
         }
     }
 
-    /** Rows of a pane of {@code partition} arrived, late or not. */
+    /** Notes that rows of a pane of {@code partition} arrived, late or not. */
     void arrived(int partition, long rows) {
         know(partition + 1);
         partitions.get(partition).arrive(rows);
@@ -75,7 +78,7 @@ final class SiteProgress {
         late.merge(reason, rows, Long::sum);
     }
 
-    /** Rows of a pane all of whose windows are closed. */
+    /** Counts rows of a pane all of whose windows are closed. */
     void countInWindows(long rows, MaskedRows maskedRows) {
         rowsInWindows += rows;
         masked = masked.plus(maskedRows);
@@ -173,7 +176,7 @@ final class SiteProgress {
         return Math.max(windowsClosedUpToMs, windowsComposedUpToMs);
     }
 
-    /** Panes that end by then are closed from now on, for as long as this object lives. */
+    /** Counts panes that end by then as closed from now on, for as long as this object lives. */
     void composeWindowsUpTo(long timeMs) {
         windowsComposedUpToMs = Math.max(windowsComposedUpToMs, timeMs);
     }
@@ -192,9 +195,9 @@ final class SiteProgress {
     }
 
     /**
-     * Start of the first window that may still close and holds the pane at {@code paneStartMs}. No window begins before
-     * panes that are gone: after a restart with longer windows of the same panes, the first would lack what the shorter
-     * ones took with them.
+     * Returns the start of the first window that may still close and holds the pane at {@code paneStartMs}. No window
+     * begins before panes that are gone: after a restart with longer windows of the same panes, the first would lack
+     * what the shorter ones took with them.
      *
      * @param windowsUpToMs the end up to which windows are closed or being composed
      */

@@ -1,6 +1,6 @@
 package io.plumbline.topology.windows;
 
-/** How the small per-site state beside the panes is made and stored. */
+/** Makes and stores the small per-site state beside the panes. */
 interface SiteStateCodec<S> {
 
     /** The state of a site that was never seen. */

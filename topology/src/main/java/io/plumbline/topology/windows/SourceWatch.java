@@ -1,9 +1,9 @@
 package io.plumbline.topology.windows;
 
 /**
- * What is known of the source topic from outside the stream. Without it a broker that is away, or records that lie
- * unread, look like sites that fell silent. Called on stream threads; implementations must be thread-safe and must not
- * block.
+ * Tells what is known of the source topic from outside the stream. Without it a broker that is away, or records that
+ * lie unread, look like sites that fell silent. Called on stream threads; implementations must be thread-safe and must
+ * not block.
  */
 public interface SourceWatch {
 

@@ -1,7 +1,7 @@
 package io.plumbline.topology.windows;
 
 /**
- * How much a task, or all of them together, hold in open panes.
+ * Says how much a task, or all of them together, hold in open panes.
  *
  * @param panes open, of all sites
  * @param bytes of their second moments and row samples as they are held live

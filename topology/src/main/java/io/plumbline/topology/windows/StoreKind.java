@@ -1,6 +1,6 @@
 package io.plumbline.topology.windows;
 
-/** Where the written panes of a task are kept between commits; the change-log topic holds them in either case. */
+/** Says where the written panes of a task are kept between commits; the change-log topic holds them in either case. */
 public enum StoreKind {
     /** Keeps panes in the heap: no files, restored from the change-log at every start. */
     MEMORY,

@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Level 2: adds the tiles of all partitions per site and pane, and forwards each window once when it closes.
+ * Adds the tiles of all partitions per site and pane, and forwards each window once when it closes: level 2.
  *
  * <p>Between the two lies what is done beside the stream: adding the panes together and the {@link WindowWork}. A
  * window is begun ({@link WindowsUnderWay}), and <em>finished</em> by the stream thread when the work is done. Only
@@ -35,7 +35,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
     /** The interval at which finished work is looked for when no records come. */
     private static final Duration FINISH_CHECK = Duration.ofMillis(50);
 
-    /** So many windows of a task may be under way; the next one waits for the oldest. Bounds memory. */
+    /** The most windows of a task that may be under way; the next one waits for the oldest. Bounds memory. */
     static final int MOST_UNDER_WAY = 2;
 
     private final ProcessorContext<String, V> context;
@@ -202,7 +202,10 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         panes.touch(site);
     }
 
-    /** The tiles of a pane come before the rest of it, and say how wide a site is that is not configured here. */
+    /**
+     * Returns the pane of a message, whose tiles come before the rest of it, and say how wide a site is that is not
+     * configured here.
+     */
     private Pane paneWithTiles(String site, long paneStartMs) {
         Pane open = panes.panes(site).get(paneStartMs);
         return open == null
@@ -216,7 +219,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         listener.onLate(site, rows, reason);
     }
 
-    /** Panes of sites taken out of the configuration are deleted in the end: their rows are in no window. */
+    /** Deletes panes of sites taken out of the configuration in the end: their rows are in no window. */
     private void forgetUnknown() {
         panes.forgetUnknown().forEach((site, rows) -> {
             panes.site(site).countLate(rows, LateReason.NOT_CONFIGURED);
@@ -263,7 +266,10 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         }
     }
 
-    /** A pane is late when a window that holds it has closed without it: partly counted would be wrong in silence. */
+    /**
+     * Returns whether a pane is late: a window that holds it has closed without it, and partly counted would be wrong
+     * in silence.
+     */
     private boolean isLate(SiteProgress progress, long paneStartMs) {
         return progress.isClosed(paneStartMs + settings.paneMs());
     }

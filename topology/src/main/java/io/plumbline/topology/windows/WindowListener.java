@@ -12,7 +12,7 @@ public interface WindowListener {
     /** {@code nanoseconds} were spent adding {@code rows} rows of {@code site} to their pane. */
     default void onAccumulated(String site, int rows, long nanoseconds) {}
 
-    /** What became of all rows of {@code site} so far, from the instance that composes its windows. */
+    /** Hears what became of all rows of {@code site} so far, from the instance that composes its windows. */
     default void onAccount(String site, RowAccount account) {}
 
     /** This instance no longer composes the windows of {@code site}: its account must not be shown here any more. */
@@ -31,8 +31,8 @@ public interface WindowListener {
     default void onComposed(long nanoseconds) {}
 
     /**
-     * What {@code task} holds open in the store now; {@code store} is {@link WindowStage#PANES_STORE} or {@link
-     * WindowStage#WINDOWS_STORE}.
+     * Hears what {@code task} holds open in the store now; {@code store} is {@link WindowStage#PANES_STORE} or
+     * {@link WindowStage#WINDOWS_STORE}.
      */
     default void onState(String store, String task, StateSize size) {}
 

@@ -16,8 +16,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What producers said of the rows of a pane or a window: how many tokens were served, how many rows came from where,
- * and from where each request. Notes merge in any order.
+ * Holds what producers said of the rows of a pane or a window: how many tokens were served, how many rows came from
+ * where, and from where each request. Notes merge in any order.
  *
  * <p><b>Bounds.</b> At most {@value #MOST_ORIGINS} origins and {@value #MOST_REQUESTS} requests are kept. What comes
  * beyond them counts as if its producer had said nothing of where it comes from.
@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WindowNotes {
 
-    /** Most origins that are kept; all others count as unsaid. */
+    /** The most origins that are kept; all others count as unsaid. */
     static final int MOST_ORIGINS = 64;
 
-    /** Most requests whose origin is kept. */
+    /** The most requests whose origin is kept. */
     static final int MOST_REQUESTS = 65_536;
 
     private static final int REQUESTS_PER_PART = 32_768;
@@ -42,7 +42,7 @@ public final class WindowNotes {
     private final Map<Origin, Counts> origins = new LinkedHashMap<>();
     private final Map<Long, Origin> requests = new HashMap<>();
 
-    /** Rows and records of one origin. */
+    /** How many rows and records one origin has. */
     public record Counts(long rows, long records) {
         private Counts plus(Counts other) {
             return new Counts(rows + other.rows, records + other.records);
@@ -121,7 +121,7 @@ public final class WindowNotes {
         return 80L * requests.size() + 1_000L * origins.size();
     }
 
-    /** Parts that become records; none where nothing was said. Each can be merged on its own. */
+    /** Returns parts that become records; none where nothing was said. Each can be merged on its own. */
     List<byte[]> encode() {
         List<byte[]> parts = new ArrayList<>();
         if (isEmpty()) {

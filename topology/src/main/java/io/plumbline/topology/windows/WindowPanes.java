@@ -37,14 +37,14 @@ record WindowPanes(
         panes = List.copyOf(panes);
     }
 
-    /** Rows in the moments. */
+    /** Returns the rows in the moments. */
     long rows() {
         return panes.stream().mapToLong(Pane::rows).sum();
     }
 
     /**
-     * {@code 4 d (d + 3)} additions a pane, one pass through their memory; the panes' sampled rows are shared, not
-     * copied.
+     * Adds the panes by {@code 4 d (d + 3)} additions each, one pass through their memory; the panes' sampled rows are
+     * shared, not copied.
      */
     ClosedWindow compose() {
         RowSample sample = RowSample.ofCapacity(sampleCapacity);

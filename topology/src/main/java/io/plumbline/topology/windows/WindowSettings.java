@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How event time is cut into windows {@code [start, start + size)} with {@code start} a multiple of {@code advance}
- * since 1970 UTC.
+ * Says how event time is cut into windows {@code [start, start + size)} with {@code start} a multiple of
+ * {@code advance} since 1970 UTC.
  *
  * @param size length of a window
  * @param advance distance between window starts; equal to {@code size} for tumbling windows
@@ -99,17 +99,17 @@ public record WindowSettings(
         return sizeMs() / paneMs() + 1;
     }
 
-    /** Start of the pane that {@code timestampMs} falls in. */
+    /** Returns the start of the pane that {@code timestampMs} falls in. */
     long paneStart(long timestampMs) {
         return Math.floorDiv(timestampMs, paneMs()) * paneMs();
     }
 
-    /** Start of the first window that holds the pane starting at {@code paneStartMs}. */
+    /** Returns the start of the first window that holds the pane starting at {@code paneStartMs}. */
     long firstWindowStart(long paneStartMs) {
         return (Math.floorDiv(paneStartMs - sizeMs(), advanceMs()) + 1) * advanceMs();
     }
 
-    /** Start of the first window that begins at {@code timeMs} or later. */
+    /** Returns the start of the first window that begins at {@code timeMs} or later. */
     long windowStartFrom(long timeMs) {
         return -Math.floorDiv(-timeMs, advanceMs()) * advanceMs();
     }

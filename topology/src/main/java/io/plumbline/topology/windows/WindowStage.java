@@ -15,10 +15,10 @@ import org.apache.kafka.streams.state.StoreBuilder;
  */
 public final class WindowStage {
 
-    /** Name of the store of open panes per source partition. */
+    /** The name of the store of open panes per source partition. */
     public static final String PANES_STORE = "panes";
 
-    /** Name of the store of open windows per site. */
+    /** The name of the store of open windows per site. */
     public static final String WINDOWS_STORE = "windows";
 
     private final WindowSettings settings;
@@ -60,7 +60,7 @@ public final class WindowStage {
         this.watch = watch;
     }
 
-    /** Level 1, to run where records are read. */
+    /** Returns level 1, to run where records are read. */
     public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator() {
         CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
         return TaskProcessor.supplier(
@@ -84,7 +84,7 @@ public final class WindowStage {
     }
 
     /**
-     * Level 2, to run where one site's panes come together.
+     * Returns level 2, to run where one site's panes come together.
      *
      * @param work done on each window before it is forwarded
      * @param executor runs that; many tasks may share one

@@ -3,7 +3,7 @@ package io.plumbline.topology.windows;
 import java.util.function.Function;
 
 /**
- * What is worked out about a window beside the stream, before it is forwarded: called on any thread, so it must touch
+ * Works out something about a window beside the stream, before it is forwarded: called on any thread, so it must touch
  * no state of the stream, and give the same for the same window.
  *
  * @param <V> what is forwarded
@@ -11,7 +11,7 @@ import java.util.function.Function;
 @FunctionalInterface
 public interface WindowWork<V> {
 
-    /** Nothing: the window itself is forwarded. */
+    /** Does nothing: the window itself is forwarded. */
     WindowWork<ClosedWindow> NONE = window -> Function.identity();
 
     /**

@@ -14,9 +14,9 @@ public final class WindowWorkers {
     private WindowWorkers() {}
 
     /**
-     * So many, and so many windows measured at a time: each takes memory. Daemon threads that end when they are idle:
-     * there is nothing to close. What waits is bounded by those who hand it over, {@value
-     * WindowComposer#MOST_UNDER_WAY} windows a task.
+     * Returns an executor of so many threads, which measure as many windows at a time: each takes memory. Daemon
+     * threads that end when they are idle: there is nothing to close. What waits is bounded by those who hand it over,
+     * {@value WindowComposer#MOST_UNDER_WAY} windows a task.
      */
     public static Executor of(int threads) {
         AtomicInteger number = new AtomicInteger();

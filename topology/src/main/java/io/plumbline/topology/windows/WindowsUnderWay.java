@@ -12,8 +12,8 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Windows of one task that closed, are being composed and worked on, and are not forwarded yet; in the order in which
- * they closed.
+ * Holds the windows of one task that closed, are being composed and worked on, and are not forwarded yet; in the order
+ * in which they closed.
  *
  * <p>Nothing of this is state: the panes of such a window are still in the store, and its site's mark is not moved. So
  * whatever is committed meanwhile, a successor finds the window open, closes it again and gets the same result.
@@ -34,7 +34,7 @@ final class WindowsUnderWay<V> {
         this.listener = listener;
     }
 
-    /** What the work came to: the window, and what makes the value to forward from it. */
+    /** The result of the work: the window, and what makes the value to forward from it. */
     record Worked<V>(ClosedWindow window, Function<ClosedWindow, V> result) {}
 
     /**
@@ -72,7 +72,7 @@ final class WindowsUnderWay<V> {
         }
     }
 
-    /** How far a site's windows have closed. */
+    /** Says how far a site's windows have closed. */
     record Mark(long windowsUpToMs, long panesBeforeMs) {}
 
     /** Returns how far the windows of a site have been composed since this task began; null before the first. */
@@ -117,7 +117,7 @@ final class WindowsUnderWay<V> {
         return entries.stream().anyMatch(entry -> entry.panes().site().equals(site));
     }
 
-    /** What was not begun is not done any more; what runs ends and is forgotten. */
+    /** Forgets what was not begun, which is not done any more; what runs ends and is forgotten. */
     void drop() {
         for (Entry<V> entry : entries) {
             if (entry.result() != null) {

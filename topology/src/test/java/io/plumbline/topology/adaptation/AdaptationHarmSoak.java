@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The real autoencoder on German, from the demonstration's recordings; with {@code -Dplumbline.recordings=FOLDER} also
- * on code, and the real transcoder. Prints the rows of the table in docs/concepts/adaptation.md.
+ * Tests the real autoencoder on German, from the demonstration's recordings; with {@code -Dplumbline.recordings=FOLDER}
+ * also on code, and the real transcoder. Prints the rows of the table in docs/concepts/adaptation.md.
  */
 class AdaptationHarmSoak {
 

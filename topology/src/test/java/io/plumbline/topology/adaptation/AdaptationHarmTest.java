@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The controlled setting; recordings are in {@link AdaptationHarmSoak}. */
+/** Tests the controlled setting; recordings are in {@link AdaptationHarmSoak}. */
 class AdaptationHarmTest {
 
     private static final double HARM = 0.002;

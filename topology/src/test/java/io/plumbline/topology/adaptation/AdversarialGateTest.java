@@ -45,8 +45,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Windows of recorded requests made to fool the gate. Whatever is published is within ten points of what later rows
- * say, or nothing is. The recordings are those of the demonstration and 40 requests of Java source.
+ * Tests windows of recorded requests made to fool the gate. Whatever is published is within ten points of what later
+ * rows say, or nothing is. The recordings are those of the demonstration and 40 requests of Java source.
  */
 class AdversarialGateTest {
 
@@ -82,7 +82,7 @@ class AdversarialGateTest {
         code = requests("code.safetensors");
     }
 
-    /** What came of a window. */
+    /** The result of a window. */
     private record Outcome(
             DistinctRequests distinct,
             boolean judged,
@@ -166,7 +166,7 @@ class AdversarialGateTest {
         assertFalse(outcome.adaptation().publishes(), outcome.adaptation().decision()::reason);
     }
 
-    /** 93 requests in two turns: the earlier is German, and so are half of the requests to judge on. */
+    /** Tests 93 requests in two turns: the earlier is German, and so are half of the requests to judge on. */
     @Test
     void aDriftThatIsOverInTheSecondOfTwoTurnsIsRefused() {
         List<List<SampledRow>> window = new ArrayList<>(german.subList(3, 50));

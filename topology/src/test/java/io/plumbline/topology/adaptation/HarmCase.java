@@ -54,7 +54,7 @@ record HarmCase(
 
     private static final double SHARE = 0.25;
 
-    /** FVU on later and on clean rows. */
+    /** The FVU on later and on clean rows. */
     record Pair(double later, double clean) {}
 
     record Figures(Pair fixed, Pair biasOnly, Pair paper, Pair auto, String verdict) {
@@ -94,7 +94,9 @@ record HarmCase(
                         + auto.search().best().candidate().describe());
     }
 
-    /** What the default profile does with rows in distribution: the first half of the clean ones as the window. */
+    /**
+     * Returns what the default profile does with rows in distribution: the first half of the clean ones as the window.
+     */
     GatedAdaptation autoInDistribution() {
         return auto(clean.subList(0, clean.size() / 2));
     }
@@ -141,7 +143,7 @@ record HarmCase(
                 Reconstruction.of(decoder, clean.codes(), clean.targets()).fvu());
     }
 
-    /** Whole requests from {@code first} on, until there are {@code most} rows. */
+    /** Returns whole requests from {@code first} on, until there are {@code most} rows. */
     static List<SampledRow> rows(Path dump, int first, int most) throws IOException {
         List<SampledRow> rows = new ArrayList<>();
         try (ActivationFile file = ActivationFile.open(dump)) {
@@ -161,7 +163,7 @@ record HarmCase(
         return rows;
     }
 
-    /** Rows in requests of 64. */
+    /** Returns rows in requests of 64. */
     static List<SampledRow> rows(Matrix activations, Matrix targets) {
         List<SampledRow> rows = new ArrayList<>();
         for (int row = 0; row < activations.rows(); row++) {

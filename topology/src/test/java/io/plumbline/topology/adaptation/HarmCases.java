@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
-/** The shifts there are data for. */
+/** Makes the shifts there are data for. */
 final class HarmCases {
 
     private static final int RANK = 32;

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Number formats, and what a report says. */
+/** Tests number formats, and what a report says. */
 class SiteRefitTest {
 
     private static final int WIDTH = 6;
@@ -90,7 +90,7 @@ class SiteRefitTest {
                 outcome.report().reason());
     }
 
-    /** 32 requests, 20 of which say the same. */
+    /** Tests 32 requests, 20 of which say the same. */
     @Test
     void copiesOfARequestAreOne() throws IOException {
         Explainer explainer = explainer(1.0);

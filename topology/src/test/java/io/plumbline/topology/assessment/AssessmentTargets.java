@@ -6,7 +6,7 @@ import io.plumbline.topology.fuzz.Part;
 import java.util.List;
 import java.util.Map;
 
-/** What this stage and the adapter read of others. */
+/** Reads what this stage and the adapter read of others. */
 public final class AssessmentTargets {
 
     private AssessmentTargets() {}

@@ -9,7 +9,7 @@ import io.plumbline.topology.ingest.Coverage;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** When a window is marked, with numbers written out. */
+/** Tests when a window is marked, with numbers written out. */
 class CoverageWatchTest {
 
     private static final Coverage USUAL = new Coverage(1_000, 950, 20, 0, 0);
@@ -36,7 +36,7 @@ class CoverageWatchTest {
         assertNull(report(watch, USUAL, CoverageRule.STANDARD).moved());
     }
 
-    /** Word of tokens was lost on its way, and their rows came. */
+    /** Tests rows whose word of tokens was lost on its way. */
     @Test
     void moreRowsThanTokensAreAllOfThem() {
         Coverage lost = new Coverage(1_000, 1_200, 0, 0, 0);

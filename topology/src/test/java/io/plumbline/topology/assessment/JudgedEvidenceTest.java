@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Evidence is added up over windows until it is an alarm. */
+/** Tests that evidence is added up over windows until it is an alarm. */
 class JudgedEvidenceTest extends JudgedWindows {
 
     @Test

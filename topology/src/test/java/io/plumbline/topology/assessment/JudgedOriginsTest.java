@@ -21,7 +21,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What producers say of their records names what a drift came with. */
+/** Tests that what producers say of their records names what a drift came with. */
 class JudgedOriginsTest extends JudgedWindows {
 
     @Test

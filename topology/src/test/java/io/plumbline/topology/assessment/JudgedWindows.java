@@ -81,7 +81,7 @@ abstract class JudgedWindows {
         return Objects.requireNonNull(WatchedFolder.sites(config).get(WatchedFolder.SITE));
     }
 
-    /** Clean rows, or the same moved along one direction: the mean moves, the subspace does not. */
+    /** Returns a window of clean rows, or of rows moved along one direction: the mean moves, the subspace does not. */
     static ClosedWindow window(boolean moved) {
         return window(WatchedFolder::quiet, moved);
     }

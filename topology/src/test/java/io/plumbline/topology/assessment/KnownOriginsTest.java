@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** What a drift is blamed on: stories of windows with headers, and the sentence that comes out. */
+/** Tests what a drift is blamed on: stories of windows with headers, and the sentence that comes out. */
 class KnownOriginsTest {
 
     private static final int ROWS = 100;

@@ -214,7 +214,10 @@ class SiteJudgeTest extends JudgedWindows {
         assertTrue(after.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow() > 2.5, after::toString);
     }
 
-    /** Like the trained one of the folder, with these strengths in its first and in its last four directions. */
+    /**
+     * Returns a decoder like the trained one of the folder, with these strengths in its first and in its last four
+     * directions.
+     */
     private static Decoder decoder(double first, double last) {
         Matrix weights = Matrix.zeros(WatchedFolder.FEATURES, WatchedFolder.WIDTH);
         for (int j = 0; j < WatchedFolder.WIDTH; j++) {

@@ -50,7 +50,7 @@ class SwapWatchTest {
         assertFalse(next.hasFailed(RULE));
     }
 
-    /** 10,000 windows of 10 requests, 2,000 swaps: expected are 100 and 2; 99.99 % margins. */
+    /** Simulates 10,000 windows of 10 requests, 2,000 swaps: expected are 100 and 2; 99.99 % margins. */
     @Test
     void aDecoderThatDoesNoWorseIsUndoneAsSeldomAsPromised() {
         long seed = 20261121;

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The plan of the topics against what Kafka Streams makes by itself. */
+/** Compares the plan of the topics with what Kafka Streams makes by itself. */
 class TopicsIT {
 
     @TempDir
@@ -99,7 +99,7 @@ class TopicsIT {
         assertEquals(2, partitions(config, "small-monitor-windows-changelog"));
     }
 
-    /** Kafka Streams would stop later, and name a tool that knows nothing of open windows. */
+    /** Tests added partitions: Kafka Streams would stop later, and name a tool that knows nothing of open windows. */
     @Test
     void partitionsAddedToTheActivationsAreASentenceAtTheStart() throws Exception {
         Path file = folder.resolve("grown.yaml");
@@ -127,7 +127,9 @@ class TopicsIT {
                 refused.getMessage());
     }
 
-    /** What the page about limits says: the broker's own limit is on the batch as it came, unless it unpacks it. */
+    /**
+     * Tests what the page about limits says: the broker's own limit is on the batch as it came, unless it unpacks it.
+     */
     @Test
     void onlyATopicThatIsStoredUncompressedBoundsWhatARecordUnpacksTo() throws Exception {
         client.createTopic("packed", 1, Map.of());

@@ -25,7 +25,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An adapter without memory ends, and says so; the monitor, elsewhere, goes on. */
+/** Tests that an adapter without memory ends, and says so; the monitor, elsewhere, goes on. */
 class AdapterOutOfMemoryIT {
 
     private static final String FLAG = "-XX:+ExitOnOutOfMemoryError";
@@ -66,7 +66,7 @@ class AdapterOutOfMemoryIT {
         }
     }
 
-    /** Parts of a sample whose request never comes: the adapter keeps each of them. */
+    /** Returns parts of a sample whose request never comes: the adapter keeps each of them. */
     private static List<ProducerRecord<byte[], byte[]>> parts(MonitorConfig config) {
         byte[] site = WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8);
         List<ProducerRecord<byte[], byte[]>> parts = new ArrayList<>();

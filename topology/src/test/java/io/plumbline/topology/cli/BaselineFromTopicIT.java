@@ -85,7 +85,7 @@ class BaselineFromTopicIT {
         broker.close();
     }
 
-    /** A failure comes out of the transaction's end. */
+    /** Sends in a transaction; a failure comes out of its end. */
     private static void send(KafkaProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
         var unused = producer.send(record);
     }
@@ -292,7 +292,7 @@ class BaselineFromTopicIT {
         return dump;
     }
 
-    /** Every bit but the account of where it comes from. */
+    /** Requires every bit but the account of where it comes from. */
     private static Baseline assertSame(Path file, int from, int to) throws IOException {
         Path dump = dump(from, to);
         Path fromFile = folder.resolve("from-file-%d-%d.safetensors".formatted(from, to));

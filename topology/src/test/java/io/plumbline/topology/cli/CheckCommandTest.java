@@ -249,7 +249,7 @@ class CheckCommandTest {
         assertArrayEquals(before, Files.readAllBytes(folder.resolve("base.safetensors")));
     }
 
-    /** The gap between two whole spaces is 0 whatever comes. */
+    /** Tests the full rank: the gap between two whole spaces is 0 whatever comes. */
     @Test
     void aRankAsLargeAsTheWidthIsRefused() throws IOException {
         Shell shell = baseline("--rank", WIDTH);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** That a command finds its cluster in the configuration file or by address, and never guesses. */
+/** Tests that a command finds its cluster in the configuration file or by address, and never guesses. */
 class ClusterTest {
 
     private static final String FILE = """

@@ -22,7 +22,9 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The compose file names files, services, commands and ports that there are. It was never started by a test. */
+/**
+ * Tests that the compose file names files, services, commands and ports that there are. It was never started by a test.
+ */
 class ComposeTest {
 
     private static final Path FOLDER = Repository.path("deploy", "compose");
@@ -111,7 +113,7 @@ class ComposeTest {
         return YAML.readTree(FOLDER.resolve("compose.yaml").toFile());
     }
 
-    /** With what they take over from an anchor; Jackson knows aliases of values only. */
+    /** Returns the services with what they take over from an anchor; Jackson knows aliases of values only. */
     private static Map<String, JsonNode> services() throws IOException {
         String text = Files.readString(FOLDER.resolve("compose.yaml"));
         JsonNode compose = YAML.readTree(text.replace("x-plumbline: &plumbline", "x-plumbline:")

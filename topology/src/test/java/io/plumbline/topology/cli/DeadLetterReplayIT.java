@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A site was forgotten in the configuration; its records come into their windows after all. */
+/** Tests a site that was forgotten in the configuration: its records come into their windows after all. */
 class DeadLetterReplayIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -116,7 +116,7 @@ class DeadLetterReplayIT {
         assertReplayedAsTheyWere(forgotten);
     }
 
-    /** The second copy of each is equal in everything. */
+    /** Requires that the second copy of each is equal in everything. */
     private static void assertReplayedAsTheyWere(List<ProducerRecord<byte[], byte[]>> sent) {
         List<ConsumerRecord<byte[], byte[]>> records =
                 client.await("activations", found -> found.size() >= 2 * sent.size() + 6);

@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Windows a monitor reported on a broker, as a file for Prometheus; and what Prometheus makes of it and of a scrape.
+ * Tests windows a monitor reported on a broker, as a file for Prometheus; and what Prometheus makes of it and of a
+ * scrape.
  */
 class ExportIT {
 

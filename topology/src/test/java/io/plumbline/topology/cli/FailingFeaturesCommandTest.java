@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Eight features write where the quiet rows were, and eight, a fifth as strongly as they should, where the drifted ones
- * are.
+ * Tests an explainer eight of whose features write where the quiet rows were, and eight, a fifth as strongly as they
+ * should, where the drifted ones are.
  */
 class FailingFeaturesCommandTest {
 

@@ -25,7 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The golden cases through the command line: folders and dumps in, JSON and folders out, within the cases' tolerances.
+ * Runs the golden cases through the command line: folders and dumps in, JSON and folders out, within the cases'
+ * tolerances.
  */
 class GoldenCommandLineTest {
 
@@ -427,7 +428,7 @@ class GoldenCommandLineTest {
         return file;
     }
 
-    /** SAELens has no TopK transcoder. */
+    /** Returns whether a case is a TopK transcoder, which SAELens does not have. */
     private static boolean isTopKTranscoder(GoldenCase golden) {
         return golden.settings().get("kind").asText().equals("transcoder");
     }

@@ -50,7 +50,7 @@ public record Markdown(String name, String text) {
         }
     }
 
-    /** The targets of its links to files of the repository, anchors included. */
+    /** Returns the targets of its links to files of the repository, anchors included. */
     public List<String> relativeLinks() {
         return LINK.matcher(withoutCode())
                 .results()
@@ -59,7 +59,7 @@ public record Markdown(String name, String text) {
                 .toList();
     }
 
-    /** The anchors that its headings give, as GitHub makes them. */
+    /** Returns the anchors that its headings give, as GitHub makes them. */
     public Set<String> anchors() {
         Set<String> anchors = new LinkedHashSet<>();
         Map<String, Integer> taken = new HashMap<>();
@@ -75,7 +75,7 @@ public record Markdown(String name, String text) {
         return anchors;
     }
 
-    /** Its lines of prose: no code, no table, and of a link only its text. */
+    /** Returns its lines of prose: no code, no table, and of a link only its text. */
     public List<String> prose() {
         return LINK.matcher(withoutCode())
                 .replaceAll("]")
@@ -103,7 +103,7 @@ public record Markdown(String name, String text) {
                 .toList();
     }
 
-    /** Code within sentences. */
+    /** Returns the code within sentences. */
     public List<String> spans() {
         return SPAN.matcher(withoutCode())
                 .results()
@@ -120,7 +120,7 @@ public record Markdown(String name, String text) {
                 .toList();
     }
 
-    /** The same of code within sentences, where a command may be cut short. */
+    /** Returns the arguments of commands within sentences, where a command may be cut short. */
     public List<List<String>> spanCommands() {
         return spans().stream().flatMap(Markdown::arguments).toList();
     }

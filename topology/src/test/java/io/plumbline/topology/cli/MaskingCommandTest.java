@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Recorded English as the demonstration has it, and the same with a long first and last row put into every request, as
+ * Tests recorded English as the demonstration has it, and with a long first and last row put into every request, as
  * special tokens are: the commands see the same rows.
  */
 class MaskingCommandTest {
@@ -190,7 +190,7 @@ class MaskingCommandTest {
         return ((ObjectNode) answer.deepCopy()).without(List.of("out", "masked_rows_token_id", "masked_rows_norm"));
     }
 
-    /** Five requests from the given one on; with special rows 40 to 80 times as long as a common one. */
+    /** Writes five requests from the given one on; with special rows 40 to 80 times as long as a common one. */
     private static void write(String name, ActivationFile english, int first, boolean special) throws IOException {
         List<double[]> rows = new ArrayList<>();
         List<Long> ids = new ArrayList<>();

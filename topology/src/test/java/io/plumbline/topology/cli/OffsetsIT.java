@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One record is passed by, whoever keeps the group, and everything before and after it is counted. */
+/** Tests that one record is passed by, whoever keeps the group, and everything before and after it is counted. */
 class OffsetsIT {
 
     private static final long T0 = 1_700_000_000_000L;

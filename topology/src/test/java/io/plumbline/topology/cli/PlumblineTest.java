@@ -108,7 +108,7 @@ class PlumblineTest {
         return leaves;
     }
 
-    /** Their jars stand on other class paths than this one. */
+    /** Tests commands whose jars stand on other class paths than this one. */
     @ParameterizedTest
     @CsvSource({"demo, laboratory/", "bench, laboratory/", "causal, downstream/", "evaluate, downstream/"})
     void aCommandThatIsNotPartOfTheServiceSaysWhereItIs(String command, String folder) {

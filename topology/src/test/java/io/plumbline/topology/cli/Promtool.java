@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Prometheus' own tool, as the machine has it. */
+/** Runs Prometheus' own tool, as the machine has it. */
 record Promtool(Path program) {
 
     private static final int PATIENCE_SECONDS = 60;
 
-    /** What a run came to. */
+    /** The result of a run. */
     record Run(int exitCode, String output) {}
 
     static Promtool ofMachine() {

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What Prometheus itself says of the rules and of queries on pages, and that the rules' tests notice an alert that
- * never or always fires.
+ * Tests what Prometheus itself says of the rules and of queries on pages, and that the rules' tests notice an alert
+ * that never or always fires.
  */
 class PromtoolIT {
 
@@ -74,7 +74,10 @@ class PromtoolIT {
         assertEquals(List.of(), unnoticed);
     }
 
-    /** The tests that speak of the rule, and of them what they say of it: all of them for each would take minutes. */
+    /**
+     * Returns the tests that speak of the rule, and of them what they say of it: all of them for each would take
+     * minutes.
+     */
     private static JsonNode testsOf(String name, YAMLMapper yaml) throws IOException {
         ObjectNode tests = (ObjectNode) yaml.readTree(DEPLOYED.resolve(TESTS).toFile());
         ArrayNode some = yaml.createArrayNode();

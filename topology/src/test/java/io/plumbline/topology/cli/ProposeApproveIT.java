@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A person decides: over a real broker, by the command line, beside a subscriber that follows throughout.
+ * Tests that a person decides: over a real broker, by the command line, beside a subscriber that follows throughout.
  */
 class ProposeApproveIT {
 
@@ -142,7 +142,7 @@ class ProposeApproveIT {
                 .anyMatch(outcome::equals));
     }
 
-    /** One window after the other; the last is not closed before rows of a later one come. */
+    /** Sends one window after the other; the last is not closed before rows of a later one come. */
     @SafeVarargs
     private void send(LongFunction<Matrix>... traffic) throws Exception {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The commands against what the libraries of some explainers computed; the readers' own test has all of them. */
+/** Compares the commands with what the libraries of some explainers computed; the readers' own test has all of them. */
 class PublishedExplainersCommandTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -173,7 +173,7 @@ class PublishedExplainersCommandTest {
         assertTrue(!given.contains("explainer_options"), given);
     }
 
-    /** Of a check that finds problems: there is no baseline. */
+    /** Returns the output of a check that finds problems: there is no baseline. */
     private String said(String name, String more) throws IOException {
         Shell shell = check(name, more);
         assertEquals(ExitCodes.USAGE, shell.exitCode(), shell.err());

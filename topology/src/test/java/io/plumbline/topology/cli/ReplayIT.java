@@ -171,7 +171,7 @@ class ReplayIT {
         return Shell.run(arguments.toArray());
     }
 
-    /** Row i is [i, i]. */
+    /** Writes a dump whose row i is [i, i]. */
     private static Path dump(String name, long[] offsets, int rows) throws IOException {
         Matrix activations = Matrix.zeros(rows, 2);
         for (int i = 0; i < rows; i++) {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** The build writes what the program is made of; runs after {@code package}, which makes the file. */
+/** Tests that the build writes what the program is made of; runs after {@code package}, which makes the file. */
 class SbomIT {
 
     private static final Path SBOM = Path.of("target", "plumbline-sbom.json");

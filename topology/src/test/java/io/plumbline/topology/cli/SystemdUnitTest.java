@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** The unit says to systemd what the program's exit codes and its stop mean. */
+/** Tests that the unit says to systemd what the program's exit codes and its stop mean. */
 class SystemdUnitTest {
 
     private static final Path UNIT = Repository.path("deploy", "systemd", "plumbline.service");

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The page of whoever upgrades, held to the layouts of the program. */
+/** Compares the page of whoever upgrades with the layouts of the program. */
 class UpgradingTest {
 
     private static final Pattern ROW = Pattern.compile("(?m)^\\| [^|]* \\| [^|]* \\| `(\\w+)` \\| (\\d+) \\|");

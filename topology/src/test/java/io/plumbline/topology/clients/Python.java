@@ -58,11 +58,11 @@ record Python(String program, Path folder, Path clients) {
         return Optional.of(new Python(program, folder, installed));
     }
 
-    /** What a run came to. */
+    /** The result of a run. */
     record Run(int exitCode, String out, String err) {}
 
     /**
-     * {@code PLUMBLINE_PYTHON}, or else {@code python3} of the PATH.
+     * Returns {@code PLUMBLINE_PYTHON}, or else {@code python3} of the PATH.
      *
      * @param folder where it writes what it prints
      */

@@ -43,13 +43,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The Python programs people start from, run as they are against a broker and a monitor. */
+/** Tests the Python programs people start from, run as they are against a broker and a monitor. */
 class PythonClientIT {
 
     private static final long T0 = 1_700_000_000_000L;
     private static final int STEP_MS = 500;
 
-    /** Of a window of ten seconds. */
+    /** The number of requests of a window of ten seconds. */
     private static final int REQUESTS = 20;
 
     private static final int TOKENS = 10;
@@ -340,7 +340,7 @@ class PythonClientIT {
         assertTrue(read.err().contains("b_dec is missing"), read.err());
     }
 
-    /** Made by numpy, to the last bit of what was made here. */
+    /** Tests that numpy makes a decoder to the last bit of what was made here. */
     @ParameterizedTest
     @EnumSource(Form.class)
     void aDecoderIsMadeOfItsFactors(Form form) throws Exception {
@@ -385,7 +385,7 @@ class PythonClientIT {
         return python.client("follow", words.toArray());
     }
 
-    /** Two chunks and a manifest. */
+    /** Returns two chunks and a manifest. */
     private static List<ProducerRecord<byte[], byte[]>> versionOf(Decoder trained, long version, long seed) {
         return DecoderRecords.of("decoders", "layer.b", version, trained.sha256(), decoder(seed));
     }

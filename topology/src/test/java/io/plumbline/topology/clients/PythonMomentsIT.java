@@ -22,12 +22,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Moments that Python adds up, taken by a monitor. */
+/** Tests that a monitor takes moments that Python adds up. */
 class PythonMomentsIT {
 
     private static final long T0 = 1_700_000_000_000L;
 
-    /** Two accumulators and a producer of rows share a window; rows of the next one close it. */
+    /** Sends a window by two accumulators and a producer of rows; rows of the next one close it. */
     private static final String SEND = """
             import sys
             import numpy as np

@@ -26,14 +26,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The whole way in Python, as a new user goes it: the wheel is built and installed, a transformer is captured, by rows
- * and by moments, its site drifts, the page says so, and the decoder that Plumbline publishes enters a live SAE of
- * sae_lens. Left out where the Python has no torch, transformers or sae_lens, which take minutes to
- * install.
+ * Tests the whole way in Python, as a new user goes it: the wheel is built and installed, a transformer is captured, by
+ * rows and by moments, its site drifts, the page says so, and the decoder that Plumbline publishes enters a live SAE of
+ * sae_lens. Left out where the Python has no torch, transformers or sae_lens, which take minutes to install.
  */
 class PythonTorchIT {
 
-    /** The embeddings of this GPT-2 lie in the four dimensions that the watched decoder reproduces badly. */
+    /** Serves a GPT-2 whose embeddings lie in the four dimensions that the watched decoder reproduces badly. */
     private static final String SERVE = """
             import sys
             import torch, transformers
@@ -102,7 +101,7 @@ class PythonTorchIT {
         }
     }
 
-    /** What the page shows of the site's windows. */
+    /** Returns what the page shows of the site's windows. */
     private static String page(PlumblineRuntime runtime) {
         URI windows = URI.create("http://%s:%d/api/sites/%s/windows"
                 .formatted(

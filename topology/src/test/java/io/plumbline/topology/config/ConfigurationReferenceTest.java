@@ -33,7 +33,7 @@ class ConfigurationReferenceTest {
               named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}}
             """;
 
-    /** Where the keys of a section stand: a configuration with an unknown key there. */
+    /** A configuration with an unknown key in each section, by section. */
     private static final Map<String, String> UNKNOWN_KEY = Map.ofEntries(
             Map.entry("The file", "unknown: 1"),
             Map.entry("topics", "topics: {unknown: 1}"),

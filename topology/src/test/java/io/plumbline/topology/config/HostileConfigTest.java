@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A configuration file that is none, or of someone who means harm. */
+/** Tests a configuration file that is none, or of someone who means harm. */
 class HostileConfigTest {
 
     @TempDir

@@ -72,7 +72,7 @@ public final class Browser implements AutoCloseable {
         driver.get(address);
     }
 
-    /** Text of the first element, empty where there is none now. */
+    /** Returns the text of the first element, empty where there is none now. */
     public String text(String selector) {
         try {
             List<WebElement> found = driver.findElements(By.cssSelector(selector));
@@ -82,7 +82,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** Seen once is enough: an element may be replaced the moment after. */
+    /** Waits until a text is seen once, which is enough: an element may be replaced the moment after. */
     public void awaitText(String selector, String expected) throws InterruptedException {
         AtomicBoolean seen = new AtomicBoolean();
         BrokerClient.awaitThat(
@@ -99,7 +99,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** Width and height as a phone's or a desk's. */
+    /** Sets width and height as a phone's or a desk's. */
     public void size(int width, int height) {
         driver.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
@@ -110,7 +110,7 @@ public final class Browser implements AutoCloseable {
         return driver.getScreenshotAs(OutputType.BYTES);
     }
 
-    /** What the browser complained of since it was last asked. */
+    /** Returns what the browser complained of since it was last asked. */
     public List<String> complaints() {
         return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())

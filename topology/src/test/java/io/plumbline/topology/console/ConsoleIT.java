@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The page beside a real monitor and adapter: one browser stays open while traffic drifts, a decoder is swapped, and
- * the process is restarted.
+ * Tests the page beside a real monitor and adapter: one browser stays open while traffic drifts, a decoder is swapped,
+ * and the process is restarted.
  */
 class ConsoleIT {
 
@@ -134,7 +134,7 @@ class ConsoleIT {
         return MonitorConfig.parse(yaml, WatchedFolder.FILE, folder);
     }
 
-    /** One window after the other; the last is not closed before rows of a later one come. */
+    /** Sends one window after the other; the last is not closed before rows of a later one come. */
     @SafeVarargs
     private void send(LongFunction<Matrix>... traffic) throws Exception {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 
-/** The page in a browser, behind the real server, told what a test wants it to show. */
+/** Tests the page in a browser, behind the real server, told what a test wants it to show. */
 class ConsolePageIT {
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -287,7 +287,7 @@ class ConsolePageIT {
                 0);
     }
 
-    /** What the browser itself gets there. */
+    /** Returns what the browser itself gets there. */
     private static String fetched(Object address) {
         return (String) browser.driver()
                 .executeAsyncScript(

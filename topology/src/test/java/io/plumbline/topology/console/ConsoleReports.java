@@ -8,12 +8,15 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Configurations and reports for a page without a broker behind it. */
+/** Makes configurations and reports for a page without a broker behind it. */
 final class ConsoleReports {
 
     static final String SITE = "blocks.7";
 
-    /** Breaks out of markup, attributes, shells, paths and spreadsheets where somebody forgets that it is text. */
+    /**
+     * A name that breaks out of markup, attributes, shells, paths and spreadsheets where somebody forgets that it is
+     * text.
+     */
     static final String HOSTILE = "=<img src=x onerror=document.title='owned'>/..%2F'\"$(reboot)`&ü";
 
     static final long T0 = 1_700_000_040_000L;
@@ -77,7 +80,7 @@ final class ConsoleReports {
         return Json.read(json.getBytes(StandardCharsets.UTF_8), WindowReport.class);
     }
 
-    /** A window with too few rows: nothing has a threshold. */
+    /** Returns a window with too few rows: nothing has a threshold. */
     static WindowReport undecided(String site, int number) {
         String judged = Json.text(window(site, number, 3));
         String text = judged.replace("\"threshold\":4.0", "\"threshold\":null").replace("\"aligned\"", "\"undecided\"");

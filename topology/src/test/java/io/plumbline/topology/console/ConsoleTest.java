@@ -31,13 +31,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is behind the page, without a browser. */
+/** Tests what is behind the page, without a browser. */
 class ConsoleTest {
 
     private static final JsonMapper JSON = new JsonMapper();
     private static final Pattern IMPORT = Pattern.compile("from \"\\./([^\"]+)\"");
 
-    /** Of uplot 1.6.32 as npm serves it. */
+    /** The checksums of uplot 1.6.32 as npm serves it. */
     private static final Map<String, String> UPLOT = Map.of(
             "uplot/uPlot.esm.js", "5dd9b3281aa64b461b42d9945f6adb2649d346502b12281a9ae0d46599a80eba",
             "uplot/uPlot.min.css", "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",

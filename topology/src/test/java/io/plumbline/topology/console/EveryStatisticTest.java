@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** That an entry of {@link Statistic} is enough: nothing outside the mathematics has a list of its own. */
+/** Tests that an entry of {@link Statistic} is enough: nothing outside the mathematics has a list of its own. */
 class EveryStatisticTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The same on the whole recordings, in the folder that {@value RecordedDetectionSoak#FOLDER} names. */
+/** Lists failing features of the whole recordings, in the folder that {@value RecordedDetectionSoak#FOLDER} names. */
 class RecordedAttributionSoak {
 
     @TempDir

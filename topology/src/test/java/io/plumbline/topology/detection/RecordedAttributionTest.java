@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demonstration's autoencoder on its German: 27 requests listed from, 26 later ones to check on. */
+/**
+ * Lists failing features of the demonstration's autoencoder on its German: 27 requests listed from, 26 later ones to
+ * check on.
+ */
 class RecordedAttributionTest {
 
     @TempDir

@@ -15,7 +15,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demonstration's recordings in windows of 512 rows; {@link RecordedDetectionSoak} is the long form. */
+/** Tests the demonstration's recordings in windows of 512 rows; {@link RecordedDetectionSoak} is the long form. */
 class RecordedDetectionTest {
 
     private static final int RANK = 32;

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Recorded activations: those of the demonstration, or a folder of longer ones. */
+/** Reads recorded activations: those of the demonstration, or a folder of longer ones. */
 final class Recordings {
 
     private Recordings() {}

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the default triggers say of windows of many sizes, each judged alone, by a baseline with the default ladder of
- * sizes.
+ * Counts what the default triggers say of windows of many sizes, each judged alone, by a baseline with the default
+ * ladder of sizes.
  */
 final class WindowSizes {
 

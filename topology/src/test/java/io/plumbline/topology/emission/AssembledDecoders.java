@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.streams.test.TestRecord;
 
-/** What a subscriber makes of records, for tests. */
+/** Assembles what a subscriber makes of records, for tests. */
 public final class AssembledDecoders {
 
     private AssembledDecoders() {}

@@ -32,10 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A compacted topic whose cleaner really runs: segments of 1 MiB, the least a broker takes, cleaned as soon as anything
- * is dirty. Three sites publish versions of one to four chunks, each a transaction, while one subscriber after the
- * other starts from the beginning of whatever the cleaner has left. The versions of one site are factors and weights in
- * turn.
+ * Tests a compacted topic whose cleaner really runs: segments of 1 MiB, the least a broker takes, cleaned as soon as
+ * anything is dirty. Three sites publish versions of one to four chunks, each a transaction, while one subscriber after
+ * the other starts from the beginning of whatever the cleaner has left. The versions of one site are factors and
+ * weights in turn.
  */
 class CompactedDecodersIT {
 
@@ -153,7 +153,9 @@ class CompactedDecodersIT {
         return SITES.stream().allMatch(site -> newest.getOrDefault(site, 0L) == VERSIONS);
     }
 
-    /** A subscriber from the beginning; every decoder it is given must be one that was published, bit by bit. */
+    /**
+     * Reads by a subscriber from the beginning; every decoder it is given must be one that was published, bit by bit.
+     */
     @SuppressWarnings("try") // the subscriber is held open, not used
     private void startLate(BrokerClient client) throws InterruptedException {
         Map<String, Long> before = new TreeMap<>(committed);
@@ -209,7 +211,10 @@ class CompactedDecodersIT {
         }
     }
 
-    /** One to four chunks, so that versions shrink as often as they grow; the last of every site is the smallest. */
+    /**
+     * Returns a decoder of one to four chunks, so that versions shrink as often as they grow; the last of every site is
+     * the smallest.
+     */
     private static Decoder decoder(String site, long version) {
         long seed = SEED * 1_000_000 + site.charAt(0) * 1_000L + version;
         if (site.equals(FACTORED)) {
@@ -222,7 +227,7 @@ class CompactedDecodersIT {
         return new Decoder(ActivationRecords.integerRows(seed, features, 32), new double[32]);
     }
 
-    /** Of every second version, the last among them. */
+    /** Returns the factors of every second version, the last among them. */
     private static @Nullable DecoderFactors factors(long version) {
         int rows = version == VERSIONS ? 100 : 300 * (int) version;
         return version % 2 == 0 ? MadeUpFactors.of(Form.OF_RANK, TRAINED, 2, rows, 3) : null;

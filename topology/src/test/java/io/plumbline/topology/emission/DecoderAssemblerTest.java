@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Decoders of two chunks: 4,200 features of 32 values in float32 are 525 KiB. */
+/** Tests decoders of two chunks: 4,200 features of 32 values in float32 are 525 KiB. */
 class DecoderAssemblerTest {
 
     private static final String SITE = "layer.2";

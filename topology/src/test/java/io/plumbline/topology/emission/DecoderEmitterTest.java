@@ -31,7 +31,7 @@ class DecoderEmitterTest {
     private static final String SITE = "layer.2";
     private static final Decoder TRAINED = decoder(1);
 
-    /** In float64 two chunks, in float32 one. */
+    /** The number of features: in float64 two chunks, in float32 one. */
     private static final int FEATURES = 4_000;
 
     private static final int WIDTH = 24;

@@ -9,26 +9,26 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** The records of a published decoder, for tests. */
+/** Makes the records of a published decoder, for tests. */
 public final class DecoderRecords {
 
     private static final Map<String, String> LINEAGE = Map.of("rank", "2");
 
     private DecoderRecords() {}
 
-    /** Chunks, then the manifest, in float32. */
+    /** Returns chunks, then the manifest, in float32. */
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder) {
         return of(topic, site, version, parentSha256, decoder, DType.F32);
     }
 
-    /** Chunks, then the manifest. */
+    /** Returns chunks, then the manifest. */
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder, DType dtype) {
         return of(topic, site, version, parentSha256, DecoderArtefact.of(decoder, dtype, LINEAGE));
     }
 
-    /** Chunks of factors, then the manifest. */
+    /** Returns chunks of factors, then the manifest. */
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, Decoder trained, DecoderFactors factors) {
         DecoderArtefact artefact = DecoderArtefact.of(factors, factors.of(trained), LINEAGE);

@@ -233,7 +233,7 @@ class DecoderSubscriberIT {
         return records(topic, version, Encoding.DENSE);
     }
 
-    /** Two chunks either way. */
+    /** Returns two chunks either way. */
     private static List<ProducerRecord<byte[], byte[]>> records(String topic, long version, Encoding encoding) {
         return encoding == Encoding.FACTORED
                 ? DecoderRecords.of(topic, SITE, version, TRAINED, factors(version))

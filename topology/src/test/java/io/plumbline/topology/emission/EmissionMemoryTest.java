@@ -15,7 +15,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A decoder of 5 MB in float32, ten chunks: what is allocated for it on either side, counted by the JVM. */
+/** Measures what is allocated for a decoder of 5 MB in float32, ten chunks, on either side, counted by the JVM. */
 class EmissionMemoryTest {
 
     private static final Decoder DECODER = new Decoder(ActivationRecords.integerRows(1, 20_000, 64), new double[64]);

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** What a subscriber reads of the decoders topic. */
+/** Reads what a subscriber reads of the decoders topic. */
 public final class EmissionTargets {
 
     private static final Decoder DECODER =
@@ -70,7 +70,7 @@ public final class EmissionTargets {
         return writer.toBytes();
     }
 
-    /** Key and value of the one chunk, key and value of the manifest. */
+    /** Returns key and value of the one chunk, key and value of the manifest. */
     private static List<byte[]> published(DType dtype) {
         List<byte[]> parts = new ArrayList<>();
         for (ProducerRecord<byte[], byte[]> record :
@@ -82,8 +82,8 @@ public final class EmissionTargets {
     }
 
     /**
-     * Records in the order of the topic, then what a restarted or confused publisher might add; the second step
-     * decides.
+     * Assembles records in the order of the topic, then what a restarted or confused publisher might add; the second
+     * step decides.
      */
     private static void assemble(List<byte[]> parts) {
         DecoderSubscription subscription = DecoderSubscription.ofParents(Map.of("layer.2", "ab".repeat(32)));
@@ -103,7 +103,7 @@ public final class EmissionTargets {
         }
     }
 
-    /** As {@link ArtefactReader} does it: a weight that no float holds is a refusal. */
+    /** Opens factors like {@link ArtefactReader}: a weight that no float holds is a refusal. */
     private static void openFactors(byte[] blob) {
         try {
             var unused = FactorTensors.read(Safetensors.parse(blob), TRAINED).of(TRAINED);

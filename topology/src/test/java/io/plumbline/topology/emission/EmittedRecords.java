@@ -21,7 +21,7 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.StoreBuilder;
 import org.jspecify.annotations.Nullable;
 
-/** The emitter itself, asked for the records of one version after the other; to be sent in a transaction each. */
+/** Asks the emitter itself for the records of one version after the other; to be sent in a transaction each. */
 final class EmittedRecords {
 
     private final MockProcessorContext<byte[], byte[]> context = new MockProcessorContext<>();
@@ -40,12 +40,12 @@ final class EmittedRecords {
         emitter.init(context);
     }
 
-    /** Chunks, tombstones over surplus ones, and the manifest. */
+    /** Returns chunks, tombstones over surplus ones, and the manifest. */
     List<ProducerRecord<byte[], byte[]>> next(String topic, String site, Decoder decoder, String parentSha256) {
         return next(topic, site, decoder, null, parentSha256);
     }
 
-    /** The same with the factors the decoder is made of, which travel in its place. */
+    /** Returns the records of the factors the decoder is made of, which travel in its place. */
     List<ProducerRecord<byte[], byte[]>> next(
             String topic, String site, Decoder decoder, @Nullable DecoderFactors factors, String parentSha256) {
         AdaptationReport report = new AdaptationReport(

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * How long a decoder of 24,576 x 768 takes from the emitter to the verified decoder of a subscriber, as weights and as
- * factors of 2,048 rows of 32 features each: prints bytes and seconds. Broker, emitter and subscriber share one
- * process.
+ * Measures how long a decoder of 24,576 x 768 takes from the emitter to the verified decoder of a subscriber, as
+ * weights and as factors of 2,048 rows of 32 features each: prints bytes and seconds. Broker, emitter and subscriber
+ * share one process.
  */
 class FactoredDecodersSoak {
 
@@ -70,7 +70,7 @@ class FactoredDecodersSoak {
         }
     }
 
-    /** Bytes of its artefact. */
+    /** Sends a decoder and returns the bytes of its artefact. */
     private long time(
             KafkaProducer<byte[], byte[]> producer,
             String what,

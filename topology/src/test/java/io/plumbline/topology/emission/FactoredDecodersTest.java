@@ -39,7 +39,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Decoders that travel as factors: made of them by whoever holds the trained one, and refused in every other case. */
+/**
+ * Tests decoders that travel as factors: made of them by whoever holds the trained one, and refused in every other
+ * case.
+ */
 class FactoredDecodersTest {
 
     private static final String SITE = "layer.2";
@@ -133,7 +136,10 @@ class FactoredDecodersTest {
         assertTrue(published.manifest().bytes() < 500, published.manifest()::toString);
     }
 
-    /** One looks at the schema, the other does not: it compares the artefact's bytes with {@code sha256}. */
+    /**
+     * Tests two readers: one looks at the schema, the other does not: it compares the artefact's bytes with
+     * {@code sha256}.
+     */
     @Test
     void readersWhoKnowWeightsOnlyRefuseFactorsOrPassThemOver() {
         DecoderFactors factors = factors(Form.UNTURNED);
@@ -327,7 +333,7 @@ class FactoredDecodersTest {
         return assertInstanceOf(Step.Complete.class, accept(records)).decoder();
     }
 
-    /** What the last record, the manifest, came to. */
+    /** Returns what the last record, the manifest, came to. */
     private Step accept(List<ProducerRecord<byte[], byte[]>> records) {
         Step step = new Step.Taken();
         for (ProducerRecord<byte[], byte[]> record : records) {

@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The hot swap as the README shows it, so that it compiles; the lines between the marks are compared word for word. */
+/**
+ * Shows the hot swap as the README does, so that it compiles; the lines between the marks are compared word for word.
+ */
 abstract class HotSwapExample {
 
     @SuppressWarnings("try") // the subscriber is held open, not used

@@ -27,8 +27,8 @@ import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * The two ends of the decoders topic as programs of their own, so that each can be given a heap that is hardly larger
- * than the decoders it holds. Lines on standard output: what happened, a version, milliseconds since the epoch.
+ * Runs the two ends of the decoders topic as programs of their own, so that each can be given a heap that is hardly
+ * larger than the decoders it holds. Lines on standard output: what happened, a version, milliseconds since the epoch.
  *
  * <p>{@code emit BROKER STATE-FOLDER FEATURES WIDTH}: holds one decoder and publishes it for every record of
  * {@code triggers}. {@code follow BROKER SPOOL-FOLDER FEATURES WIDTH VERSIONS}: serves so many versions, compares every
@@ -176,12 +176,12 @@ public final class LargeDecoders {
         }
     }
 
-    /** One of 1,024 values that float32 holds exactly. */
+    /** Returns one of 1,024 values that float32 holds exactly. */
     private static float weight(int index) {
         return ((index * 31) & 1023) / 64.0f - 8.0f;
     }
 
-    /** With the largest use of the heap so far, garbage included. */
+    /** Says something with the largest use of the heap so far, garbage included. */
     private static void say(String what, long version) {
         long peak = 0;
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {

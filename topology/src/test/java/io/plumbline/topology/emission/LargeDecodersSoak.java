@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Decoders of 75 and 537 MB from the emitter to a subscriber, each a process of its own, through a broker with default
- * limits. The heaps are what bounds them: 4 bytes a weight for the one decoder the emitter holds and for the two of a
- * subscriber (in service and incoming), and a margin that does not grow with the decoder. The subscriber has room for a
- * third, since the collector wants each in one piece and finds none between two that lie unluckily.
+ * Tests decoders of 75 and 537 MB from the emitter to a subscriber, each a process of its own, through a broker with
+ * default limits. The heaps are what bounds them: 4 bytes a weight for the one decoder the emitter holds and for the
+ * two of a subscriber (in service and incoming), and a margin that does not grow with the decoder. The subscriber has
+ * room for a third, since the collector wants each in one piece and finds none between two that lie unluckily.
  *
  * <p>The file of the subscriber's unfinished version has no name, so that the folder is empty throughout.
  */

@@ -28,7 +28,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ways in which what stands on the topic can be wrong: none is served, and none keeps the next version from it. */
+/**
+ * Tests ways in which what stands on the topic can be wrong: none is served, and none keeps the next version from it.
+ */
 class UntrustedDecodersTest {
 
     private static final String SITE = "layer.2";

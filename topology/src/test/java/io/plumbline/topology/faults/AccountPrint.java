@@ -4,8 +4,8 @@ import io.plumbline.topology.windows.RowAccount;
 import java.nio.ByteBuffer;
 
 /**
- * What a window's account says of its site's rows: read from committed windows, it is exact however often rows were
- * read.
+ * Prints what a window's account says of its site's rows: read from committed windows, it is exact however often rows
+ * were read.
  */
 record AccountPrint(long in, long inWindows, long open, long late, long unaccounted) {
 

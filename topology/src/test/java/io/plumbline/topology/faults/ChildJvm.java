@@ -21,7 +21,7 @@ import java.util.function.Predicate;
  */
 public final class ChildJvm implements AutoCloseable {
 
-    /** Begin of a line that a child prints for its parent. */
+    /** The begin of a line that a child prints for its parent. */
     public static final String EVENT = "event: ";
 
     private static final int KILLED = 128 + 9;
@@ -60,14 +60,14 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** From now on passings of its point count, where it was started with {@link KillPoint#WAITS}. */
+    /** Lets passings of its point count from now on, where it was started with {@link KillPoint#WAITS}. */
     public void arm() throws IOException {
         try (OutputStream toChild = process.getOutputStream()) {
             toChild.write('\n');
         }
     }
 
-    /** SIGKILL, now. */
+    /** Sends SIGKILL, now. */
     public void kill() throws InterruptedException {
         assertTrue(process.isAlive(), () -> "ended before it was killed: " + tail());
         process.destroyForcibly();
@@ -83,7 +83,7 @@ public final class ChildJvm implements AutoCloseable {
         assertEquals(KILLED, process.exitValue(), this::tail);
     }
 
-    /** SIGTERM: it closes what it has and leaves. */
+    /** Sends SIGTERM: it closes what it has and leaves. */
     public void leave() throws InterruptedException {
         process.destroy();
         assertTrue(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS), () -> "did not leave: " + tail());
@@ -91,12 +91,12 @@ public final class ChildJvm implements AutoCloseable {
                 .formatted(process.exitValue(), tail()));
     }
 
-    /** SIGSTOP: no thread of it runs, its connections stay open. */
+    /** Sends SIGSTOP: no thread of it runs, its connections stay open. */
     public void pause() throws Exception {
         signal("STOP");
     }
 
-    /** SIGCONT. */
+    /** Sends SIGCONT. */
     public void resume() throws Exception {
         signal("CONT");
     }
@@ -112,7 +112,7 @@ public final class ChildJvm implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** What it told so far. */
+    /** Returns what it told so far. */
     public List<String> events() {
         try {
             return new String(Files.readAllBytes(log), StandardCharsets.UTF_8)
@@ -135,7 +135,7 @@ public final class ChildJvm implements AutoCloseable {
         assertTrue(enough.test(events()), () -> "waited %d s for: %s; %s".formatted(PATIENCE_SECONDS, what, tail()));
     }
 
-    /** Whether it runs, and the end of what it said. */
+    /** Returns whether it runs, and the end of what it said. */
     String state() {
         return "%s, %s:%n%s"
                 .formatted(log.getFileName(), process.isAlive() ? "running" : "ended " + process.exitValue(), tail());

@@ -15,8 +15,9 @@ public final class FaultBroker {
     }
 
     /**
-     * Under the {@code streams} protocol the session is the broker's setting, and 45 s by default: a monitor that
-     * starts again after SIGKILL gets its tasks back only when that of its dead self is over.
+     * Returns settings for a short session: under the {@code streams} protocol the session is the broker's setting, and
+     * 45 s by default: a monitor that starts again after SIGKILL gets its tasks back only when that of its dead self is
+     * over.
      */
     public static Map<String, String> settings() {
         Map<String, String> settings = new LinkedHashMap<>();

@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * One case of the matrix: topics of its own on a broker of the caller's, traffic with its truth, monitors as child JVMs
- * with a state folder each, and the comparison at the end.
+ * Runs one case of the matrix: topics of its own on a broker of the caller's, traffic with its truth, monitors as child
+ * JVMs with a state folder each, and the comparison at the end.
  *
  * <pre>
  * try (FaultCase run = FaultCase.open("mid-window", shape, setup, broker.bootstrapServers(), folder)) {
@@ -113,7 +113,7 @@ public final class FaultCase implements AutoCloseable {
         return start(instance, KillPoint.Fault.KILL.at(point, turn));
     }
 
-    /** SIGKILL; its state is wiped where the setup says so. */
+    /** Kills by SIGKILL; its state is wiped where the setup says so. */
     public void kill(int instance, ChildJvm child) throws Exception {
         child.kill();
         killed(instance);
@@ -148,7 +148,7 @@ public final class FaultCase implements AutoCloseable {
         return prefix + "app-monitor";
     }
 
-    /** How many records the change-logs of the monitors' stores were given. */
+    /** Returns how many records the change-logs of the monitors' stores were given. */
     long changelogRecords() throws Exception {
         long records = 0;
         for (String store : List.of("panes", "windows", "decisions")) {
@@ -157,7 +157,7 @@ public final class FaultCase implements AutoCloseable {
         return records;
     }
 
-    /** How many windows are committed by now. */
+    /** Returns how many windows are committed by now. */
     public int committedWindows() {
         return client.readAll(prefix + "prints").size();
     }
@@ -181,7 +181,8 @@ public final class FaultCase implements AutoCloseable {
     }
 
     /**
-     * rows in = rows in windows + late, as the last committed window of each site says it: nothing counts twice there.
+     * Requires rows in = rows in windows + late, as the last committed window of each site says it: nothing counts
+     * twice there.
      */
     private void assertAccounts(List<ConsumerRecord<byte[], byte[]>> prints) {
         Map<String, AccountPrint> last = new TreeMap<>();
@@ -241,7 +242,7 @@ public final class FaultCase implements AutoCloseable {
                 (System.nanoTime() - begin) / 1e9);
     }
 
-    /** Rows that any monitor said were late; what was said again after a crash counts once. */
+    /** Returns the rows that any monitor said were late; what was said again after a crash counts once. */
     private long lateRows() {
         Set<String> late = new HashSet<>();
         children.forEach(child -> child.events().stream()

@@ -6,11 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What each case did and found. Printed at the end; a case that lost, doubled or tore anything fails on the spot. */
+/**
+ * Collects what each case did and found. Printed at the end; a case that lost, doubled or tore anything fails on the
+ * spot.
+ */
 public final class FaultMatrix {
 
     /**
-     * One case.
+     * The line of one case.
      *
      * @param expected windows that had to be found, once each
      * @param found windows found, repeats included

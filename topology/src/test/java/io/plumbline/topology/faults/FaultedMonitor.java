@@ -51,8 +51,8 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The monitor as it runs, its topology and its settings, as a program to be killed. Beside the assessor a second child
- * of the composer writes the {@link WindowPrint} of every closed window, in the same transaction.
+ * Runs the monitor as it runs, its topology and its settings, as a program to be killed. Beside the assessor a second
+ * child of the composer writes the {@link WindowPrint} of every closed window, in the same transaction.
  *
  * <p>Arguments: configuration file, topic of the prints. Where it kills itself: {@link KillPoint}.
  */
@@ -143,7 +143,7 @@ final class FaultedMonitor {
         return "tasks active %s standby %s".formatted(active, standby);
     }
 
-    /** One line for the parent. */
+    /** Tells the parent one line. */
     static void tell(String event) {
         // One write, so that lines of several threads do not mix.
         byte[] line = (ChildJvm.EVENT + event + "\n").getBytes(StandardCharsets.UTF_8);
@@ -151,7 +151,7 @@ final class FaultedMonitor {
         System.out.flush();
     }
 
-    /** None where some of the rows came as moments. */
+    /** Returns the totals; none where some of the rows came as moments. */
     private static @Nullable RequestTotals totals(ClosedWindow window) {
         return window.momentRecords() > 0
                 ? null

@@ -12,8 +12,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.NetworkException;
 
 /**
- * Where and what befalls a child: the system property {@value #PROPERTY} is {@code point:n:what}, the n-th time the
- * child passes the point.
+ * Decides where and what befalls a child: the system property {@value #PROPERTY} is {@code point:n:what}, the n-th time
+ * the child passes the point.
  *
  * <p>Points: {@code send-TOPIC}, before a record goes to a topic whose name ends so; {@code accumulated}; {@code
  * print}; {@code restore-STORE}, after a batch; {@code rebalancing}, after it ran. What: see {@link Fault}.
@@ -22,19 +22,19 @@ public final class KillPoint {
 
     public static final String PROPERTY = "fault.point";
 
-    /** Set: no passing counts before the parent says so, see {@link ChildJvm#arm}. */
+    /** The property under which no passing counts before the parent says so, see {@link ChildJvm#arm}. */
     public static final String WAITS = "fault.waits";
 
-    /** Longer than {@code max.poll.interval.ms} of a case that stalls. */
+    /** The length of a stall, longer than {@code max.poll.interval.ms} of a case that stalls. */
     private static final long STALL_SECONDS = 12;
 
-    /** What can befall a child. */
+    /** The faults that can befall a child. */
     public enum Fault {
-        /** SIGKILL, by itself. */
+        /** The child kills itself by SIGKILL. */
         KILL,
         /** The thread stands still for {@value #STALL_SECONDS} s, all others go on. */
         STALL,
-        /** An exception of the kind for which a lost thread is replaced. */
+        /** An exception is thrown of the kind for which a lost thread is replaced. */
         LOSE_THREAD;
 
         /** The property that lets it happen. */
@@ -86,7 +86,10 @@ public final class KillPoint {
         }
     }
 
-    /** {@code kill -9}: no shutdown hook runs, no buffer is flushed, and this thread does not go on. */
+    /**
+     * Kills this process like {@code kill -9}: no shutdown hook runs, no buffer is flushed, and this thread does not go
+     * on.
+     */
     private static void killMyself() {
         try {
             new ProcessBuilder(

@@ -8,9 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Exactly-once windows, the short form: child JVMs that run the monitor's own topology are killed with SIGKILL where it
- * hurts, against a real broker. Rows are integers, so that the float64 moments are exact in any order, and every window
- * is compared by its rows and a hash of every bit of its moment. {@link MonitorFaultsSoak} is the whole matrix.
+ * Tests exactly-once windows, the short form: child JVMs that run the monitor's own topology are killed with SIGKILL
+ * where it hurts, against a real broker. Rows are integers, so that the float64 moments are exact in any order, and
+ * every window is compared by its rows and a hash of every bit of its moment. {@link MonitorFaultsSoak} is the whole
+ * matrix.
  *
  * <p>Seen to fail without the hook: with the panes written in {@code StateStore.commit} instead, the obvious place,
  * only 19, 16 and 16 of 24 windows of three cases ever appeared; the rows of the others were lost with their offsets

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The whole matrix of the monitor's faults, see {@code docs/operate/faults.md}: every kill in five settings in which
- * each pair of store, state, threads and protocol occurs.
+ * Runs the whole matrix of the monitor's faults, see {@code docs/operate/faults.md}: every kill in five settings in
+ * which each pair of store, state, threads and protocol occurs.
  */
 class MonitorFaultsSoak {
 
-    /** Any two of the four choices meet in at least one of these. */
+    /** The settings: any two of the four choices meet in at least one of these. */
     private static final List<MonitorSetup> PAIRWISE = List.of(
             MonitorSetup.of("memory", "wiped", 1, "classic"),
             MonitorSetup.of("memory", "kept", 2, "streams"),

@@ -22,7 +22,7 @@ import java.util.TreeMap;
  */
 final class MonitorFolder {
 
-    /** Monitors of one case; each has a configuration with a state folder of its own. */
+    /** The number of monitors of one case; each has a configuration with a state folder of its own. */
     private static final int INSTANCES = 3;
 
     private static final int FEATURES = 4;
@@ -101,7 +101,7 @@ final class MonitorFolder {
         return yaml.toString();
     }
 
-    /** The first few dimensions, encoded and decoded as they are. */
+    /** Writes an explainer that encodes and decodes the first few dimensions as they are. */
     private static void writeExplainer(Path folder, int width) throws IOException {
         Matrix encoder = Matrix.zeros(width, FEATURES);
         Matrix decoder = Matrix.zeros(FEATURES, width);

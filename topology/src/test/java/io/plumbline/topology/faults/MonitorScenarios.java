@@ -11,13 +11,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What is done to monitors. Each scenario runs in topics and a folder of its own, and adds its line to the matrix. */
+/** Does things to monitors. Each scenario runs in topics and a folder of its own, and adds its line to the matrix. */
 final class MonitorScenarios {
 
-    /** Two tiles a pane. */
+    /** The shape whose panes have two tiles. */
     private static final Shape WIDE = new Shape(2, 384, 2, 1_000, 10);
 
-    /** Tasks of the monitor on two partitions: two of each sub-topology. */
+    /** The number of tasks of the monitor on two partitions: two of each sub-topology. */
     private static final int TASKS = 4;
 
     private final String bootstrapServers;
@@ -35,7 +35,7 @@ final class MonitorScenarios {
         return FaultCase.open(name, shape, setup, bootstrapServers, folder.resolve("case-" + number.incrementAndGet()));
     }
 
-    /** SIGKILL at any time in a window, twice. */
+    /** Kills by SIGKILL at any time in a window, twice. */
     void midWindow(MonitorSetup setup) throws Exception {
         try (FaultCase run = open("in mid-window", Shape.small(), setup)) {
             ChildJvm monitor = run.start(0);
@@ -52,17 +52,17 @@ final class MonitorScenarios {
         }
     }
 
-    /** A pane of two tiles: its second tile, then the progress after it, is never sent. */
+    /** Kills in a pane of two tiles: its second tile, then the progress after it, is never sent. */
     void betweenTiles(MonitorSetup setup) throws Exception {
         killedAt("between tiles", WIDE, setup, "send-moments", List.of(2, 8));
     }
 
-    /** In the commit hook, when a part of the panes is written to the change-log. */
+    /** Kills in the commit hook, when a part of the panes is written to the change-log. */
     void whileCommitting(MonitorSetup setup) throws Exception {
         killedAt("while panes are written", Shape.small(), setup, "send-panes-changelog", List.of(5, 2));
     }
 
-    /** When windows have left and are not committed: they must not be seen, and leave once more. */
+    /** Kills when windows have left and are not committed: they must not be seen, and leave once more. */
     void whileEmitting(MonitorSetup setup) throws Exception {
         killedAt("while windows leave", Shape.small(), setup, "send-prints", List.of(3, 1));
     }
@@ -81,7 +81,7 @@ final class MonitorScenarios {
         }
     }
 
-    /** When the first batch of a change-log is back, of level 1, then of level 2. */
+    /** Kills when the first batch of a change-log is back, of level 1, then of level 2. */
     void whileRestoring(MonitorSetup setup) throws Exception {
         try (FaultCase run = open("while restoring", Shape.small(), setup)) {
             ChildJvm monitor = run.start(0);
@@ -96,7 +96,9 @@ final class MonitorScenarios {
         }
     }
 
-    /** A second instance joins; the first is killed while tasks move; it comes back, and the second is killed. */
+    /**
+     * Kills while tasks move: a second instance joins; the first is killed; it comes back, and the second is killed.
+     */
     void whileRebalancing(MonitorSetup setup) throws Exception {
         try (FaultCase run = open("while rebalancing", Shape.small(), setup)) {
             // Armed late: its own threads join one after the other, and tasks move between them.
@@ -118,7 +120,7 @@ final class MonitorScenarios {
     }
 
     /**
-     * Up to three instances under load: they join, one says good-bye, one is killed, one comes back, the first is
+     * Runs up to three instances under load: they join, one says good-bye, one is killed, one comes back, the first is
      * killed.
      */
     void joiningAndLeaving(MonitorSetup setup) throws Exception {
@@ -143,7 +145,7 @@ final class MonitorScenarios {
         }
     }
 
-    /** A window a second or so, from a thread of its own. */
+    /** Sends a window a second or so, from a thread of its own. */
     private static CompletableFuture<Void> load(Traffic traffic, int windows) {
         return CompletableFuture.runAsync(() -> {
             try {
@@ -159,8 +161,8 @@ final class MonitorScenarios {
     }
 
     /**
-     * The instance with the standbys of all that another does is the one to take over, and has little to read. Under
-     * the {@code streams} protocol standbys are a setting of the group.
+     * Promotes a standby: the instance with the standbys of all that another does is the one to take over, and has
+     * little to read. Under the {@code streams} protocol standbys are a setting of the group.
      */
     void standbyPromoted(MonitorSetup plain) throws Exception {
         boolean isOfTheGroup = plain.protocol().equals("streams");
@@ -197,8 +199,8 @@ final class MonitorScenarios {
     }
 
     /**
-     * A thread is busy for longer than its group waits, and another thread of the same process takes its tasks: for a
-     * while two tasks of one id are in one process.
+     * Keeps a thread busy for longer than its group waits, and another thread of the same process takes its tasks: for
+     * a while two tasks of one id are in one process.
      */
     void threadGivenUp(MonitorSetup plain) throws Exception {
         MonitorSetup setup = plain.with("main.consumer.max.poll.interval.ms", "4000");
@@ -212,7 +214,7 @@ final class MonitorScenarios {
         }
     }
 
-    /** The whole process stands still for longer than its session, another instance takes over, then it goes on. */
+    /** Stops the whole process for longer than its session; another instance takes over, then it goes on. */
     void processPaused(MonitorSetup setup) throws Exception {
         try (FaultCase run = open("process stopped and continued", Shape.small(), setup)) {
             ChildJvm first = run.start(0);
@@ -231,12 +233,12 @@ final class MonitorScenarios {
         }
     }
 
-    /** A thread dies of what waiting helps against, in level 1, and is replaced. */
+    /** Lets a thread die of what waiting helps against, in level 1; it is replaced. */
     void threadReplaced(MonitorSetup setup) throws Exception {
         survives("thread replaced", setup, Fault.LOSE_THREAD.at("accumulated", 150));
     }
 
-    /** The same in level 2, between the windows that leave. */
+    /** Lets a thread die in level 2, between the windows that leave; it is replaced. */
     void threadReplacedWhileWindowsLeave(MonitorSetup setup) throws Exception {
         survives("thread replaced while windows leave", setup, Fault.LOSE_THREAD.at("print", 3));
     }
@@ -254,7 +256,7 @@ final class MonitorScenarios {
 
     private record Tasks(List<String> active, List<String> standby) {}
 
-    /** The tasks it told last. */
+    /** Returns the tasks that a monitor told last. */
     private static Tasks lastTasks(List<String> events) {
         String last = events.stream()
                 .filter(event -> event.startsWith("tasks "))

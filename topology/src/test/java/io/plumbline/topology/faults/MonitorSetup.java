@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How the monitors of a case run.
+ * Says how the monitors of a case run.
  *
  * @param store {@code memory} or {@code rocksdb}
  * @param wipe whether a killed monitor's state folder is emptied before it starts again
@@ -23,7 +23,7 @@ public record MonitorSetup(String store, boolean wipe, int threads, String proto
         return new MonitorSetup(store, wipe, threads, protocol, more);
     }
 
-    /** Properties that let a dead monitor be noticed within seconds. */
+    /** Returns properties that let a dead monitor be noticed within seconds. */
     public Map<String, String> properties() {
         Map<String, String> properties = new LinkedHashMap<>(Map.of(
                 "num.stream.threads", Integer.toString(threads),

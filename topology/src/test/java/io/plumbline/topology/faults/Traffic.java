@@ -25,8 +25,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Integer rows for a monitor, and the truth about them: sums of integers are exact in any order, so that a window can
- * be compared bit by bit. Every site is spread over all partitions by the {@code site} header.
+ * Sends integer rows to a monitor, and knows the truth about them: sums of integers are exact in any order, so that a
+ * window can be compared bit by bit. Every site is spread over all partitions by the {@code site} header.
  *
  * <p>Each window brings one late record per site for the window before (late at level 1 for certain: the same site and
  * partition has passed that window), records that are sent twice under one id and must count once, and records that
@@ -38,21 +38,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Traffic implements AutoCloseable {
 
-    /** A multiple of every window length used here. */
+    /** The first event time, a multiple of every window length used here. */
     static final long T0 = 1_700_000_000_000L;
 
     private static final int ROWS = 5;
 
-    /** Tokens that every counted record says were served. */
+    /** The number of tokens that every counted record says were served. */
     private static final long SERVED = 7;
 
     private static final int BAD_ROWS = 3;
 
-    /** Header of records meant to be refused: how many rows they hold. */
+    /** The header of records meant to be refused: how many rows they hold. */
     static final String ROWS_HEADER = "rows";
 
     /**
-     * What is sent.
+     * Says what is sent.
      *
      * @param recordsPerWindow of each site
      */

@@ -40,7 +40,7 @@ record WindowPrint(long startMs, long rows, long hash, boolean whole) {
         return hash;
     }
 
-    /** Small integers have only zeros in their low bits: the shift brings the high ones down. */
+    /** Hashes bits; small integers have only zeros in their low bits: the shift brings the high ones down. */
     private static long hash(long before, long bits) {
         long hash = (before ^ bits) * 0x9E3779B97F4A7C15L;
         return hash ^ (hash >>> 32);

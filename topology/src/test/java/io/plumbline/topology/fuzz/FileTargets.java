@@ -26,10 +26,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Files a user may have from elsewhere. */
+/** Reads files a user may have from elsewhere. */
 final class FileTargets {
 
-    /** The end of an archive is looked for in its last 64 KiB, and an entry is unpacked in pieces of as much. */
+    /**
+     * The most bytes of an archive: its end is looked for in its last 64 KiB, and an entry is unpacked in pieces of as
+     * much.
+     */
     private static final long ARCHIVE_BYTES = 512 * 1024;
 
     private final Path folder;
@@ -147,7 +150,7 @@ final class FileTargets {
         Baseline.read(write("baseline.safetensors", resealed(bytes))).samples();
     }
 
-    /** The checksum would stop every other mistake before it is looked at. */
+    /** Seals bytes again: the checksum would stop every other mistake before it is looked at. */
     private static byte[] resealed(byte[] bytes) {
         try {
             Safetensors blob = Safetensors.parse(bytes);

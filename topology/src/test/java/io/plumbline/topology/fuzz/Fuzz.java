@@ -23,7 +23,7 @@ import java.util.function.IntFunction;
  */
 final class Fuzz {
 
-    /** Far above what any input needs, also on a busy machine: what takes longer hangs. */
+    /** The patience, far above what any input needs, also on a busy machine: what takes longer hangs. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int LARGEST_HEX = 2_048;
@@ -48,7 +48,7 @@ final class Fuzz {
         this.count = count;
     }
 
-    /** What came of a run. */
+    /** The result of a run. */
     record Report(String target, int inputs, int valid, double seconds) {
         @Override
         public String toString() {
@@ -132,7 +132,7 @@ final class Fuzz {
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** Refusals are our own sentences, not what a library happened to throw. */
+    /** Requires that refusals are our own sentences, not what a library happened to throw. */
     private static void requireNamed(RuntimeException refusal) {
         boolean ours = !(refusal instanceof NumberFormatException)
                 && refusal.getStackTrace().length > 0
@@ -163,7 +163,7 @@ final class Fuzz {
                         whole.length <= LARGEST_HEX ? HexFormat.of().formatHex(whole) : whole.length + " bytes");
     }
 
-    /** Number of parts, then each with its length in front. */
+    /** Writes the number of parts, then each with its length in front. */
     static byte[] joined(List<byte[]> parts) {
         ByteBuffer whole = ByteBuffer.allocate(
                 4 + parts.stream().mapToInt(part -> 4 + part.length).sum());

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The long form: a million inputs, of another seed each day unless {@code -Dplumbline.fuzz.seed} names one. {@code
- * -Dplumbline.fuzz.targets=torch} gives all of them to the targets with this word in their names.
+ * Runs the long form: a million inputs, of another seed each day unless {@code -Dplumbline.fuzz.seed} names one.
+ * {@code -Dplumbline.fuzz.targets=torch} gives all of them to the targets with this word in their names.
  */
 class FuzzSoak {
 

@@ -3,7 +3,7 @@ package io.plumbline.topology.fuzz;
 import java.util.List;
 
 /**
- * Something that reads bytes of others.
+ * Reads bytes of others.
  *
  * @param parts what an input consists of
  * @param corpus inputs that are valid; each has as many byte strings as there are parts
@@ -24,17 +24,17 @@ public record FuzzTarget(
     private static final long CONSTANT_BYTES = 192 * 1024;
     private static final int WEIGHT = 4;
 
-    /** A target of several parts. */
+    /** Creates a target of several parts. */
     public FuzzTarget(String name, List<Part> parts, List<List<byte[]>> corpus, Subject subject, int bytesPerByte) {
         this(name, parts, corpus, subject, bytesPerByte, CONSTANT_BYTES, WEIGHT);
     }
 
-    /** The same with another cap. */
+    /** Returns this target with another cap. */
     public FuzzTarget allowing(long bytes) {
         return new FuzzTarget(name, parts, corpus, subject, bytesPerByte, bytes, weight);
     }
 
-    /** The same with another share of the inputs. */
+    /** Returns this target with another share of the inputs. */
     public FuzzTarget weighing(int share) {
         return new FuzzTarget(name, parts, corpus, subject, bytesPerByte, constantBytes, share);
     }

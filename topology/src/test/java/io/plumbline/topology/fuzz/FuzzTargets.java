@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Everything that reads bytes of others. */
+/** Lists everything that reads bytes of others. */
 final class FuzzTargets {
 
     private FuzzTargets() {}

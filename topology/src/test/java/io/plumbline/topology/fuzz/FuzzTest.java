@@ -17,10 +17,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The short form, in every build: the same inputs each time. */
+/** Runs the short form, in every build: the same inputs each time. */
 class FuzzTest {
 
-    /** Inputs that once broke something, a folder a target, as {@link Fuzz#joined} writes them. */
+    /** The folder of inputs that once broke something, a folder a target, as {@link Fuzz#joined} writes them. */
     static final String REGRESSIONS = "io/plumbline/topology/fuzz/regressions";
 
     private static final long SEED = 20_261_121;

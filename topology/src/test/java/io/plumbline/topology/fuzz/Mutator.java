@@ -90,7 +90,7 @@ final class Mutator {
         };
     }
 
-    /** The header is mutated as the JSON it is; the length in front of it mostly says the truth. */
+    /** Mutates the header as the JSON it is; the length in front of it mostly says the truth. */
     private byte[] safetensors(byte[] bytes) {
         if (bytes.length < HEADER_LENGTH_BYTES) {
             return bytes(bytes);

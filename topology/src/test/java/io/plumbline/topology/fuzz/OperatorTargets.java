@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Bytes in memory. */
+/** Reads bytes in memory. */
 final class OperatorTargets {
 
     private OperatorTargets() {}

@@ -1,6 +1,6 @@
 package io.plumbline.topology.fuzz;
 
-/** What one part of an input is written in: it decides how the part is mutated. */
+/** The language that one part of an input is written in: it decides how the part is mutated. */
 public enum Part {
     /** A binary layout. */
     BYTES,

@@ -41,7 +41,7 @@ final class TextMutator {
             "[]",
             "{}");
 
-    /** Words of one language. */
+    /** The words of one language. */
     record Language(List<String> words, Pattern numbers, Pattern strings) {}
 
     static final Language JSON = new Language(
@@ -144,7 +144,7 @@ final class TextMutator {
         this.language = language;
     }
 
-    /** Nine levels of nine aliases each: three billion words to whoever expands them. */
+    /** Returns nine levels of nine aliases each: three billion words to whoever expands them. */
     private static String bomb() {
         StringBuilder bomb = new StringBuilder("a0: &a0 [lol]\n");
         for (int level = 1; level <= 9; level++) {
@@ -194,7 +194,7 @@ final class TextMutator {
         return text.substring(0, at) + word + text.substring(at);
     }
 
-    /** Brackets in brackets: what recursion dies of. */
+    /** Returns brackets in brackets: what recursion dies of. */
     private String nested(String text) {
         int depth = random.nextInt(6) == 0 ? 50_000 : 1 + random.nextInt(1_500);
         return switch (random.nextInt(4)) {

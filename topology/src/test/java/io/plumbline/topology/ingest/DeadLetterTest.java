@@ -72,7 +72,10 @@ class DeadLetterTest {
         assertEquals("wrong_width", header(onlyThePlace, "plumbline.reason"));
     }
 
-    /** A header costs the lengths of its key and value on the wire, which for empty ones is most of it. */
+    /**
+     * Tests many small headers: one costs the lengths of its key and value on the wire, which for empty ones is most of
+     * it.
+     */
     @Test
     void manySmallHeadersAreCountedAsTheyAreSent() {
         RecordHeaders many = new RecordHeaders();
@@ -109,7 +112,7 @@ class DeadLetterTest {
         return written;
     }
 
-    /** What the producer compares with {@code max.request.size}. */
+    /** Returns what the producer compares with {@code max.request.size}. */
     private static long size(Record<byte[], byte[]> record) {
         return AbstractRecords.estimateSizeInBytesUpperBound(
                 RecordBatch.CURRENT_MAGIC_VALUE,

@@ -18,7 +18,7 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.processor.api.Record;
 
-/** The whole way of an activation record: key, headers and value in, a checked batch or a dead letter out. */
+/** Takes the whole way of an activation record: key, headers and value in, a checked batch or a dead letter out. */
 public final class IngestTargets {
 
     private static final int LARGEST_LETTER = 200_000;
@@ -31,7 +31,7 @@ public final class IngestTargets {
                     new SiteShape("transcoder", 3, 2, true, RowMask.NONE)),
             Limits.DEFAULT);
 
-    /** What is absent or too many, a bit each, in the first part. */
+    /** The bits for what is absent or too many, in the first part. */
     private static final int NO_KEY = 1;
 
     private static final int NO_SITE_HEADER = 2;
@@ -69,7 +69,7 @@ public final class IngestTargets {
         return corpus;
     }
 
-    /** Of two rows of three columns at the time of every record here. */
+    /** Returns a moment of two rows of three columns at the time of every record here. */
     private static byte[] moment() {
         return MomentRecordWriter.of(
                         new MomentRecord.Counts(2, 1, 1, 0),
@@ -115,7 +115,7 @@ public final class IngestTargets {
         }
     }
 
-    /** The letter fits its topic and names its reason. */
+    /** Requires that the letter fits its topic and names its reason. */
     private static void requireSound(DeadLetter letter, Record<byte[], byte[]> refused) {
         Record<byte[], byte[]> written = letter.record(refused, "activations", 3, 7, LARGEST_LETTER);
         long bytes = written.key() == null ? 0 : written.key().length;

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the headers of a record say, against the table in docs/operate/producers.md. */
+/** Tests what the headers of a record say, against the table in docs/operate/producers.md. */
 class ProducerNotesTest {
 
     @Test
@@ -63,7 +63,7 @@ class ProducerNotesTest {
         assertTrue(message.contains("tokens_served = 6, but the record brings " + rows + " rows"), message);
     }
 
-    /** Together they count every token once, whether the rows of the second record came or not. */
+    /** Tests two records that together count every token once, whether the rows of the second came or not. */
     @Test
     void tokensThatWereAnnouncedAreCountedOnce() {
         Coverage word = read(0, "tokens_served", "30", "cached", "10").coverage();

@@ -173,7 +173,7 @@ class RecordReaderTest {
                 .deadLetter();
     }
 
-    /** Which partition a record took, and by which key, must not decide whether its rows are sampled. */
+    /** Tests that the partition and the key of a record do not decide whether its rows are sampled. */
     @Test
     void aRecordIsTheSameUnderAnyKey() throws Refused {
         byte[] value = ActivationRecords.blob(Matrix.zeros(1, 3));

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The deployed inhibitions, as a real Alertmanager carries them out. */
+/** Tests the deployed inhibitions, as a real Alertmanager carries them out. */
 class AlertmanagerIT {
 
     @TempDir
@@ -42,7 +42,7 @@ class AlertmanagerIT {
         assertEquals(0, amtool.exitValue(), Files.readString(output));
     }
 
-    /** Each inhibition by the alerts it names: on the same site (or process) held back, on another one sent. */
+    /** Tests each inhibition by the alerts it names: on the same site (or process) held back, on another one sent. */
     @Test
     void everyInhibitedAlertIsHeldBackWhereItsCauseIsTheSameAndOnlyThere() throws Exception {
         JsonNode rules =

@@ -16,14 +16,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A dashboard as the files of {@code grafana/} describe it. */
+/** Reads a dashboard as the files of {@code grafana/} describe it. */
 record Dashboard(String file, JsonNode json) {
 
     private static final int GRID = 24;
     private static final Pattern VARIABLE = Pattern.compile("\\$\\{?([a-zA-Z_]+)");
     private static final Pattern LEGEND_LABEL = Pattern.compile("\\{\\{\\s*([a-z_]+)\\s*}}");
 
-    /** Those of Grafana itself that are used. */
+    /** The variables of Grafana itself that are used. */
     private static final Set<String> BUILT_IN = Set.of("__all", "__rate_interval", "__field", "__url_time_range");
 
     /** A query with what is written beside its line; {@code legend} may name labels in double braces. */
@@ -54,7 +54,7 @@ record Dashboard(String file, JsonNode json) {
         return new Dashboard(file, new ObjectMapper().readTree(text));
     }
 
-    /** Of every panel. */
+    /** Returns the queries of every panel. */
     List<Query> panelQueries() {
         List<Query> queries = new ArrayList<>();
         for (JsonNode panel : json.get("panels")) {
@@ -86,7 +86,7 @@ record Dashboard(String file, JsonNode json) {
         return queries;
     }
 
-    /** The queries of its variables, by name: {@code label_values(selector, label)}. */
+    /** Returns the queries of its variables, by name: {@code label_values(selector, label)}. */
     TreeMap<String, String> variableQueries() {
         TreeMap<String, String> queries = new TreeMap<>();
         for (JsonNode variable : json.get("templating").get("list")) {

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every query of every dashboard, asked of a real Prometheus that scrapes the application while a site drifts and is
+ * Asks every query of every dashboard of a real Prometheus that scrapes the application while a site drifts and is
  * swapped.
  */
 class DashboardIT {
@@ -56,7 +56,10 @@ class DashboardIT {
     private static PrometheusServer prometheus;
     private static Instant begin;
 
-    /** What was asked before: the mutations change one name of a dashboard, and all its other queries stay. */
+    /**
+     * The answers to what was asked before: the mutations change one name of a dashboard, and all its other queries
+     * stay.
+     */
     private static final Map<String, List<Series>> answers = new HashMap<>();
 
     @BeforeAll
@@ -88,7 +91,7 @@ class DashboardIT {
         awaitAnswer("plumbline_decoder_swaps_total{site=\"%s\"} == 1".formatted(WatchedFolder.SITE));
     }
 
-    /** A statistic of requests has a threshold too, which its panel shows. */
+    /** Returns a configuration that warns: a statistic of requests has a threshold too, which its panel shows. */
     private static MonitorConfig warning(Path file) throws IOException {
         String yaml = Files.readString(file)
                 .replace("sample: {rows: 512}", "sample: {rows: 2048}")
@@ -163,7 +166,8 @@ class DashboardIT {
     }
 
     /**
-     * What is wrong with a query's answer, or nothing. A metric that is not there may hide behind {@code or vector(0)}.
+     * Returns what is wrong with a query's answer, or nothing. A metric that is not there may hide behind
+     * {@code or vector(0)}.
      */
     private static String missing(Dashboard.Query query) throws IOException, InterruptedException {
         String expression = query.expression();
@@ -226,7 +230,7 @@ class DashboardIT {
                         new RecordHeader("tags", timestampMs / 100 % 2 == 0 ? ACME : GLOBEX)));
     }
 
-    /** A new one comes with the drift. */
+    /** Returns the version of a model server; a new one comes with the drift. */
     private static byte[] version(long timestampMs) {
         return (timestampMs < T0 + 20_000 ? "0.19" : "0.20").getBytes(StandardCharsets.UTF_8);
     }

@@ -24,7 +24,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Queries name metrics and labels; a rename in the code must fail here and not in someone's alert that stays silent.
+ * Tests that queries name metrics and labels that there are: a rename in the code must fail here and not in someone's
+ * alert that stays silent.
  */
 class DashboardsAndRulesTest {
     private static final Pattern SELECTOR =

@@ -31,7 +31,10 @@ import java.util.regex.Pattern;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 
-/** The table of {@code docs/operate/metrics.md}, and a {@link Metrics} in which everything has happened once. */
+/**
+ * Reads the table of {@code docs/operate/metrics.md}, and fills a {@link Metrics} in which everything has happened
+ * once.
+ */
 final class ExportedMetrics {
 
     private static final Pattern ROW = Pattern.compile("^\\| `([a-z0-9_]+)` \\| ([^|]*) \\| ([^|]*) \\| (.*) \\|$");
@@ -173,7 +176,7 @@ final class ExportedMetrics {
         return new KafkaStreams(builder.build(), properties);
     }
 
-    /** Values of the label, beside those of statistics. */
+    /** Returns the values of the label, beside those of statistics. */
     private static List<String> valuesOf(WindowMetric metric) {
         return switch (String.valueOf(metric.label())) {
             case "decoder" -> List.of("active");

@@ -17,7 +17,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ListenersTest {
 
-    /** A method of a listener does nothing by default: one that no meter overrides would never be counted. */
+    /**
+     * Tests that meters override every method: one of a listener does nothing by default, and would never be counted.
+     */
     @ParameterizedTest
     @ValueSource(classes = {PipelineMeters.class, AdaptationMeters.class, DecoderMeters.class})
     void nothingThatAStageReportsIsDropped(Class<?> meters) {

@@ -245,7 +245,7 @@ class MonitorServerTest {
         assertEquals(200, head.statusCode());
     }
 
-    /** More than the server has threads, and renewed, as a scanner or a broken proxy does. */
+    /** Tests more such clients than the server has threads, and renewed, as a scanner or a broken proxy does. */
     @Test
     void clientsThatNeverFinishTheirRequestDoNotKeepTheProbesFromAnswering() throws Exception {
         List<Socket> stuck = new ArrayList<>();
@@ -363,7 +363,7 @@ class MonitorServerTest {
         return asked(server.address().getPort(), path, host);
     }
 
-    /** By hand: the JDK's client writes a Host header of its own. */
+    /** Asks by hand: the JDK's client writes a Host header of its own. */
     private static String asked(int port, String path, String host) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream()

@@ -17,7 +17,10 @@ final class AdaptationRequests {
 
     private AdaptationRequests() {}
 
-    /** Parts of the sample, then the request; {@code rows} gives the rows of each of {@code records} user requests. */
+    /**
+     * Returns parts of the sample, then the request; {@code rows} gives the rows of each of {@code records} user
+     * requests.
+     */
     static List<ProducerRecord<byte[], byte[]>> adapt(
             String site, long windowEndMs, int records, LongFunction<Matrix> rows) {
         RowSample sample = RowSample.ofCapacity(CAPACITY);

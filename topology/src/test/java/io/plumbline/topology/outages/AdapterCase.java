@@ -40,8 +40,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * One case: a {@link WideSite} on a broker of its own, processes to be killed, a {@code read_committed} subscriber that
- * runs throughout, and what must hold at the end.
+ * Runs one case: a {@link WideSite} on a broker of its own, processes to be killed, a {@code read_committed} subscriber
+ * that runs throughout, and what must hold at the end.
  */
 final class AdapterCase implements AutoCloseable {
 
@@ -57,7 +57,7 @@ final class AdapterCase implements AutoCloseable {
     private final long begin = System.nanoTime();
     private int kills;
 
-    /** What a case came to. */
+    /** The result of a case. */
     record Result(int kills, int requests, int published, int followed, int torn, double seconds) {}
 
     /** @param wipe whether the state folder of a killed process is emptied */
@@ -65,13 +65,13 @@ final class AdapterCase implements AutoCloseable {
         this(folder, bootstrapServers, wipe, "auto");
     }
 
-    /** The same in another {@code adaptation.mode}. */
+    /** Starts a case in another {@code adaptation.mode}. */
     AdapterCase(Path folder, String bootstrapServers, boolean wipe, String mode) throws Exception {
         this(folder, bootstrapServers, wipe, mode, bootstrapServers, List.of());
     }
 
     /**
-     * The same with processes that reach the broker by another way.
+     * Starts a case with processes that reach the broker by another way.
      *
      * @param more lines under {@code kafka}
      */
@@ -126,7 +126,7 @@ final class AdapterCase implements AutoCloseable {
         return start(role, List.of());
     }
 
-    /** See {@link KillPoint}. */
+    /** Starts a process that dies at a {@link KillPoint}. */
     ChildJvm startToBeKilledAt(Role role, String point, int turn) {
         return start(role, List.of(KillPoint.Fault.KILL.at(point, turn)));
     }
@@ -162,7 +162,7 @@ final class AdapterCase implements AutoCloseable {
         }
     }
 
-    /** Chunks and manifests that lie on the topic, committed or not. */
+    /** Returns how many chunks and manifests lie on the topic, committed or not. */
     long written() {
         TopicPartition decoders = new TopicPartition(config.topics().decoders(), 0);
         try (KafkaConsumer<byte[], byte[]> consumer =
@@ -171,12 +171,12 @@ final class AdapterCase implements AutoCloseable {
         }
     }
 
-    /** Those a reader gets, once the open transaction has been ended by the broker. */
+    /** Returns how many of them a reader gets, once the open transaction has been ended by the broker. */
     int committed() {
         return client.readAll(config.topics().decoders()).size();
     }
 
-    /** What the subscriber got so far. */
+    /** Returns what the subscriber got so far. */
     List<PublishedDecoder> followed() {
         return followed;
     }
@@ -276,7 +276,7 @@ final class AdapterCase implements AutoCloseable {
         }
     }
 
-    /** The decoder in service is that of the newest manifest, whenever one begins to read. */
+    /** Requires that the decoder in service is that of the newest manifest, whenever one begins to read. */
     private void compareWithWhatALateReaderGets() throws InterruptedException {
         Map<Long, PublishedDecoder> late = new ConcurrentHashMap<>();
         PublishedDecoder last = followed.get(followed.size() - 1);

@@ -16,13 +16,15 @@ import org.apache.kafka.common.protocol.Errors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The adapter behind a proxy that keeps its commits from being decided in time, loses their answers or fences it. */
+/**
+ * Tests the adapter behind a proxy that keeps its commits from being decided in time, loses their answers or fences it.
+ */
 class AdapterOnTheWireIT {
 
     private static final long END = 1_700_000_010_000L;
     private static final long PATIENCE_SECONDS = 60;
 
-    /** The client asks again every 100 ms and waits for 5 s. */
+    /** The number of answers that is longer than the client waits: it asks again every 100 ms and waits for 5 s. */
     private static final int LONGER_THAN_IT_WAITS = 60;
 
     @TempDir

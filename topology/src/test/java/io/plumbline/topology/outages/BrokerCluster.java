@@ -18,7 +18,7 @@ import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.Uuid;
 
-/** Servers of one cluster, each a JVM of its own that can be killed and started again on its data. */
+/** Runs servers of one cluster, each a JVM of its own that can be killed and started again on its data. */
 final class BrokerCluster implements AutoCloseable {
 
     static final String TRANSACTION_LOG = "__transaction_state";
@@ -76,7 +76,7 @@ final class BrokerCluster implements AutoCloseable {
         servers.get(node).kill();
     }
 
-    /** The node that leads a topic's first partition. */
+    /** Returns the node that leads a topic's first partition. */
     int leader(String topic) throws Exception {
         try (Admin admin = admin()) {
             return admin.describeTopics(List.of(topic))

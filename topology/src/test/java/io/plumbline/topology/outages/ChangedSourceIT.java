@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An activations topic that becomes another one while the monitor runs. */
+/** Tests an activations topic that becomes another one while the monitor runs. */
 class ChangedSourceIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -186,7 +186,7 @@ class ChangedSourceIT {
         }
     }
 
-    /** Records of one window, alternating between the partitions. */
+    /** Returns records of one window, alternating between the partitions. */
     private static List<ProducerRecord<byte[], byte[]>> window(int window, int records) {
         List<ProducerRecord<byte[], byte[]>> made = new ArrayList<>();
         for (int i = 0; i < records; i++) {

@@ -14,7 +14,7 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
 
 /**
- * One of the servers of a {@link BrokerCluster}, broker and controller in one, as a program to be killed. Its data
+ * Runs one of the servers of a {@link BrokerCluster}, broker and controller in one, as a program to be killed. Its data
  * stay.
  *
  * <p>Arguments: node id, data folder, cluster id, client ports and controller ports of all nodes in order.

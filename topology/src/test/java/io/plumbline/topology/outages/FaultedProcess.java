@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What {@code plumbline run} starts, as a program to be killed: with its sends watched by {@link KillPoint.Sends},
+ * Runs what {@code plumbline run} starts, as a program to be killed: with its sends watched by {@link KillPoint.Sends},
  * which the configuration names, and an encoder that passes the point {@code refit} for every block of rows.
  *
  * <p>Arguments: configuration file, role.

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The adapter dies by SIGKILL, in the middle of a refit and with half of a decoder on its topic; a subscriber looks on.
- * One answer each; {@link OutagesSoak} has every point with state kept and wiped.
+ * Tests an adapter that dies by SIGKILL, in the middle of a refit and with half of a decoder on its topic; a subscriber
+ * looks on. One answer each; {@link OutagesSoak} has every point with state kept and wiped.
  */
 class KilledAdapterIT {
 
@@ -54,7 +54,7 @@ class KilledAdapterIT {
     }
 
     /**
-     * It dies when half of the approved decoder is written.
+     * Tests an adapter that dies when half of the approved decoder is written.
      *
      * @param records of a decoder of this site: its chunks, the manifest and one of state
      * @param half of them

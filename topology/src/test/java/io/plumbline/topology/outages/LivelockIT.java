@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A refit that takes longer than the group waits for its member: expelled, the adapter comes back and reads the same
- * request again, while Kafka Streams says RUNNING.
+ * Tests a refit that takes longer than the group waits for its member: expelled, the adapter comes back and reads the
+ * same request again, while Kafka Streams says RUNNING.
  */
 class LivelockIT {
 
@@ -134,7 +134,10 @@ class LivelockIT {
         return pages.value("plumbline_stall_limit_seconds{application=\"adapter\"}");
     }
 
-    /** Each refit, which encodes the rows it fits on more than once, takes more than twice the poll interval. */
+    /**
+     * Slows each refit down, which encodes the rows it fits on more than once, so that it takes more than twice the
+     * poll interval.
+     */
     private static void dawdle(int rows, CountDownLatch quick, AtomicInteger encodings) {
         if (quick.getCount() > 0 && rows > WatchedFolder.ROWS * WatchedFolder.RECORDS / 2) {
             encodings.incrementAndGet();

@@ -28,7 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Adapters killed at every point of an answer, brokers killed and stopped: the long form. Two tables at its end. */
+/**
+ * Tests adapters killed at every point of an answer, brokers killed and stopped: the long form. Two tables at its end.
+ */
 class OutagesSoak {
 
     private static final FaultMatrix WINDOWS = new FaultMatrix();
@@ -48,7 +50,10 @@ class OutagesSoak {
                         + String.join("\n", DECODERS));
     }
 
-    /** A request and its revert before each death, so that refits and reverts, and both after another, are cut off. */
+    /**
+     * Tests a request and its revert before each death, so that refits and reverts, and both after another, are cut
+     * off.
+     */
     @ParameterizedTest(name = "state {0}")
     @ValueSource(strings = {"kept", "wiped"})
     void theAdapterDiesAtEveryPointOfAnAnswer(String state) throws Exception {
@@ -177,7 +182,7 @@ class OutagesSoak {
         }
     }
 
-    /** Defaults: delivery.timeout.ms 120 s, max.block.ms 60 s, task.timeout.ms 5 min. */
+    /** Tests the defaults: delivery.timeout.ms 120 s, max.block.ms 60 s, task.timeout.ms 5 min. */
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"memory", "rocksdb"})
     void aBrokerThatIsAwayForLongerThanTheClientsWaitComesBack(String store) throws Exception {

@@ -8,7 +8,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 
-/** What a process answers over HTTP. */
+/** Reads what a process answers over HTTP. */
 public record Pages(HttpClient http, String address) {
 
     public Pages(InetSocketAddress address) {

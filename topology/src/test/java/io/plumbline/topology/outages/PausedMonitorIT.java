@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A monitor that stands still in the middle of a transaction, for longer than the broker keeps it open, and goes on
- * where it stopped while another has taken its place: the zombie must be fenced.
+ * Tests a monitor that stands still in the middle of a transaction, for longer than the broker keeps it open, and goes
+ * on where it stopped while another has taken its place: the zombie must be fenced.
  */
 class PausedMonitorIT {
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A source that goes away, that holds what no consumer is handed, and that loses what was not read. */
+/** Tests a source that goes away, that holds what no consumer is handed, and that loses what was not read. */
 class SourceOutageIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -169,7 +169,7 @@ class SourceOutageIT {
                 () -> pages.value(series) == value, () -> "%s is %s".formatted(series, pages.value(series)));
     }
 
-    /** Records of one window, alternating between the partitions. */
+    /** Sends records of one window, alternating between the partitions. */
     private static void send(KafkaProducer<byte[], byte[]> producer, int from, int to) {
         for (int i = from; i < to; i++) {
             Matrix rows = WatchedFolder.quiet(i);

@@ -11,7 +11,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.admin.TransactionState;
 
-/** What the broker knows of transactions. */
+/** Asks the broker what it knows of transactions. */
 record Transactions(String bootstrapServers) {
 
     private static final int MOST_WINDOWS = 50;

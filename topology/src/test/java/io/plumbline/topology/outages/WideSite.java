@@ -25,7 +25,7 @@ final class WideSite {
     static final int WIDTH = 160;
     static final int FEATURES = 24_576;
 
-    /** Chunks of 512 KiB, 26 bytes of each are a header. */
+    /** The number of chunks of 512 KiB, 26 bytes of each are a header. */
     static final int CHUNKS = 31;
 
     static final int ROWS = 8;

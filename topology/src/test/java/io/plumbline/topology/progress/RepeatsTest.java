@@ -28,7 +28,7 @@ class RepeatsTest {
         assertEquals(2, repeats.at(REQUESTS, 5));
     }
 
-    /** Two parts go through, their request at 12 does not: the turns begin at the committed 10. */
+    /** Tests two parts that go through while their request at 12 does not: the turns begin at the committed 10. */
     @Test
     void turnsAreCountedWhereTheyBegin() {
         hand(8, 9, 10, 11, 12);

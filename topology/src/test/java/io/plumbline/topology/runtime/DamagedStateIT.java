@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A state folder in which one bit is not what was written. */
+/** Tests a state folder in which one bit is not what was written. */
 class DamagedStateIT {
 
     @TempDir
@@ -51,7 +51,7 @@ class DamagedStateIT {
         }
     }
 
-    /** The file that names what belongs to a store. */
+    /** Returns the files that name what belongs to a store. */
     private static List<Path> files(MonitorConfig config) {
         try (Stream<Path> all = Files.walk(config.stateDirectory())) {
             return all.filter(path -> path.endsWith("CURRENT")).toList();

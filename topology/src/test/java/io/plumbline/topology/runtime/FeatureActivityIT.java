@@ -29,7 +29,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Features that fall silent and wake up, through a broker to the report, the metrics and the page's JSON. */
+/** Tests features that fall silent and wake up, through a broker to the report, the metrics and the page's JSON. */
 class FeatureActivityIT {
 
     private static final long T0 = 1_700_000_000_000L;

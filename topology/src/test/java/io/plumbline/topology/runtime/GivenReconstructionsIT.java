@@ -18,7 +18,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A site without an explainer through a broker: baseline and replay from dumps, then the monitor. */
+/** Tests a site without an explainer through a broker: baseline and replay from dumps, then the monitor. */
 class GivenReconstructionsIT {
 
     @TempDir

@@ -20,12 +20,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the launcher tells Java, and what the program takes from that. */
+/** Tests what the launcher tells Java, and what the program takes from that. */
 class LauncherOptionsTest {
 
     private static final Pattern REGION = Pattern.compile("-XX:G1HeapRegionSize=(\\d+)m");
 
-    /** What a fetch has around its records, rounded up. */
+    /** The bytes that a fetch has around its records, rounded up. */
     private static final long AROUND = 4_096;
 
     private static final long ARRAY_HEADER = 16;
@@ -45,7 +45,10 @@ class LauncherOptionsTest {
                 "a fetch of %s bytes and regions of %d".formatted(fetch, region));
     }
 
-    /** Else every live pane takes a region of the old generation for them, up to twice what check says. */
+    /**
+     * Tests the size of arrays: else every live pane takes a region of the old generation for them, up to twice what
+     * check says.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1_024, 2_048, 4_096})
     void rowsThatWaitAreInArraysOfLessThanHalfARegion(int width) throws IOException {
@@ -62,7 +65,10 @@ class LauncherOptionsTest {
         return Long.parseLong(launcher.group(1)) << 20;
     }
 
-    /** Else a monitor started with {@code --verbose run} would get the options of a command that only prints help. */
+    /**
+     * Tests options before a command: else a monitor started with {@code --verbose run} would get the options of a
+     * command that only prints help.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"run --config x", "--verbose run --config x", "--verbose --verbose run"})
     void optionsBeforeACommandDoNotHideIt(String arguments) throws Exception {
@@ -75,7 +81,7 @@ class LauncherOptionsTest {
         assertEquals("head", said("needs_head demo --live && echo head || echo service"));
     }
 
-    /** Else a site that names the rest of its model finds nothing that runs it. */
+    /** Tests the property: else a site that names the rest of its model finds nothing that runs it. */
     @Test
     void aServiceIsToldWhereWhatRunsAHeadLies() throws Exception {
         String start = "java=echo; java_major=17; downstream='/a b/downstream'; start cp ";

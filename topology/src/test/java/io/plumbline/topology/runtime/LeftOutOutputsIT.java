@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Topics come to take less than they did when the monitor started. Each first refusal ends a transaction and a thread;
- * what cannot be written is written smaller or left out, and everything else arrives.
+ * Tests topics that come to take less than they did when the monitor started. Each first refusal ends a transaction and
+ * a thread; what cannot be written is written smaller or left out, and everything else arrives.
  */
 class LeftOutOutputsIT {
 
@@ -81,7 +81,7 @@ class LeftOutOutputsIT {
         }
     }
 
-    /** Of topics that others made: event times of 2023 are refused, and by the compacted one what has no key. */
+    /** Tests topics that others made: event times of 2023 are refused, and by the compacted one what has no key. */
     @Test
     void whatATopicRefusesForItsTimeOrItsKeyIsWrittenWithAnother() throws Exception {
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class LostThreadTest {
 
-    /** The chain that a broker away for 70 s left behind. */
+    /** Tests the chain that a broker away for 70 s left behind. */
     @Test
     void brokerThatWasAwayPasses() {
         TimeoutException timeout =
@@ -29,7 +29,8 @@ class LostThreadTest {
     }
 
     /**
-     * The chain that a broker away for longer than delivery.timeout.ms left behind: no class in it says that it passes.
+     * Tests the chain that a broker away for longer than delivery.timeout.ms left behind: no class in it says that it
+     * passes.
      */
     @Test
     void recordsThatCouldNoLongerBeSentPass() {
@@ -43,7 +44,9 @@ class LostThreadTest {
                                                 "The client hasn't received acknowledgment for some previously sent messages and can no longer retry them. It is safe to abort the transaction and continue.")))));
     }
 
-    /** A broker still away when the lost transaction was to be aborted; the producer would have to be asked again. */
+    /**
+     * Tests a broker still away when the lost transaction was to be aborted; the producer would have to be asked again.
+     */
     @Test
     void aProducerThatWaitsForItsAbortPassesAndAStoreThatCannotBeReadDoesNot() {
         IllegalStateException waits = new IllegalStateException(
@@ -60,7 +63,7 @@ class LostThreadTest {
                 new StreamsException("process", new IllegalStateException("reset the application's state"))));
     }
 
-    /** What two instances met that joined and left under load with {@code group.protocol=streams}. */
+    /** Tests what two instances met that joined and left under load with {@code group.protocol=streams}. */
     @Test
     void aPartitionTakenAwayWhileItWasToBeReadFromItsBeginningPasses() {
         IllegalStateException revoked = new IllegalStateException("No current assignment for partition moments-1");
@@ -74,7 +77,7 @@ class LostThreadTest {
         assertTrue(LostThread.passes(new StreamsException(revoked)));
     }
 
-    /** What a monitor met that had been stopped for longer than transaction.timeout.ms. */
+    /** Tests what a monitor met that had been stopped for longer than transaction.timeout.ms. */
     @Test
     void aTransactionThatTheBrokerHasEndedPasses() {
         assertTrue(LostThread.passes(new StreamsException(

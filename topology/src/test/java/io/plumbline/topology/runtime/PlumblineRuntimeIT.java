@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole process against a broker that takes records of up to 4 MB. */
+/** Tests the whole process against a broker that takes records of up to 4 MB. */
 class PlumblineRuntimeIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -146,7 +146,7 @@ class PlumblineRuntimeIT {
         }
     }
 
-    /** By reason, with a word of what is wrong. */
+    /** Returns records that are refused, by reason, with a word of what is wrong. */
     private static Map<String, ProducerRecord<byte[], byte[]>> poison() {
         Matrix notANumber = WatchedFolder.quiet(1);
         notANumber.set(1, 2, Double.NaN);
@@ -171,7 +171,9 @@ class PlumblineRuntimeIT {
                 .toBytes();
     }
 
-    /** Exit code 3 and not 2: nothing that was typed is wrong, and whoever restarts processes should try again. */
+    /**
+     * Tests exit code 3 and not 2: nothing that was typed is wrong, and whoever restarts processes should try again.
+     */
     @Test
     void aBrokerThatDoesNotAnswerIsASentenceAndAFailureBeforeAnythingStarts() throws Exception {
         Path site = folder.resolve("unreachable");

@@ -13,7 +13,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is refused before anything starts. No broker answers here: whoever asked it first would say so instead. */
+/**
+ * Tests what is refused before anything starts. No broker answers here: whoever asked it first would say so instead.
+ */
 class PlumblineRuntimeTest {
 
     @TempDir

@@ -14,7 +14,7 @@ import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * Records that are refused, of every reason an autoencoder's site can give, and good ones.
+ * Makes records that are refused, of every reason an autoencoder's site can give, and good ones.
  *
  * @param width of the site
  * @param most rows a record may have, see {@code limits.rows_per_record}
@@ -23,8 +23,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 record Poison(int width, int most, LongFunction<Matrix> rows) {
 
     /**
-     * All but those that a transcoder or a site with a mask alone gives, those that depend on what came before, and
-     * those of moment records.
+     * The reasons, but for those that a transcoder or a site with a mask alone gives, those that depend on what came
+     * before, and those of moment records.
      */
     static final Reason[] REASONS = Arrays.stream(Reason.values())
             .filter(reason -> reason != Reason.MISSING_TARGETS
@@ -38,7 +38,7 @@ record Poison(int width, int most, LongFunction<Matrix> rows) {
                     && reason != Reason.STRADDLES_PANES)
             .toArray(Reason[]::new);
 
-    /** Of {@link WatchedFolder}. */
+    /** The records of {@link WatchedFolder}. */
     static final Poison SMALL = new Poison(WatchedFolder.WIDTH, 64, WatchedFolder::quiet);
 
     ProducerRecord<byte[], byte[]> good(long number, long timestampMs) {

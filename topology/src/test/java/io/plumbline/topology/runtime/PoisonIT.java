@@ -22,7 +22,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three records of ten are bad, in every way: each is kept whole, and no other row is missing from its window. */
+/**
+ * Tests three bad records of ten, bad in every way: each is kept whole, and no other row is missing from its window.
+ */
 class PoisonIT {
 
     private static final long T0 = 1_700_000_000_000L;

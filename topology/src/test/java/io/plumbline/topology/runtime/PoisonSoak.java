@@ -35,7 +35,7 @@ class PoisonSoak {
     @TempDir
     private Path folder;
 
-    /** The cheapest records there are, and such as a model sends: 64 rows of 256 values, 65 kB. */
+    /** Measures the cheapest records there are, and such as a model sends: 64 rows of 256 values, 65 kB. */
     @ParameterizedTest(name = "{0} good records, {1} values a row")
     @CsvSource({"70000, 8", "10000, 256"})
     void printsTheTimeOfGoodRecordsAloneAndAmongBadOnes(int good, int width) throws Exception {
@@ -58,7 +58,7 @@ class PoisonSoak {
         return rows;
     }
 
-    /** From start until the last good record is counted and the last bad one is a letter. */
+    /** Returns the seconds from start until the last good record is counted and the last bad one is a letter. */
     private double seconds(String name, Poison poison, int good, double badShare) throws Exception {
         Path place = folder.resolve(name);
         try (EmbeddedBroker broker = EmbeddedBroker.start(place)) {

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The demonstration's German, in windows of 600 rows and passages of 60, through the whole pipeline: repaired once
- * there are enough rows, and better when there are twice as many.
+ * Tests the demonstration's German, in windows of 600 rows and passages of 60, through the whole pipeline: repaired
+ * once there are enough rows, and better when there are twice as many.
  */
 class PooledRefitsIT {
 
@@ -123,7 +123,7 @@ class PooledRefitsIT {
         return passage;
     }
 
-    /** The gate asks a first decoder for more than a second one gives. */
+    /** Returns a configuration whose gate asks a first decoder for more than a second one gives. */
     private MonitorConfig config(EmbeddedBroker broker) {
         return MonitorConfig.parse("""
                 application_id: pooled
@@ -160,7 +160,7 @@ class PooledRefitsIT {
         windows++;
     }
 
-    /** How many of so many windows were over the threshold. */
+    /** Returns how many of so many windows were over the threshold. */
     private int asked(int reports) {
         return (int) client.await("window-reports", found -> found.size() >= reports).stream()
                 .filter(record ->

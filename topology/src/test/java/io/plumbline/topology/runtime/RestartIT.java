@@ -17,7 +17,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A monitor that is stopped and started again in good order, while a producer sends old records once more. */
+/** Tests a monitor that is stopped and started again in good order, while a producer sends old records once more. */
 class RestartIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -55,7 +55,10 @@ class RestartIT {
         }
     }
 
-    /** Twice as long and of the same panes: the first of them must not lack what went with the shorter ones. */
+    /**
+     * Tests windows twice as long and of the same panes: the first of them must not lack what went with the shorter
+     * ones.
+     */
     @Test
     void longerWindowsAfterARestartAreWhole() throws Exception {
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** What the log says at the start of a process whose configuration is sound. */
+/** Tests what the log says at the start of a process whose configuration is sound. */
 class StartWarningsIT {
 
     @TempDir
@@ -42,7 +42,7 @@ class StartWarningsIT {
         }
     }
 
-    /** Tasks that move belong to nobody for one rebalance, which Kafka's consumer warns of. */
+    /** Tests tasks that move, which belong to nobody for one rebalance: Kafka's consumer warns of them. */
     @Test
     void aSecondInstanceThatTakesTasksOverWarnsOfNothing() throws Exception {
         try (EmbeddedBroker broker = startBroker()) {

@@ -20,7 +20,7 @@ import org.apache.kafka.clients.admin.MemberDescription;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an instance leaves behind in its group when it is stopped in an orderly way. */
+/** Tests what an instance leaves behind in its group when it is stopped in an orderly way. */
 class StaticMemberIT {
 
     @TempDir

@@ -22,7 +22,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Both applications under the group protocol {@code streams}, on a broker with its defaults. */
+/** Tests both applications under the group protocol {@code streams}, on a broker with its defaults. */
 class StreamsProtocolIT {
 
     private static final long T0 = 1_700_000_000_000L;

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two processes on one broker, as two scrape targets: whatever moves between them, a site's values stand in one place.
+ * Tests two processes on one broker, as two scrape targets: whatever moves between them, a site's values stand in one
+ * place.
  */
 class TwoInstancesIT {
 
@@ -30,7 +31,7 @@ class TwoInstancesIT {
     private static final int PARTITIONS = 4;
     private static final Set<String> SITES = Set.of("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8");
 
-    /** What only the instance that judges a site, or composes its windows, may show. */
+    /** The series that only the instance which judges a site, or composes its windows, may show. */
     private static final List<Pattern> OF_ONE_INSTANCE = List.of(
             Pattern.compile("(?m)^plumbline_window_end_timestamp_seconds\\{site=\"([^\"]+)\"}"),
             Pattern.compile("(?m)^plumbline_site_rows\\{account=\"in\",site=\"([^\"]+)\"}"));

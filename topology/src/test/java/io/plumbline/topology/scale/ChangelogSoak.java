@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Four minutes of rows in real time: what a site writes to the change-logs and the moments topic, beside the estimate,
- * and that compaction keeps up with it under the settings the topics are made with. Prints the figures of {@code
- * docs/operate/capacity.md}.
+ * Runs four minutes of rows in real time: what a site writes to the change-logs and the moments topic, beside the
+ * estimate, and that compaction keeps up with it under the settings the topics are made with. Prints the figures of
+ * {@code docs/operate/capacity.md}.
  */
 class ChangelogSoak {
 
@@ -141,7 +141,7 @@ class ChangelogSoak {
         }
     }
 
-    /** The cleaner swaps files while they are looked at. */
+    /** Returns the size of a file, which the cleaner may swap while it is looked at. */
     private static long size(Path file) {
         try {
             return Files.size(file);

@@ -37,8 +37,8 @@ import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * A monitor of random sites in a JVM and a heap of its own. It says how long it took to start, and answers {@code heap}
- * on its standard input with the bytes that are reachable.
+ * Runs a monitor of random sites in a JVM and a heap of its own. It says how long it took to start, and answers
+ * {@code heap} on its standard input with the bytes that are reachable.
  *
  * <p>Arguments: configuration file, width, features, partitions, {@code reports} for the whole monitor or {@code
  * windows} for everything up to closed windows, which leave as start, rows and a hash of every bit of their moments.
@@ -150,7 +150,7 @@ final class MeasuredMonitor {
         return topology;
     }
 
-    /** Start, rows and hash of a window. */
+    /** Returns start, rows and hash of a window. */
     static byte[] print(long startMs, long rows, double[] state) {
         long hash = 1125899906842597L;
         for (double value : state) {

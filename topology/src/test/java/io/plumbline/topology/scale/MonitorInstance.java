@@ -68,7 +68,7 @@ final class MonitorInstance implements AutoCloseable {
         return instance;
     }
 
-    /** Whether it has tasks of its own and works on them. */
+    /** Returns whether it has tasks of its own and works on them. */
     boolean works() {
         return streams.state() == KafkaStreams.State.RUNNING
                 && streams.metadataForLocalThreads().stream()

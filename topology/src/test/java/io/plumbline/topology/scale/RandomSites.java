@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Sites with random explainers, made in memory: many, or wide ones, without files. */
+/** Makes sites with random explainers in memory: many, or wide ones, without files. */
 final class RandomSites {
 
     private static final int BASELINE_ROWS = 64;
@@ -27,7 +27,7 @@ final class RandomSites {
 
     private RandomSites() {}
 
-    /** Everything of a configuration but the sites; topics get {@code prefix}. */
+    /** Holds everything of a configuration but the sites; topics get {@code prefix}. */
     record Setting(String bootstrapServers, String prefix, String window, int sampleRows, String store, String kafka) {
 
         /** The configuration that watches {@code names} at {@code rank}. */

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two instances get a configuration with one site more and one less, one after the other, while windows are open: those
- * of every other site lose no row, and the new site has all its windows from the moment both know it.
+ * Tests two instances that get a configuration with one site more and one less, one after the other, while windows are
+ * open: those of every other site lose no row, and the new site has all its windows from the moment both know it.
  */
 class RollingRestartIT {
 
@@ -141,7 +141,7 @@ class RollingRestartIT {
         BrokerClient.awaitThat(() -> one.works() && other.works(), () -> "the instances do not both work");
     }
 
-    /** Rows are in panes, and so are written at the next commit. */
+    /** Waits until rows are in panes, and so are written at the next commit. */
     private void awaitAccumulated() throws InterruptedException {
         long sent =
                 truth.values().stream().mapToLong(SecondMomentAccumulator::rows).sum();
@@ -153,7 +153,7 @@ class RollingRestartIT {
                 () -> "%d rows sent".formatted(sent));
     }
 
-    /** Rows of some sites, in all partitions by turns, evenly over a stretch of windows. */
+    /** Sends rows of some sites, in all partitions by turns, evenly over a stretch of windows. */
     private void send(List<String> sites, double fromWindow, double toWindow) throws Exception {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         int steps = (int) Math.round((toWindow - fromWindow) * 20);

@@ -42,8 +42,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Wide sites and many sites, in a JVM of their own against a broker with default limits. Prints what it measured; the
- * figures in {@code docs/operate/capacity.md} are these.
+ * Tests wide sites and many sites, in a JVM of their own against a broker with default limits. Prints what it measured;
+ * the figures in {@code docs/operate/capacity.md} are these.
  */
 class ScaleSoak {
 
@@ -68,7 +68,7 @@ class ScaleSoak {
         broker.close();
     }
 
-    /** 67 MB of moment in 129 tiles, from two partitions, with nothing raised above Kafka's defaults. */
+    /** Tests 67 MB of moment in 129 tiles, from two partitions, with nothing raised above Kafka's defaults. */
     @ParameterizedTest(name = "{0}")
     @CsvSource({"memory, 1400", "rocksdb, 900"})
     void aSiteOfWidth4096IsComposedBitForBit(String store, int heapMegabytes) throws Exception {
@@ -120,7 +120,7 @@ class ScaleSoak {
         }
     }
 
-    /** Reports and metrics of every one of 100 sites, and their memory beside the estimate. */
+    /** Tests reports and metrics of every one of 100 sites, and their memory beside the estimate. */
     @ParameterizedTest(name = "{0}")
     @CsvSource({"memory", "rocksdb"})
     void aHundredSitesInOneInstance(String store) throws Exception {
@@ -184,7 +184,7 @@ class ScaleSoak {
         }
     }
 
-    /** Wider sites, fewer of them. */
+    /** Tests wider sites, fewer of them. */
     @ParameterizedTest(name = "d = {0}, {1}")
     @CsvSource({"384, memory", "768, memory", "768, rocksdb"})
     void theHeapInUseIsThatOfTheEstimate(int width, String store) throws Exception {
@@ -253,7 +253,7 @@ class ScaleSoak {
         System.out.println("scale: " + line);
     }
 
-    /** {@link MeasuredMonitor} in its own heap. */
+    /** Runs {@link MeasuredMonitor} in its own heap. */
     private final class Child implements AutoCloseable {
         private final Process process;
         private final Writer questions;

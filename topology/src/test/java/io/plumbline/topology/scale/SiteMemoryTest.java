@@ -15,11 +15,11 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code plumbline check} says of explainers and geometry, against the heap they take. */
+/** Compares what {@code plumbline check} says of explainers and geometry with the heap they take. */
 class SiteMemoryTest {
 
     private static final int WIDTH = 256;
-    /** As many as make an encoder that is held as floats. */
+    /** The number of features: as many as make an encoder that is held as floats. */
     private static final int FEATURES = 4_096;
 
     private static final List<String> NAMES = List.of("a", "b", "c", "d", "e", "f");

@@ -39,10 +39,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The key of a record need not be its site: the same integer rows over any number of partitions and instances are the
- * same reports, byte for byte, through the whole topology. With random keys partitions get unequal shares and are read
- * at unequal speed; a window that did not wait for the slowest would miss rows. The row sample is smaller than a window
- * here, so that FVU depends on which rows are in it.
+ * Tests records whose key need not be their site: the same integer rows over any number of partitions and instances are
+ * the same reports, byte for byte, through the whole topology. With random keys partitions get unequal shares and are
+ * read at unequal speed; a window that did not wait for the slowest would miss rows. The row sample is smaller than a
+ * window here, so that FVU depends on which rows are in it.
  */
 class SpreadSiteIT {
 
@@ -121,7 +121,7 @@ class SpreadSiteIT {
         }
     }
 
-    /** Two producers a site sum what would be most of the records; the others come as rows. */
+    /** Tests two producers a site that sum what would be most of the records; the others come as rows. */
     @Test
     void momentsOfTheSameRowsGiveTheSameReports() throws Exception {
         Map<String, String> found = reports(3, 2, true);
@@ -189,8 +189,8 @@ class SpreadSiteIT {
     }
 
     /**
-     * The same rows whatever the partitions, half of them of one site. At the end every site says on every partition
-     * that time went on, in rows of windows that never close.
+     * Returns the same rows whatever the partitions, half of them of one site. At the end every site says on every
+     * partition that time went on, in rows of windows that never close.
      *
      * @param truth gets the moments of all windows that close
      */
@@ -229,7 +229,9 @@ class SpreadSiteIT {
         return records;
     }
 
-    /** Most of the records as moments of a quarter of a second, each before the first row that is later than it. */
+    /**
+     * Returns most of the records as moments of a quarter of a second, each before the first row that is later than it.
+     */
     private static List<ProducerRecord<byte[], byte[]>> summed(List<ProducerRecord<byte[], byte[]>> rows) {
         List<ProducerRecord<byte[], byte[]>> sent = new ArrayList<>();
         Map<String, MomentAccumulator> producers = new TreeMap<>();

@@ -17,7 +17,7 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
 
 /**
- * A broker as it is run where it matters: TLS, logins by SCRAM-SHA-512, and an authorizer that denies what no list
+ * Runs a broker as it is run where it matters: TLS, logins by SCRAM-SHA-512, and an authorizer that denies what no list
  * allows. Its users are written into the metadata when the folder is formatted; {@link #ADMIN} may do anything.
  */
 final class SecureBroker implements AutoCloseable {
@@ -66,7 +66,7 @@ final class SecureBroker implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
-    /** What a client of {@code user} writes; a test changes one of them to see what happens. */
+    /** Returns what a client of {@code user} writes; a test changes one of them to see what happens. */
     Map<String, String> client(String user) {
         Map<String, String> properties = new TreeMap<>();
         properties.put("bootstrap.servers", bootstrapServers());

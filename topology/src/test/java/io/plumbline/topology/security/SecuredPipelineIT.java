@@ -62,8 +62,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every role with a login of its own and the rights that {@code plumbline topics --acl} prints, against a broker with
- * TLS and an authorizer that lets nobody make a topic but the operator.
+ * Tests every role with a login of its own and the rights that {@code plumbline topics --acl} prints, against a broker
+ * with TLS and an authorizer that lets nobody make a topic but the operator.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SecuredPipelineIT {
@@ -170,7 +170,7 @@ class SecuredPipelineIT {
         assertEquals(Set.of(), made, "topics that `plumbline topics --create` does not know of");
     }
 
-    /** By properties; the other form, a file, is that of the list. */
+    /** Runs a command as operator, by properties; the other form, a file, is that of the list. */
     private static Shell asOperator(String command, String... more) {
         List<Object> words =
                 new ArrayList<>(List.of("decoders", command, "--bootstrap-servers", broker.bootstrapServers()));
@@ -202,7 +202,10 @@ class SecuredPipelineIT {
                 () -> server.await(TopicNames.DEFAULT.activations(), found -> !found.isEmpty()));
     }
 
-    /** Without {@code DESCRIBE_CONFIGS} large dead letters lose their bytes; that is a warning and starts. */
+    /**
+     * Tests each right; without {@code DESCRIBE_CONFIGS} large dead letters lose their bytes, which is a warning and
+     * starts.
+     */
     @Test
     @Order(4)
     void everyRightThatIsMissingIsNamedBeforeAnythingStarts() throws Exception {
@@ -231,7 +234,7 @@ class SecuredPipelineIT {
         }
     }
 
-    /** The applications only write the topics of reports. */
+    /** Returns whether a right is for the console: the applications only write the topics of reports. */
     private static boolean isForTheConsole(AclBinding right) {
         Set<String> reports = Set.of(TopicNames.DEFAULT.windowReports(), TopicNames.DEFAULT.adaptationReports());
         return right.entry().operation() == AclOperation.READ
@@ -293,7 +296,10 @@ class SecuredPipelineIT {
         }
     }
 
-    /** Under every prefix Kafka Streams knows, under an unknown key, and at every level the launcher offers. */
+    /**
+     * Tests passwords under every prefix Kafka Streams knows, under an unknown key, and at every level the launcher
+     * offers.
+     */
     @Test
     @Order(6)
     void noLogAndNoMetricHoldsAPassword() throws Exception {

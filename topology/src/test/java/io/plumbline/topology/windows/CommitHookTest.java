@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two tasks of one id in one process: without a store on disk Kafka Streams has no lock on a task, and a thread that
- * was given up by its group may still hold a task that another thread has taken over.
+ * Tests two tasks of one id in one process: without a store on disk Kafka Streams has no lock on a task, and a thread
+ * that was given up by its group may still hold a task that another thread has taken over.
  */
 class CommitHookTest {
 
@@ -82,7 +82,7 @@ class CommitHookTest {
         return new TopologyTestDriver(topology, properties);
     }
 
-    /** Has something to write after every record. */
+    /** A processor that has something to write after every record. */
     private final class Dirty implements Processor<byte[], byte[], Void, Void> {
 
         private final String name;

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A partition may hold windows back while it catches up, and not for ever. One second here and one in the records go
- * together.
+ * Tests that a partition may hold windows back while it catches up, and not for ever. One second here and one in the
+ * records go together.
  */
 class HeldWindowsTest {
 
@@ -110,14 +110,14 @@ class HeldWindowsTest {
         assertEquals(List.of(), pipeline.givenUp);
     }
 
-    /** A partition that is a year behind has windows of its own, a year ago. */
+    /** Returns the windows of today: a partition that is a year behind has windows of its own, a year ago. */
     private List<ClosedWindow> windowsOfToday() {
         return pipeline.windows.stream()
                 .filter(window -> window.startMs() >= T0)
                 .toList();
     }
 
-    /** Partition 0 goes with the clock; partition 1 begins {@code behindMs} behind it and goes at {@code pace}. */
+    /** Lets partition 0 go with the clock; partition 1 begins {@code behindMs} behind it and goes at {@code pace}. */
     private void live(int forSeconds, long behindMs, double pace) {
         for (int second = 0; second < forSeconds; second++) {
             pipeline.read(0, seconds, 1, T0 + seconds * 1_000);

@@ -26,7 +26,7 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A hopping window of 12 panes: every row is in twelve windows, and is multiplied, sent and stored once. */
+/** Tests a hopping window of 12 panes: every row is in twelve windows, and is multiplied, sent and stored once. */
 class HoppingWindowsTest {
 
     private static final String SITE = "blocks.7";
@@ -120,7 +120,7 @@ class HoppingWindowsTest {
         return new TopologyTestDriver(topology, properties, Instant.ofEpochMilli(T0));
     }
 
-    /** One batch per record, of the record's number. */
+    /** Makes one batch per record, of the record's number. */
     private static final class Batcher extends ContextualProcessor<byte[], byte[], String, Ingested> {
         @Override
         public void process(Record<byte[], byte[]> record) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** From the bytes of a record to the pane, as a stream thread goes it for every record. */
+/** Measures the way from the bytes of a record to the pane, as a stream thread goes it for every record. */
 class HotPathTest {
 
     private static final int WIDTH = 64;
@@ -37,22 +37,22 @@ class HotPathTest {
     private static final RecordHeaders NO_HEADERS = new RecordHeaders();
 
     /**
-     * The views of the tensors, the batch and its name, two checksums: some 20 small objects, however many rows there
-     * are. Room for the ones of a JVM whose compiler removes fewer of them.
+     * The bytes a record may allocate: the views of the tensors, the batch and its name, two checksums: some 20 small
+     * objects, however many rows there are. Room for the ones of a JVM whose compiler removes fewer of them.
      */
     private static final long BYTES_A_RECORD = 1_500;
 
     private final RecordReader reader =
             new RecordReader(Map.of("s", new SiteShape("s", WIDTH, WIDTH, false, RowMask.NONE)), Limits.DEFAULT);
 
-    /** What is allocated must be collected, and the collector's pauses are ours. */
+    /** Tests what a record allocates: it must be collected, and the collector's pauses are ours. */
     @ParameterizedTest
     @EnumSource(names = {"F32", "F16", "BF16"})
     void aRecordAllocatesTheSameFewBytesWhateverItsRows(DType type) throws Exception {
         assertFewBytes(type, null, NO_HEADERS, BYTES_A_RECORD);
     }
 
-    /** Of the request's total as well: one row, their sum, and that sum projected, and the name. */
+    /** Tests a record of a totalled request: one row, their sum, and that sum projected, and the name. */
     @ParameterizedTest
     @EnumSource(names = {"F32", "F16", "BF16"})
     void aRecordOfATotalledRequestAllocatesTheSameFewBytesWhateverItsRows(DType type) throws Exception {
@@ -130,8 +130,8 @@ class HotPathTest {
     }
 
     /**
-     * A pane where rows are read, with rows that wait to be summed, at the default sample and the width of GPT-2, and
-     * one of half that width.
+     * Tests a pane where rows are read, with rows that wait to be summed, at the default sample and the width of GPT-2,
+     * and one of half that width.
      */
     @Test
     void anOpenPaneTakesLittleMoreThanItsTriangleAndItsSample() throws Exception {
@@ -166,7 +166,8 @@ class HotPathTest {
     }
 
     /**
-     * By the JVM's own count: the room that a collector leaves beside a large array depends on the size of the heap.
+     * Counts bytes as the JVM does: the room that a collector leaves beside a large array depends on the size of the
+     * heap.
      */
     private static long bytesOfReachableObjects() throws Exception {
         String histogram = (String) ManagementFactory.getPlatformMBeanServer()

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Moments that come instead of rows, on their way through both levels, against the rows themselves. */
+/** Tests moments that come instead of rows, on their way through both levels, against the rows themselves. */
 class MomentRecordsStageTest {
 
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;
@@ -58,7 +58,7 @@ class MomentRecordsStageTest {
         }
     }
 
-    /** Producers of moments and of rows, in panes of 1 s, into hopping windows of several panes. */
+    /** Tests producers of moments and of rows, in panes of 1 s, into hopping windows of several panes. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void windowsAreThoseOfTheSameRowsWhoeverSendsMoments(int partitions) {
@@ -149,7 +149,7 @@ class MomentRecordsStageTest {
         assertEquals(List.of(DeadLetter.Reason.STRADDLES_PANES), List.copyOf(new TreeSet<>(open.refusals)));
     }
 
-    /** One of two producers tells of its tokens, and dies before it sends their moment. */
+    /** Tests two producers of which one tells of its tokens, and dies before it sends their moment. */
     @Test
     void whatAKilledProducerHadOpenIsMissingInTheCoverageOfItsWindow() {
         WindowPipeline open = start("one", settings(10, 10), 2, RowMask.NONE);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Random order, partitions, delivery and silence against a few lines that say what must come of it. */
+/** Tests random order, partitions, delivery and silence against a few lines that say what must come of it. */
 class OutOfOrderTest {
 
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;
@@ -96,7 +96,7 @@ class OutOfOrderTest {
         }
     }
 
-    /** What must come of a record, of tumbling windows that are one pane each. */
+    /** Says what must come of a record, of tumbling windows that are one pane each. */
     private static final class Oracle {
         private static final long NEVER = Long.MIN_VALUE / 2;
         private final WindowSettings settings;

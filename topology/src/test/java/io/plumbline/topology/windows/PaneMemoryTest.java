@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code plumbline check} says of open panes, against the heap they take. */
+/** Compares what {@code plumbline check} says of open panes with the heap they take. */
 class PaneMemoryTest {
 
     private static final int WIDTH = 384;
@@ -38,7 +38,7 @@ class PaneMemoryTest {
     @TempDir
     private Path folder;
 
-    /** Also with as many totals of requests as are kept. */
+    /** Tests panes with as many totals of requests as are kept, too. */
     @ParameterizedTest
     @ValueSource(ints = {0, 128})
     void openPanesTakeTheHeapThatIsEstimated(int components) throws Exception {
@@ -90,7 +90,7 @@ class PaneMemoryTest {
         return store;
     }
 
-    /** All commits together as many requests as are kept, each in one of them. */
+    /** Adds requests: all commits together as many as are kept, each in one of them. */
     private static void addRequests(Pane pane, int commit, int components) {
         RequestTotals totals =
                 RequestTotals.ofCapacity(new RequestProjection.Id(1, components), RequestTotals.DEFAULT_CAPACITY);

@@ -126,7 +126,9 @@ class PaneStoreTest {
         assertFalse(restored.panes(SITE).get(0L).isComplete(), "tile 1 counts 8 rows, the others 4");
     }
 
-    /** 24 commits of 40 rows each, of which 16 are kept: what is stored merges to what is live, and stays small. */
+    /**
+     * Tests 24 commits of 40 rows each, of which 16 are kept: what is stored merges to what is live, and stays small.
+     */
     @Test
     void aSampleIsAppendedToAndWrittenAnewBeforeItIsMostlyHistory() {
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
@@ -179,7 +181,8 @@ class PaneStoreTest {
     }
 
     /**
-     * 120 commits of some of 30 requests, of which 8 are kept: what is stored merges to what is live, and stays small.
+     * Tests 120 commits of some of 30 requests, of which 8 are kept: what is stored merges to what is live, and stays
+     * small.
      */
     @Test
     void requestTotalsAreAppendedToAndWrittenAnewBeforeTheyAreMostlyHistory() {
@@ -297,7 +300,7 @@ class PaneStoreTest {
         assertTrue(next.panes(SITE).get(0L).isComplete(), "it came, though it was not added");
     }
 
-    /** 40 commits of new requests, some of which come twice: what is stored merges to what is live. */
+    /** Tests 40 commits of new requests, some of which come twice: what is stored merges to what is live. */
     @Test
     void wholeRequestsAreAppendedToAndReadBack() {
         RequestTotalling keeping = new RequestTotalling(Map.of(), 8, Map.of(SITE, 3));

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Totals of requests on their way through both levels, against one computed from the rows that were sent. */
+/** Compares totals of requests on their way through both levels with one computed from the rows that were sent. */
 class RequestTotalsStageTest {
 
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;
@@ -55,7 +55,7 @@ class RequestTotalsStageTest {
         }
     }
 
-    /** Of 12 requests 6 are kept; each has records in every partition. */
+    /** Tests 12 requests of which 6 are kept; each has records in every partition. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 5})
     void totalsOfAWindowAreThoseOfItsRowsOverAnyNumberOfPartitions(int partitions) {
@@ -129,7 +129,7 @@ class RequestTotalsStageTest {
         assertEquals(5, window.moment().rows());
     }
 
-    /** As long as an instance with another baseline reads some of the partitions. */
+    /** Tests a window that lasts as long as an instance with another baseline reads some of the partitions. */
     @Test
     void aWindowWithRecordsUnderAnotherProjectionIsCompleteAndHasNoTotals() {
         WindowPipeline open = start(TUMBLING, 1, RowMask.NONE);

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every accepted row is in its windows, in an open one, or late with a reason; and the sum says when one is not. */
+/**
+ * Tests that every accepted row is in its windows, in an open one, or late with a reason; and the sum says when one is
+ * not.
+ */
 class RowAccountTest {
 
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;
@@ -208,7 +211,7 @@ class RowAccountTest {
         assertEquals(0, pipeline.account.unaccounted(), () -> pipeline.account.toString());
     }
 
-    /** Of a site whose token 1 is masked. */
+    /** Starts a pipeline of a site whose token 1 is masked. */
     private void maskingPipeline(int partitions) {
         RowMask mask = RowMask.of(new MaskRules(List.of(1L), null), null);
         pipeline = new WindowPipeline(TUMBLING, partitions, folder, SourceWatch.ALWAYS_READ, mask);

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A site is silent when its source was there, was read to its end, and held none of its records; not before. */
+/**
+ * Tests that a site is silent when its source was there, was read to its end, and held none of its records; not before.
+ */
 class SilenceTest {
 
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;

@@ -98,7 +98,10 @@ class SiteProgressTest {
         return new PaneMessage.Progress(partition, 2, closedUpToMs, false, closedUpToMs, RowsRead.NONE);
     }
 
-    /** Windows of 10 s took panes of 10 s with them; windows of 20 s by 10 s share those panes. */
+    /**
+     * Tests two lengths of windows: those of 10 s took panes of 10 s with them; windows of 20 s by 10 s share those
+     * panes.
+     */
     @Test
     void noLongerWindowBeginsBeforePanesThatShorterOnesTookWithThem() {
         WindowSettings shorter = windows(10, 10);

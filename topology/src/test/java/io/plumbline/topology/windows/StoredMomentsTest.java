@@ -28,7 +28,7 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.Test;
 
-/** Moments and record ids of open panes, stored and read back. */
+/** Tests moments and record ids of open panes, stored and read back. */
 class StoredMomentsTest {
 
     private static final String SITE = "blocks.7";
@@ -58,7 +58,7 @@ class StoredMomentsTest {
         assertEquals(1, restored.momentRecords());
     }
 
-    /** Of two panes both end in the same place: the second is stored and read back after each record. */
+    /** Tests two panes that both end in the same place: the second is stored and read back after each record. */
     @Test
     void aPaneThatIsReadBackAfterEveryRecordIsTheSame() {
         Pane whole = new Pane(WIDTH, 16);

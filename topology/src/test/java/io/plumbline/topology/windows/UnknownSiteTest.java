@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * In a rolling restart an instance with the older configuration gets panes of a new site. Were they skipped, the site
- * would lose rows without a count; were a partition's one word that it has none of its rows skipped, its windows would
- * never close.
+ * Tests a rolling restart in which an instance with the older configuration gets panes of a new site. Were they
+ * skipped, the site would lose rows without a count; were a partition's one word that it has none of its rows skipped,
+ * its windows would never close.
  */
 class UnknownSiteTest {
 

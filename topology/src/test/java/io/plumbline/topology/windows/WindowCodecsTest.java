@@ -14,7 +14,7 @@ import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
 import org.junit.jupiter.api.Test;
 
-/** Round trips, and bytes of others: what level 1 sends and what the stores keep. */
+/** Tests round trips, and bytes of others: what level 1 sends and what the stores keep. */
 class WindowCodecsTest {
 
     private static final long US = PaneMessage.application("plumbline");

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What producers say, on its way through both levels, and the bytes it takes. */
+/** Tests what producers say, on its way through both levels, and the bytes it takes. */
 class WindowNotesTest {
 
     private static final long T0 = 1_700_000_000_000L / 60_000 * 60_000;

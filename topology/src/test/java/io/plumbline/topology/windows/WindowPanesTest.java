@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class WindowPanesTest {
 
-    /** Of two tiles. */
+    /** The width of rows whose moment has two tiles. */
     private static final int WIDTH = 400;
 
     private static final int ROWS = 3;

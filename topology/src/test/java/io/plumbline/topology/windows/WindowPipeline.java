@@ -36,7 +36,7 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Both levels of this stage for any number of source partitions: a test driver knows one, so each partition has a
+ * Runs both levels of this stage for any number of source partitions: a test driver knows one, so each partition has a
  * driver of its own, and what it sends is given the partition it stands for before level 2 takes it. Wall clocks go
  * together.
  */
@@ -47,13 +47,13 @@ final class WindowPipeline implements AutoCloseable {
     static final long WALL_START = 1_800_000_000_000L;
     private static final int PARTITION_AT = 10;
 
-    /** Integers, so that sums are exact. */
+    /** The projection, of integers, so that sums are exact. */
     static final RequestProjection PROJECTION = RequestProjection.of(ActivationRecords.integerRows(3, 2, WIDTH));
 
-    /** That a pane of a partition takes. */
+    /** The most records that a pane of a partition takes. */
     static final int MOST_RECORDS = 200;
 
-    /** Of which totals are kept, of a pane and of a window. */
+    /** The number of requests of which totals are kept, of a pane and of a window. */
     static final int REQUESTS = 6;
 
     final List<ClosedWindow> windows = new ArrayList<>();
@@ -66,10 +66,10 @@ final class WindowPipeline implements AutoCloseable {
     long repeated;
     final List<Long> stalls = new ArrayList<>();
 
-    /** Windows whose panes were added together. */
+    /** The number of windows whose panes were added together. */
     final AtomicInteger composed = new AtomicInteger();
 
-    /** The newest, also where no window closed. */
+    /** The newest account, also where no window closed. */
     RowAccount account = new RowAccount(0, 0, 0, Map.of(), Map.of(), 0);
 
     private long nowMs = WALL_START;
@@ -165,7 +165,7 @@ final class WindowPipeline implements AutoCloseable {
         read(site, (String) null, partition, value, timestampMs);
     }
 
-    /** A record of a request of this name. */
+    /** Reads a record of a request of this name. */
     void read(String site, @Nullable String request, int partition, byte[] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
         if (request != null) {
@@ -174,14 +174,14 @@ final class WindowPipeline implements AutoCloseable {
         read(site, headers, partition, value, timestampMs);
     }
 
-    /** A record that counts once, however often it comes. */
+    /** Reads a record that counts once, however often it comes. */
     void readOnce(String id, int partition, byte[] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
         headers.add("record_id", id.getBytes(StandardCharsets.UTF_8));
         read(SITE, headers, partition, value, timestampMs);
     }
 
-    /** A record with further headers. */
+    /** Reads a record with further headers. */
     void readWith(Map<String, String> said, int partition, byte @Nullable [] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
         said.forEach((name, text) -> headers.add(name, text.getBytes(StandardCharsets.UTF_8)));
@@ -269,7 +269,7 @@ final class WindowPipeline implements AutoCloseable {
         }
     }
 
-    /** As {@link #passSeconds} for level 1 alone; what it sends stays under way. */
+    /** Passes the time like {@link #passSeconds} for level 1 alone; what it sends stays under way. */
     List<PaneMessage> passSecondsAtLevelOne(int partition, int seconds) {
         for (int second = 0; second < seconds; second++) {
             readers.get(partition).advanceWallClockTime(Duration.ofSeconds(1));
@@ -280,12 +280,12 @@ final class WindowPipeline implements AutoCloseable {
                 .toList();
     }
 
-    /** Late rows by what the listeners were told. */
+    /** Returns the late rows by what the listeners were told. */
     long lateRows() {
         return late.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Of level 2. */
+    /** Returns the state of level 2. */
     PaneStore<SiteProgress> state() {
         @SuppressWarnings("unchecked")
         PaneStore<SiteProgress> store = (PaneStore<SiteProgress>) composer.getStateStore(WindowStage.WINDOWS_STORE);

@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
 
-/** What this stage reads of others: the moments topic and the state stores. */
+/** Reads what this stage reads of others: the moments topic and the state stores. */
 public final class WindowTargets {
 
     private static final long US = PaneMessage.application("plumbline");
     private static final int DIMENSION = 3;
     private static final int CAPACITY = 8;
 
-    /** Progress names the number of partitions: a small object each is kept. */
+    /** The most bytes that progress allocates: it names the number of partitions, and a small object each is kept. */
     private static final long LARGEST_PROGRESS = 192 * 1024 + 160L * PaneMessage.LARGEST_PARTITIONS;
 
     private WindowTargets() {}

@@ -33,7 +33,7 @@ class WindowsUnderWayTest {
     @TempDir
     private Path folder;
 
-    /** What is handed over and not yet run. */
+    /** The tasks that were handed over and are not yet run. */
     private final Deque<Runnable> handed = new ArrayDeque<>();
 
     @Test
@@ -59,7 +59,10 @@ class WindowsUnderWayTest {
         }
     }
 
-    /** Twelve panes of 17 MB each would hold up the stream as long as a window's assessment once did. */
+    /**
+     * Tests that workers add panes: twelve of 17 MB each would hold up the stream as long as a window's assessment once
+     * did.
+     */
     @Test
     void panesAreAddedTogetherByTheWorkersAndAsTheyWereAtTheClose() {
         WindowSettings hopping =
@@ -160,7 +163,7 @@ class WindowsUnderWayTest {
         }
     }
 
-    /** As when there is no memory left: what the process does then is not decided here. */
+    /** Tests an error such as no memory left: what the process does then is not decided here. */
     @Test
     void anErrorStaysAnError() {
         WindowWork<ClosedWindow> broken = window -> {
@@ -172,8 +175,8 @@ class WindowsUnderWayTest {
     }
 
     /**
-     * A task that lost its state begins again with the same objects: what it remembered would close windows twice, or
-     * never.
+     * Tests a task that lost its state and begins again with the same objects: what it remembered would close windows
+     * twice, or never.
      */
     @Test
     void ofWhatIsDroppedNothingIsLeftNorBegun() {
@@ -265,7 +268,7 @@ class WindowsUnderWayTest {
         return new WindowPipeline(settings, partitions, folder, SourceWatch.ALWAYS_READ, RowMask.NONE, work, workers);
     }
 
-    /** One record in window {@code number}, which closes the one before. */
+    /** Sends one record in window {@code number}, which closes the one before. */
     private static void fill(WindowPipeline pipeline, int number) {
         pipeline.read(0, number, ROWS, T0 + number * SIZE_MS);
         pipeline.deliver(0);

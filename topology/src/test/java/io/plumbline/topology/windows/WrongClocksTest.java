@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clocks of producers that are wrong, and times nobody means. The limit on how far ahead is one minute. */
+/** Tests clocks of producers that are wrong, and times nobody means. The limit on how far ahead is one minute. */
 class WrongClocksTest {
 
     private static final long NOW = WindowPipeline.WALL_START / 10_000 * 10_000;

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A monitor behind a proxy, under one fault after the other. */
+/** Runs a monitor behind a proxy, under one fault after the other. */
 final class WireCases {
 
     private static final long PATIENCE_SECONDS = 90;
@@ -27,7 +27,9 @@ final class WireCases {
         this.matrix = matrix;
     }
 
-    /** A client that gives up soon: {@code max.block.ms} and {@code delivery.timeout.ms} are 120 s by default. */
+    /**
+     * Returns a client that gives up soon: {@code max.block.ms} and {@code delivery.timeout.ms} are 120 s by default.
+     */
     static MonitorSetup impatient(MonitorSetup setup) {
         return setup.with("producer.max.block.ms", "3000")
                 .with("producer.delivery.timeout.ms", "3000")
@@ -35,7 +37,7 @@ final class WireCases {
                 .with("producer.linger.ms", "0");
     }
 
-    /** Each fault in turn, with a window sent while it is armed; then every window is compared with the truth. */
+    /** Arms each fault in turn, with a window sent while it is armed; then every window is compared with the truth. */
     void run(String name, MonitorSetup setup, List<WireFault> faults) throws Exception {
         try (FaultCase run = FaultCase.open(
                 name,

@@ -7,7 +7,7 @@ import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
 
 /**
- * What a {@link WireProxy} does to requests of one kind.
+ * Says what a {@link WireProxy} does to requests of one kind.
  *
  * @param api the kind of request
  * @param act what is done to it
@@ -18,7 +18,7 @@ import org.apache.kafka.common.protocol.Errors;
 public record WireFault(
         ApiKeys api, Act act, Errors error, int after, int times, AtomicInteger seen, CountDownLatch left) {
 
-    /** What is done to a request. */
+    /** The acts on a request. */
     public enum Act {
         /** The broker never sees it; the client is told an error. */
         REFUSE,
@@ -36,7 +36,7 @@ public record WireFault(
         return new WireFault(api, act, error, after, times, new AtomicInteger(), new CountDownLatch(times));
     }
 
-    /** Whether it is done to the request of this kind that comes now. */
+    /** Returns whether it is done to the request of this kind that comes now. */
     boolean meets(ApiKeys key) {
         if (key != api) {
             return false;

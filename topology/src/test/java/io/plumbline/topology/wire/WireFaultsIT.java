@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Windows stay exactly-once while answers of the broker are lost, cut off or errors: the monitor's own topology in a
- * child JVM behind a proxy, the rows integers, every committed window compared bit by bit. {@link WireFaultsSoak} is
- * the whole matrix.
+ * Tests that windows stay exactly-once while answers of the broker are lost, cut off or errors: the monitor's own
+ * topology in a child JVM behind a proxy, the rows integers, every committed window compared bit by bit.
+ * {@link WireFaultsSoak} is the whole matrix.
  */
 class WireFaultsIT {
 
@@ -49,7 +49,7 @@ class WireFaultsIT {
                 List.of(tooLong(Errors.COORDINATOR_LOAD_IN_PROGRESS), tooLong(Errors.CONCURRENT_TRANSACTIONS)));
     }
 
-    /** The client asks again every 100 ms and waits for 3 s. */
+    /** Returns a fault that is longer than the client waits, which asks again every 100 ms and waits for 3 s. */
     private static WireFault tooLong(Errors error) {
         return WireFault.of(ApiKeys.END_TXN, REFUSE, error, 1, 40);
     }

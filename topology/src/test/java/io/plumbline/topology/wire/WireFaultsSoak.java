@@ -28,7 +28,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every kind of request a transaction is made of, under every error its answer can carry; see {@code deploy/FAULTS.md}.
+ * Tests every kind of request a transaction is made of, under every error its answer can carry; see
+ * {@code docs/operate/faults.md}.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class WireFaultsSoak {
@@ -36,10 +37,13 @@ class WireFaultsSoak {
     private static final MonitorSetup CLASSIC = MonitorSetup.of("memory", "kept", 2, "classic");
     private static final MonitorSetup ROCKS = MonitorSetup.of("rocksdb", "kept", 1, "streams");
 
-    /** A client asks again every 100 ms, and waits for 3 s: one commit is given up, the next one is not. */
+    /**
+     * The number of errors after which one commit is given up and the next one is not: a client asks again every 100
+     * ms, and waits for 3 s.
+     */
     private static final int LONGER_THAN_ONE_WAIT = 40;
 
-    /** What follows is given up too. */
+    /** The number of errors after which the commit that follows is given up too. */
     private static final int LONGER_THAN_TWO_WAITS = 80;
 
     private static final List<Errors> WAIT =
@@ -112,7 +116,8 @@ class WireFaultsSoak {
     }
 
     /**
-     * Commits and writes that take longer than the client waits: Kafka Streams calls the tasks of the thread corrupted.
+     * Tests commits and writes that take longer than the client waits: Kafka Streams calls the tasks of the thread
+     * corrupted.
      */
     @Test
     @Order(1)
@@ -129,7 +134,7 @@ class WireFaultsSoak {
         inBoth("tasks called corrupted", faults);
     }
 
-    /** Of a version of transactions in which partitions and groups are added one by one. */
+    /** Tests a version of transactions in which partitions and groups are added one by one. */
     @Test
     @Order(2)
     void partitionsAndOffsetsAddedWithErrors() throws Exception {
@@ -184,7 +189,7 @@ class WireFaultsSoak {
         }
     }
 
-    /** A fault counts what it met. */
+    /** Returns fresh faults, since one counts what it met. */
     private static List<WireFault> fresh(List<WireFault> faults) {
         return faults.stream()
                 .map(fault -> WireFault.of(fault.api(), fault.act(), fault.error(), fault.after(), fault.times()))

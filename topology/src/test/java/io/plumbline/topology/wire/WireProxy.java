@@ -46,7 +46,7 @@ public final class WireProxy implements AutoCloseable {
         this.server = server;
     }
 
-    /** A broker that listens at a plain port and, for those who come through the proxy, at another. */
+    /** A broker that listens at a plain port and, for those who come through the proxy, at another one. */
     public record Pair(EmbeddedBroker broker, WireProxy proxy) implements AutoCloseable {
         @Override
         public void close() {
@@ -79,12 +79,12 @@ public final class WireProxy implements AutoCloseable {
         return "127.0.0.1:" + server.getLocalPort();
     }
 
-    /** From now on; the fault before is over. */
+    /** Arms a fault from now on; the fault before is over. */
     public void arm(WireFault fault) {
         armed.set(fault);
     }
 
-    /** How many requests of each kind came through. */
+    /** Returns how many requests of each kind came through. */
     public Map<ApiKeys, Integer> requests() {
         return Map.copyOf(requests);
     }
@@ -125,7 +125,7 @@ public final class WireProxy implements AutoCloseable {
         }
     }
 
-    /** What becomes of the answer to one request: passed on, or {@code instead} of it, or the end. */
+    /** The fate of the answer to one request: passed on, or {@code instead} of it, or the end. */
     private record Answer(boolean fromBroker, byte @Nullable [] instead, WireFault.@Nullable Act end) {}
 
     private final class Connection {

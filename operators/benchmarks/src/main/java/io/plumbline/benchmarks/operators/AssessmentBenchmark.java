@@ -26,8 +26,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A window's numbers: all that follow from its moment, and the FVU of a TopK 32 explainer with 4 d features on 256 of
- * its rows.
+ * Measures an assessment: all numbers that follow from a window's moment, and the FVU of a TopK 32 explainer with 4 d
+ * features on 256 of its rows.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -42,8 +42,8 @@ public class AssessmentBenchmark {
     private static final int FEATURES_PER_DIMENSION = 4;
 
     /**
-     * Also {@code -p d=2048}, whose site takes a minute to set up by full decompositions, and 4096, some ten minutes:
-     * with {@code -to 30m}.
+     * The dimension; {@code -p d=2048} takes a minute to set up by full decompositions, and 4096 some ten minutes: with
+     * {@code -to 30m}.
      */
     @Param({"384", "768"})
     public int d;
@@ -73,7 +73,7 @@ public class AssessmentBenchmark {
         agree();
     }
 
-    /** The gaps of the twin that decomposes everything. */
+    /** Requires the gaps of the twin that decomposes everything. */
     private void agree() {
         if (d > 768) {
             return;
@@ -90,20 +90,20 @@ public class AssessmentBenchmark {
         });
     }
 
-    /** All of it. */
+    /** Measures the whole assessment. */
     @Benchmark
     public GapAssessment window() {
         return site.assess(window)
                 .with(Statistic.RECONSTRUCTION_FVU_TRAINED, reconstruction().fvu());
     }
 
-    /** What follows from the moment. */
+    /** Measures what follows from the moment. */
     @Benchmark
     public GapAssessment moment() {
         return site.assess(window);
     }
 
-    /** Encoding and reconstructing. */
+    /** Measures encoding and reconstructing. */
     @Benchmark
     public Reconstruction reconstruction() {
         SparseCodes codes = encoder.encode(sampled);

@@ -60,7 +60,7 @@ public final class Benchmarks {
         }
     }
 
-    /** NaN for what iterates: its time is the figure. */
+    /** Returns the flops of a variant; NaN for an iterative one, whose time is the figure. */
     private static double flops(String variant, String d) {
         if (variant.contains("EncoderProduct")) {
             return 2.0

@@ -15,7 +15,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The leading eigenspace of a window's moment, with its proof: r = 16 at d = 384, 32 at 768, 64 from 2,048 on. */
+/**
+ * Measures the leading eigenspace of a window's moment, with its proof: r = 16 at d = 384, 32 at 768, 64 from 2,048 on.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Thread)
@@ -26,7 +28,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 2)
 public class EigenspaceBenchmark {
 
-    /** Also 384 and 4,096: {@code -p d=384,4096}. */
+    /** The dimension, which may also be 384 or 4,096: {@code -p d=384,4096}. */
     @Param({"768", "2048"})
     public int d;
 
@@ -48,13 +50,13 @@ public class EigenspaceBenchmark {
         }
     }
 
-    /** From random directions, proven to a sine of 1e-3. */
+    /** Computes the eigenspace from random directions, proven to a sine of 1e-3. */
     @Benchmark
     public TopEigenspace cold() {
         return TopEigenspace.of(moment, rank, null, 1e-3).orElseThrow();
     }
 
-    /** From the leading eigenvectors of other rows of the same distribution, 1e-3. */
+    /** Computes it to 1e-3 from the leading eigenvectors of other rows of the same distribution. */
     @Benchmark
     public TopEigenspace fromBaseline() {
         return TopEigenspace.of(moment, rank, start, 1e-3).orElseThrow();

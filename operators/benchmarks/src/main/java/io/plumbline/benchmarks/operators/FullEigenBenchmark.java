@@ -22,7 +22,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The rivals of {@link EigenspaceBenchmark}, on the same moment: all eigenpairs, since none of them computes less. */
+/**
+ * Measures the rivals of {@link EigenspaceBenchmark} on the same moment: all eigenpairs, since none of them computes
+ * less.
+ */
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Thread)
@@ -33,7 +36,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 3)
 public class FullEigenBenchmark {
 
-    /** At 768 Commons Math takes 4 s a time: {@code -p d=768}. */
+    /** The dimension; at 768 Commons Math takes 4 s a time: {@code -p d=768}. */
     @Param("384")
     public int d;
 

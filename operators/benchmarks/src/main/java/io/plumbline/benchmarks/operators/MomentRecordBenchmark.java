@@ -28,9 +28,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a monitor's task does with one record: 256 rows of float32, or the moment of any number of rows with 512 of them
- * as a sample. Both are read from their bytes, checked and added to a moment and a sample; Kafka and the state store
- * are left out.
+ * Measures what a monitor's task does with one record: 256 rows of float32, or the moment of any number of rows with
+ * 512 of them as a sample. Both are read from their bytes, checked and added to a moment and a sample; Kafka and the
+ * state store are left out.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -88,14 +88,14 @@ public class MomentRecordBenchmark {
         return new MomentAccumulator.Settings(d, null, RowMask.NONE, 60_000, 0, SAMPLE, dtype, Long.MAX_VALUE);
     }
 
-    /** 256 rows where they arise: what a server on the JVM pays. */
+    /** Adds 256 rows where they arise, which is what a server on the JVM pays. */
     @Benchmark
     public long producer() {
         producer.add(batch, "request", 0);
         return producer.bytes();
     }
 
-    /** 256 rows. */
+    /** Takes a record of 256 rows. */
     @Benchmark
     public long rows() {
         ActivationBlob blob = (ActivationBlob) ActivationRecord.parse(rows, headers);
@@ -113,13 +113,13 @@ public class MomentRecordBenchmark {
         return moment.rows();
     }
 
-    /** A moment of float64. */
+    /** Takes a record with a moment of float64. */
     @Benchmark
     public long momentOfDoubles() {
         return add(momentOfDoubles);
     }
 
-    /** A moment of float32. */
+    /** Takes a record with a moment of float32. */
     @Benchmark
     public long momentOfFloats() {
         return add(momentOfFloats);

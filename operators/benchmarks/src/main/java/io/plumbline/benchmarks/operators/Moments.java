@@ -14,7 +14,7 @@ public final class Moments {
 
     private Moments() {}
 
-    /** {@code n x d}. */
+    /** Returns {@code n x d} rows. */
     public static Matrix rows(int n, int d, long seed) {
         Random random = new Random(seed);
         Matrix rows = Matrix.zeros(n, d);
@@ -27,7 +27,7 @@ public final class Moments {
         return rows;
     }
 
-    /** {@code X^T X / n} of 2,048 such rows. */
+    /** Returns {@code X^T X / n} of 2,048 such rows. */
     static Matrix of(int d, long seed) {
         Matrix rows = rows(2048, d, seed);
         Matrix moment = Kernels.transposeMultiply(rows, rows);
@@ -37,7 +37,7 @@ public final class Moments {
         return moment;
     }
 
-    /** 16 below d = 768, 32 below 2,048, 64 from there on. */
+    /** Returns the rank to compute: 16 below d = 768, 32 below 2,048, 64 from there on. */
     public static int rank(int d) {
         if (d < 768) {
             return 16;

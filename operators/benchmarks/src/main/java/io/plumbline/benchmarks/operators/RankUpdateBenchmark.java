@@ -21,7 +21,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** {@code X^T X} of 128 rows: {@code 128 d (d + 1)} useful flops, added to a moment where the variant has one. */
+/**
+ * Measures {@code X^T X} of 128 rows: {@code 128 d (d + 1)} useful flops, added to a moment where the variant has one.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Thread)
@@ -74,7 +76,7 @@ public class RankUpdateBenchmark {
         agree();
     }
 
-    /** Entry (d - 1, 1) of every variant, from nothing. */
+    /** Requires that every variant, from nothing, has the expected entry (d - 1, 1). */
     private void agree() {
         double expected = 0.0;
         for (int row = 0; row < ROWS; row++) {
@@ -92,7 +94,7 @@ public class RankUpdateBenchmark {
         Rivals.require("commonsMath", expected, commonsMath().getEntry(d - 1, 1));
     }
 
-    /** Floats from an array into the panel, float products, float64 state. */
+    /** Copies floats from an array into the panel and adds float products to float64 state. */
     @Benchmark
     public double[] plumblineFloat() {
         for (int row = 0; row < ROWS; row++) {
@@ -111,7 +113,7 @@ public class RankUpdateBenchmark {
         return state;
     }
 
-    /** What runs without the vector module. */
+    /** Measures the kernel that runs without the vector module. */
     @Benchmark
     public double[] plumblinePlain() {
         for (int row = 0; row < ROWS; row++) {

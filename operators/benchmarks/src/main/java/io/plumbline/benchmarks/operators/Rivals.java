@@ -4,7 +4,7 @@ import io.plumbline.linalg.kernel.UpdateKernel;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import java.util.SplittableRandom;
 
-/** What both benchmarks need: the two kernels, rows, and the check that all variants compute the same. */
+/** Holds what both benchmarks need: the two kernels, rows, and the check that all variants compute the same. */
 final class Rivals {
 
     private Rivals() {}
@@ -13,7 +13,7 @@ final class Rivals {
         return UpdateKernels.named(name);
     }
 
-    /** Integers up to 50, so that every variant's sums are exact. */
+    /** Returns integers up to 50, so that every variant's sums are exact. */
     static double[] integers(int count, long seed) {
         return new SplittableRandom(seed).ints(count, -50, 51).asDoubleStream().toArray();
     }
