@@ -78,7 +78,7 @@ needs_head() {
 # Whether a command is one of the demonstration and the benchmarks, or speaks of all commands: the service does without their jars.
 needs_laboratory() {
   case "$(command_of "$@")" in
-    demo | bench | completion | help | '') return 0 ;;
+    demo | broker | bench | completion | help | '') return 0 ;;
     *) return 1 ;;
   esac
 }

@@ -57,8 +57,17 @@ public final class Plumbline {
     private static final int USAGE_WIDTH = 120;
 
     /** Commands in jars of their own, which a {@link CommandProvider} adds where they are, and their folder. */
-    private static final Map<String, String> ELSEWHERE =
-            Map.of("demo", "laboratory/", "bench", "laboratory/", "causal", "downstream/", "evaluate", "downstream/");
+    private static final Map<String, String> ELSEWHERE = Map.of(
+            "demo",
+            "laboratory/",
+            "broker",
+            "laboratory/",
+            "bench",
+            "laboratory/",
+            "causal",
+            "downstream/",
+            "evaluate",
+            "downstream/");
 
     private Plumbline() {}
 
