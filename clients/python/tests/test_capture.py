@@ -242,6 +242,9 @@ def test_places_are_found_by_path_and_by_name(gpt2: Any, llama: Any) -> None:
     assert place_of(llama, "blocks.1.hook_attn_out").module is llama.model.layers[1].self_attn
     assert place_of(gpt2, "blocks.2.hook_mlp_out").module is gpt2.transformer.h[2].mlp
     assert place_of(gpt2, "blocks.2.attn.hook_z").module is gpt2.transformer.h[2].attn.c_proj
+    plain = torch.nn.Module()
+    plain.blocks = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(3))
+    assert place_of(plain, "blocks.2.hook_resid_post").module is plain.blocks[2]
     with pytest.raises(ValueError, match="the model has no block 7, its blocks are 0 to 2"):
         place_of(gpt2, "blocks.7.hook_resid_post")
     with pytest.raises(ValueError, match="expected one of resid_pre"):

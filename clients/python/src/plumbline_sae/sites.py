@@ -19,9 +19,10 @@ _BLOCK_LISTS = (
     "encoder.layer",
     "bert.encoder.layer",
     "layers",
+    "blocks",
     "h",
 )
-"""Where Hugging Face's models keep their blocks, under the module that is called."""
+"""Where models keep their blocks, under the module that is called: Hugging Face's first, then plain ones."""
 
 _HOOK = re.compile(r"blocks\.(\d+)\.(?:hook_)?([\w.]+)")
 

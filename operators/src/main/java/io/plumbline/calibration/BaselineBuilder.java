@@ -193,7 +193,7 @@ public final class BaselineBuilder {
             RequestSums.Encoded request = RequestSums.of(explainer, rows, activity);
             sample.add(rows);
             grouping.add(rows.targetRows(), request.sums().targets());
-            means.add(request.mean(), request.error());
+            means.add(request.mean(), request.targets(), request.squaredErrors());
             whole.merge(request.sums());
             if (ladder || !rowsPerWindow.isEmpty()) {
                 codes.add(request.codes());

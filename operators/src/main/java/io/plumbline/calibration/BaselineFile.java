@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The layout of a baseline file.
  *
  * <pre>
- * metadata   format = plumbline-baseline, version = 4, explainer_sha256,
+ * metadata   format = plumbline-baseline, version = 5, explainer_sha256,
  *            content_sha256, the file's checksum of itself: see {@link SafetensorsWriter#sealed},
  *            created (ISO-8601, UTC), source, revision, parent_sha256: see {@link Provenance}; may be missing
  * tensor                                  shape           type  meaning
@@ -37,12 +37,12 @@ import org.jspecify.annotations.Nullable;
  * mask_token_ids                          [m]             I64   missing, as is the next, where nothing is masked so
  * mask_norm_cap                           [1]             F64
  * encoded_rows                            [1]             I64   at most so many rows of a clean window were encoded
- * request_basis                           [p, d]          F64   missing, as the next five, without {@link RequestModel}
+ * request_basis                           [p, d]          F64   missing, as the next four, without {@link RequestModel}
  * request_location                        [p]             F64
  * request_rows                            [1]             F64   mean number of rows of a request
  * request_scores                          [B]             F64   of its request means, cross-fitted, ascending
- * request_fvu                             [1]             F64
- * request_fvu_scores                      [F]             F64   of their reconstructions, ascending; may be missing
+ * request_fvu_scores.N                    [F]             F64   their FVU of N rows, see {@link ErrorRanks}, ascending;
+ *                                                               N = 2, 3, 4, 6, ...; may be missing
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   one statistic in clean windows, NaN: undefined
  * feature_requests                        [2]             I64   G, sum n_g^2; these six may be missing
  * feature_active_rows                     [k]             I64   see {@link io.plumbline.activity.FeatureActivity}
@@ -63,7 +63,7 @@ import org.jspecify.annotations.Nullable;
 final class BaselineFile {
 
     static final String FORMAT = "plumbline-baseline";
-    static final String VERSION = "4";
+    static final String VERSION = "5";
     private static final String REMEDY =
             "copy the file again from where it was made, or run `plumbline baseline` again";
     private static final String CREATED = "created";

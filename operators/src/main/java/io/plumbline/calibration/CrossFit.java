@@ -51,9 +51,6 @@ record CrossFit(RequestModel model, Map<Integer, Double> scores) {
             requests.subList(from, to)
                     .forEach(request -> scores.put(request.number(), without.score(request, usualRows)));
         }
-        List<RequestError> errors =
-                requests.stream().map(Mean::error).filter(RequestError::varies).toList();
-        double fvu = fvu(errors);
         RequestModel model = new RequestModel(
                 whole.basis(),
                 whole.location(),
@@ -61,23 +58,7 @@ record CrossFit(RequestModel model, Map<Integer, Double> scores) {
                 ScoreRanks.of(scores.values().stream()
                         .mapToDouble(Double::doubleValue)
                         .toArray()),
-                fvu,
-                errors.size() < ScoreRanks.FEWEST
-                        ? null
-                        : ScoreRanks.of(errors.stream()
-                                .mapToDouble(error -> RequestModel.scoreOfError(error, fvu))
-                                .toArray()));
+                ErrorRanks.of(requests.stream().map(Mean::fvu).toList()));
         return new CrossFit(model, scores);
-    }
-
-    /** Returns FVU over all requests, each with its own mean; 0 where there are none. */
-    private static double fvu(List<RequestError> errors) {
-        double squaredError = 0.0;
-        double spread = 0.0;
-        for (RequestError error : errors) {
-            squaredError += error.squaredError();
-            spread += error.spread();
-        }
-        return spread > 0.0 ? squaredError / spread : 0.0;
     }
 }

@@ -5,6 +5,7 @@ import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The part of a {@link BaselineFile} that says how its requests differ. */
@@ -14,8 +15,7 @@ final class KeptRequests {
     private static final String LOCATION = "request_location";
     private static final String ROWS = "request_rows";
     private static final String SCORES = "request_scores";
-    private static final String FVU = "request_fvu";
-    private static final String FVU_SCORES = "request_fvu_scores";
+    private static final String FVU_SCORES = "request_fvu_scores.";
 
     private KeptRequests() {}
 
@@ -26,11 +26,13 @@ final class KeptRequests {
         writer.add(BASIS, DType.F64, model.basis())
                 .addVector(LOCATION, DType.F64, model.location())
                 .addVector(ROWS, DType.F64, new double[] {model.usualRows()})
-                .addVector(SCORES, DType.F64, model.baselineScores())
-                .addVector(FVU, DType.F64, new double[] {model.fvu()});
-        double[] errorScores = model.errorScores();
-        if (errorScores != null) {
-            writer.addVector(FVU_SCORES, DType.F64, errorScores);
+                .addVector(SCORES, DType.F64, model.baselineScores());
+        ErrorRanks reconstructions = model.reconstructions();
+        if (reconstructions != null) {
+            reconstructions
+                    .steps()
+                    .forEach(step -> writer.addVector(
+                            FVU_SCORES + step.rows(), DType.F64, step.ranks().scores()));
         }
     }
 
@@ -61,11 +63,18 @@ final class KeptRequests {
                             .toDoubles(),
                     BaselineFile.vector(name, tensors, ROWS, 1, DType.F64).toDoubles()[0],
                     scores(name, tensors, SCORES),
-                    BaselineFile.vector(name, tensors, FVU, 1, DType.F64).toDoubles()[0],
-                    tensors.contains(FVU_SCORES) ? scores(name, tensors, FVU_SCORES) : null);
+                    reconstructions(name, tensors));
         } catch (IllegalArgumentException refused) {
             throw new BaselineException("%s: its model of requests: %s".formatted(name, refused.getMessage()));
         }
+    }
+
+    private static @Nullable ErrorRanks reconstructions(String name, Safetensors tensors) {
+        List<ErrorRanks.Step> steps = ErrorRanks.ROWS.stream()
+                .filter(rows -> tensors.contains(FVU_SCORES + rows))
+                .map(rows -> new ErrorRanks.Step(rows, scores(name, tensors, FVU_SCORES + rows)))
+                .toList();
+        return steps.isEmpty() ? null : new ErrorRanks(steps);
     }
 
     private static ScoreRanks scores(String name, Safetensors tensors, String tensor) {

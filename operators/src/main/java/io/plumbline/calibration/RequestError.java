@@ -17,6 +17,11 @@ public record RequestError(long request, long rows, double squaredError, double 
 
     /** Fraction of the request's variance that is left unexplained; the spread is corrected for the rows' own mean. */
     double fvu() {
+        return fvu(rows, squaredError, spread);
+    }
+
+    /** Returns that fraction from its parts; NaN or infinite where the rows do not vary. */
+    static double fvu(long rows, double squaredError, double spread) {
         return squaredError / spread * (rows - 1.0) / rows;
     }
 }

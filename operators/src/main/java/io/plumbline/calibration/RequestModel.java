@@ -12,26 +12,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Score of the mean:</b> {@code min(1, n/n0) (x - m)' P (x - m)} with the mean x of the request's n rows in the
  * target space, location m and precision P of the baseline's request means ({@link WhitenedMeans}) and n0 the mean
- * number of rows of its requests. <b>Score of the reconstruction:</b> {@code (n f + 5 f0) / (n + 5)} with the FVU f of
- * the request's n encoded rows and f0 that of the baseline's requests. Each becomes a p-value among the scores of the
- * baseline's own requests ({@link ScoreRanks}); those of the means are cross-fitted, so that they are not smaller than
- * what later requests get.
+ * number of rows of its requests. <b>Score of the reconstruction:</b> FVU of the request's n encoded rows. Each becomes
+ * a p-value among the scores of the baseline's own requests: those of the means ({@link ScoreRanks}) are cross-fitted,
+ * so that they are not smaller than what later requests get; those of reconstructions are of requests that are cut to
+ * as many rows ({@link ErrorRanks}).
  *
- * <p><b>Few rows.</b> The variance of a mean of n rows lies between that of n0 rows (one request is one topic) and
- * {@code n0/n} times it (independent rows). The correction takes the latter. On recorded activations (n0 = 118) the
- * share of clean requests below p = 0.05 was at most 0.04 in means of 3 to 60 rows, and in reconstructions of 2 to 64
- * rows.
+ * <p><b>Means of few rows.</b> The variance of a mean of n rows lies between that of n0 rows (one request is one topic)
+ * and {@code n0/n} times it (independent rows). The correction takes the latter. On recorded activations (n0 = 118) the
+ * share of clean requests below p = 0.05 was at most 0.04 in means of 3 to 60 rows.
  *
- * <p><b>Cost.</b> p flops a request beside its projection. <b>Size.</b> {@code 16 p d} bytes and two numbers a baseline
- * request. Immutable; any number of threads.
+ * <p><b>Cost.</b> p flops a request beside its projection. <b>Size.</b> {@code 16 p d} bytes, a number a baseline
+ * request, and those of {@link ErrorRanks}. Immutable; any number of threads.
  */
 public final class RequestModel {
 
     /** How many numbers are kept of a request's sum. */
     static final int COMPONENTS = 128;
-
-    /** Rows of usual FVU that a request's reconstruction is averaged with: few rows of it do not make it unusual. */
-    private static final double USUAL_ROWS_ADDED = 5.0;
 
     /** The fewest requests that say how requests differ. */
     public static final int FEWEST_REQUESTS = ScoreRanks.FEWEST;
@@ -47,8 +43,7 @@ public final class RequestModel {
     private final double[] location;
     private final double usualRows;
     private final ScoreRanks means;
-    private final double fvu;
-    private final @Nullable ScoreRanks reconstructions;
+    private final @Nullable ErrorRanks reconstructions;
 
     /**
      * A model from its parts.
@@ -57,8 +52,7 @@ public final class RequestModel {
      * @param location p numbers
      * @param usualRows n0, at least 1
      * @param means cross-fitted scores of the baseline's request means
-     * @param fvu f0, at least 0
-     * @param reconstructions scores of the baseline's reconstructions; null where too few requests have rows that vary
+     * @param reconstructions how badly the baseline's requests are reconstructed; null where too few have rows that vary
      * @throws IllegalArgumentException if they do not fit together or are not finite
      */
     RequestModel(
@@ -66,14 +60,12 @@ public final class RequestModel {
             double[] location,
             double usualRows,
             ScoreRanks means,
-            double fvu,
-            @Nullable ScoreRanks reconstructions) {
+            @Nullable ErrorRanks reconstructions) {
         this.basis = basis;
         this.projection = RequestProjection.of(basis);
         this.location = location.clone();
         this.usualRows = usualRows;
         this.means = means;
-        this.fvu = fvu;
         this.reconstructions = reconstructions;
         if (location.length != basis.rows()) {
             throw new IllegalArgumentException(
@@ -88,9 +80,6 @@ public final class RequestModel {
         // Written so that NaN fails them.
         if (!(usualRows >= 1.0 && usualRows < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException("requests of %s rows: expected at least 1".formatted(usualRows));
-        }
-        if (!(fvu >= 0.0 && fvu < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException("requests of FVU %s: expected at least 0".formatted(fvu));
         }
     }
 
@@ -122,10 +111,9 @@ public final class RequestModel {
         List<RequestScore> scores = new ArrayList<>(requests.size());
         if (reconstructions != null) {
             for (RequestError request : requests) {
-                if (request.varies()) {
-                    double score = scoreOfError(request, fvu);
+                if (reconstructions.ranks(request)) {
                     scores.add(new RequestScore(
-                            request.request(), null, request.rows(), score, reconstructions.pValue(score)));
+                            request.request(), null, request.rows(), request.fvu(), reconstructions.pValue(request)));
                 }
             }
         }
@@ -138,10 +126,6 @@ public final class RequestModel {
             mean[i] = sum[i] / rows;
         }
         return WhitenedMeans.score(mean, location, WhitenedMeans.weight(rows, usualRows));
-    }
-
-    static double scoreOfError(RequestError request, double fvu) {
-        return (request.rows() * request.fvu() + USUAL_ROWS_ADDED * fvu) / (request.rows() + USUAL_ROWS_ADDED);
     }
 
     /** Requests of the baseline whose scores other requests are ranked among. */
@@ -165,10 +149,6 @@ public final class RequestModel {
         return usualRows;
     }
 
-    double fvu() {
-        return fvu;
-    }
-
     /**
      * Returns a copy of the cross-fitted scores of the baseline's request means, ascending. Later clean requests have
      * scores like these.
@@ -177,8 +157,9 @@ public final class RequestModel {
         return means.scores();
     }
 
-    /** Scores of the baseline's reconstructions, ascending; null where there are none. */
-    double @Nullable [] errorScores() {
-        return reconstructions == null ? null : reconstructions.scores();
+    /** Returns how badly the baseline's requests are reconstructed; null where that is not known. */
+    @Nullable
+    ErrorRanks reconstructions() {
+        return reconstructions;
     }
 }

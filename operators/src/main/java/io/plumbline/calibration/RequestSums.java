@@ -24,13 +24,6 @@ final class RequestSums {
      */
     record Encoded(RequestSums sums, Matrix targets, double[] squaredErrors, List<SparseCodes> codes) {
 
-        /** Returns the error on all rows of the request. */
-        RequestError error() {
-            return EncodedErrors.of(new long[squaredErrors.length], targets, squaredErrors)
-                    .requests()
-                    .get(0);
-        }
-
         double[] mean() {
             double[] mean = Arrays.copyOf(sums.targets.state(), sums.targets.dimension());
             for (int j = 0; j < mean.length; j++) {

@@ -19,6 +19,7 @@ import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,13 +37,24 @@ class BaselineRequestsTest {
         assertEquals(model.projection().id(), back.projection().id());
         assertEquals(40, back.baselineScores().length);
         assertArrayEquals(model.baselineScores(), back.baselineScores());
-        assertArrayEquals(model.errorScores(), back.errorScores());
+        ErrorRanks errors = Objects.requireNonNull(model.reconstructions());
+        ErrorRanks errorsBack = Objects.requireNonNull(back.reconstructions());
+        assertEquals(List.of(2, 3, 4, 6, 8), rows(errors));
+        assertEquals(rows(errors), rows(errorsBack));
+        for (int i = 0; i < errors.steps().size(); i++) {
+            assertArrayEquals(
+                    errors.steps().get(i).ranks().scores(),
+                    errorsBack.steps().get(i).ranks().scores());
+        }
         assertArrayEquals(model.location(), back.location());
         assertEquals(model.usualRows(), back.usualRows());
-        assertEquals(model.fvu(), back.fvu());
         assertEquals(written.encodedRows(), read.encodedRows());
         ActivationBatch request = new ActivationBatch(BaselineTest.request(77), null, null);
         assertEquals(scores(written, request), scores(read, request));
+    }
+
+    private static List<Integer> rows(ErrorRanks errors) {
+        return errors.steps().stream().map(ErrorRanks.Step::rows).toList();
     }
 
     private static WindowRequests scores(Baseline baseline, ActivationBatch request) {
@@ -80,7 +92,7 @@ class BaselineRequestsTest {
         for (int i = 0; i < requests; i++) {
             ActivationBatch batch = new ActivationBatch(BaselineTest.request(i), null, null);
             RequestSums.Encoded request = RequestSums.of(BaselineTest.AUTOENCODER, batch);
-            means.add(request.mean(), request.error());
+            means.add(request.mean(), request.targets(), request.squaredErrors());
         }
         // Stretches of 4 requests; windows of 35 rows are 7+8+9+10+11 | 7+8+9+10+11 | ...
         double expected = 0.0;
@@ -113,17 +125,16 @@ class BaselineRequestsTest {
                 "has shape [7, 6], expected [p, 6]",
                 header().add("request_basis", DType.F64, Matrix.zeros(7, 6)),
                 true);
-        assertRefused("expected [2]", model(basis(1.0), 3, 5.0, 0.2, scores(0.0)), true);
-        assertRefused("a basis of requests holds 1.0E101", model(basis(1e101), 2, 5.0, 0.2, scores(0.0)), true);
-        assertRefused("not finite", model(basis(Double.NaN), 2, 5.0, 0.2, scores(0.0)), true);
-        assertRefused("requests of 0.5 rows", model(basis(1.0), 2, 0.5, 0.2, scores(0.0)), true);
-        assertRefused("requests of NaN rows", model(basis(1.0), 2, Double.NaN, 0.2, scores(0.0)), true);
-        assertRefused("requests of FVU -0.1", model(basis(1.0), 2, 5.0, -0.1, scores(0.0)), true);
-        assertRefused("expected at least 20 finite", model(basis(1.0), 2, 5.0, 0.2, new double[19]), true);
-        assertRefused("expected at least 20 finite", model(basis(1.0), 2, 5.0, 0.2, scores(Double.NaN)), true);
+        assertRefused("expected [2]", model(basis(1.0), 3, 5.0, scores(0.0)), true);
+        assertRefused("a basis of requests holds 1.0E101", model(basis(1e101), 2, 5.0, scores(0.0)), true);
+        assertRefused("not finite", model(basis(Double.NaN), 2, 5.0, scores(0.0)), true);
+        assertRefused("requests of 0.5 rows", model(basis(1.0), 2, 0.5, scores(0.0)), true);
+        assertRefused("requests of NaN rows", model(basis(1.0), 2, Double.NaN, scores(0.0)), true);
+        assertRefused("expected at least 20 finite", model(basis(1.0), 2, 5.0, new double[19]), true);
+        assertRefused("expected at least 20 finite", model(basis(1.0), 2, 5.0, scores(Double.NaN)), true);
         assertRefused(
-                "request_fvu_scores",
-                model(basis(1.0), 2, 5.0, 0.2, scores(1.0)).addVector("request_fvu_scores", DType.F64, new double[3]),
+                "request_fvu_scores.8",
+                model(basis(1.0), 2, 5.0, scores(1.0)).addVector("request_fvu_scores.8", DType.F64, new double[3]),
                 true);
     }
 
@@ -139,12 +150,11 @@ class BaselineRequestsTest {
         return scores;
     }
 
-    private static SafetensorsWriter model(Matrix basis, int location, double rows, double fvu, double[] scores) {
+    private static SafetensorsWriter model(Matrix basis, int location, double rows, double[] scores) {
         return header().add("request_basis", DType.F64, basis)
                 .addVector("request_location", DType.F64, new double[location])
                 .addVector("request_rows", DType.F64, new double[] {rows})
-                .addVector("request_scores", DType.F64, scores)
-                .addVector("request_fvu", DType.F64, new double[] {fvu});
+                .addVector("request_scores", DType.F64, scores);
     }
 
     private static SafetensorsWriter header() {

@@ -1,8 +1,10 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.KeptLetter;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -95,6 +97,14 @@ final class DeadLetterOptions {
             }
             first = Long.parseLong(matcher.group(1));
             last = Long.parseLong(matcher.group(2));
+        }
+        List<String> known =
+                Arrays.stream(DeadLetter.Reason.values()).map(DeadLetter.Reason::label).toList();
+        for (String reason : reasons) {
+            if (!known.contains(reason)) {
+                throw new UsageException(
+                        "--reason = %s: expected one of %s".formatted(reason, String.join(", ", known)));
+            }
         }
         return new Selection(
                 List.copyOf(reasons),

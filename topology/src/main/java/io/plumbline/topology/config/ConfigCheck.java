@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Holds a configuration against the files it names. Reads every explainer and baseline: seconds for large ones. */
@@ -442,9 +443,20 @@ public final class ConfigCheck {
         String asked = threshold instanceof Threshold.QuantileOfCleanWindows quantile
                 ? "threshold: quantile %s of %s".formatted(quantile.quantile(), of)
                 : "threshold: a promise about false alarms of " + of;
-        problems.add(("%s needs %d clean windows of rank %d, the baseline has %d;"
-                        + " run `plumbline baseline --rank %d` with more rows, or set a number")
-                .formatted(asked, leastWindows(threshold), settings.rank(), mostWindows, settings.rank()));
+        String others = baseline.samples().stream()
+                .map(sample -> Integer.toString(sample.rank()))
+                .distinct()
+                .collect(Collectors.joining(", "));
+        boolean otherRank = baseline.samplesOf(settings.rank()).isEmpty() && !others.isEmpty();
+        problems.add("%s needs %d clean windows of rank %d, the baseline has %d%s; run `plumbline baseline --rank %d`%s"
+                .formatted(
+                        asked,
+                        leastWindows(threshold),
+                        settings.rank(),
+                        mostWindows,
+                        otherRank ? " and others of rank " + others : "",
+                        settings.rank(),
+                        otherRank ? ", or set a rank it has" : " with more rows, or set a number"));
     }
 
     private static DriftJudge judge(

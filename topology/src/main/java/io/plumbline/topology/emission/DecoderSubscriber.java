@@ -65,7 +65,7 @@ public final class DecoderSubscriber implements AutoCloseable {
 
     // The subscriber's thread alone.
     private long lastAnswer = System.nanoTime();
-    private @Nullable String interruption;
+    private @Nullable Class<?> interruption;
 
     private DecoderSubscriber(TopicReader reader, String topic, DecoderAssembler assembler, DecoderListener listener) {
         this.reader = reader;
@@ -160,11 +160,11 @@ public final class DecoderSubscriber implements AutoCloseable {
         }
     }
 
-    /** Says so once, not at every try. */
+    /** Says so once, not at every try: the sentences differ by the milliseconds that a try took. */
     private void interrupted(KafkaException e) {
-        String reason = "%s; the last decoders stay in service".formatted(e.getMessage());
-        if (!reason.equals(interruption)) {
-            interruption = reason;
+        if (!e.getClass().equals(interruption)) {
+            interruption = e.getClass();
+            String reason = "%s; the last decoders stay in service".formatted(e.getMessage());
             LOG.warn("decoders topic {}: {}", topic, reason);
             listener.onInterrupted(reason);
         }
