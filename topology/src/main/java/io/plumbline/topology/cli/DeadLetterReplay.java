@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.ingest.KeptLetter;
 import io.plumbline.topology.kafka.TopicReader;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 final class DeadLetterReplay {
 
     private static final String LARGEST_REQUEST = Integer.toString(32 << 20);
+
+    /** The time to give up a transaction that failed; one that takes longer is ended by the next run, or the broker. */
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
 
     private final Cluster cluster;
     private final DeadLetterOptions options;
@@ -77,11 +81,15 @@ final class DeadLetterReplay {
                 position(reader);
                 readAll(reader, null);
             } else {
-                try (Producer<byte[], byte[]> producer = producer()) {
+                Producer<byte[], byte[]> producer = producer();
+                try {
                     // Ends the transaction of a run that was killed, before the group is asked what it has sent.
                     producer.initTransactions();
                     position(reader);
                     readAll(reader, producer);
+                } finally {
+                    // Without an end it would wait for what was sent: 40 s where a letter was too large.
+                    producer.close(LONGEST_CLOSE);
                 }
             }
         }
