@@ -8,8 +8,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins and guards listeners of a stage, whatever the stage reports. A listener that passed each call on by hand would
- * drop what a stage learns to report later, since the methods of a listener do nothing by default.
+ * Joins and guards listeners of what happens a few times a window, whatever they are told. A listener that passed each
+ * call on by hand would drop what a stage learns to report later, since the methods of a listener do nothing by
+ * default. A call by reflection takes a tenth of a microsecond: the stages that every record passes have
+ * {@link RecordListeners}.
  */
 public final class Listeners {
 

@@ -8,7 +8,9 @@ import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.progress.Standstills;
+import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowSettings;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -152,6 +154,16 @@ public final class Metrics implements AutoCloseable {
      */
     public <T> T guarded(Class<T> type, T listener) {
         return Listeners.guarded(type, listener, this::lost);
+    }
+
+    /** Returns a listener of the first stage that lets the meters count and then hands on to {@code next}. */
+    public IngestListener countedIngest(IngestListener next) {
+        return new RecordListeners.Ingest(pipeline, this::lost, next);
+    }
+
+    /** Returns a listener of the second stage that lets the meters count and then hands on to {@code next}. */
+    public WindowListener countedWindows(WindowListener next) {
+        return new RecordListeners.Windows(pipeline, this::lost, next);
     }
 
     /**

@@ -21,7 +21,6 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.http.MonitorServer;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.http.WebPages;
-import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.progress.LateProbe;
@@ -30,7 +29,6 @@ import io.plumbline.topology.progress.ProgressWatch;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.progress.StreamsProbes;
-import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -189,8 +187,8 @@ public final class PlumblineRuntime implements AutoCloseable {
                     prepared,
                     decoders,
                     new MonitorTopology.Listeners(
-                            heard(IngestListener.class, metrics, metrics.pipeline(), console),
-                            heard(WindowListener.class, metrics, metrics.pipeline(), console),
+                            metrics.countedIngest(console),
+                            metrics.countedWindows(console),
                             heard(DriftListener.class, metrics, metrics.pipeline(), console)),
                     repeats,
                     source,

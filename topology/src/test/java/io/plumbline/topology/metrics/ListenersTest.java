@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.WindowListener;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,6 +40,68 @@ class ListenersTest {
         return Arrays.stream(meters.getDeclaredMethods())
                 .anyMatch(own -> own.getName().equals(method.getName())
                         && Arrays.equals(own.getParameterTypes(), method.getParameterTypes()));
+    }
+
+    @Test
+    void stagesOfEveryRecordLetTheMetersCountFirstAndHandEveryCallOn() throws Exception {
+        List<RuntimeException> failures = new ArrayList<>();
+        List<String> heard = new ArrayList<>();
+        requireEveryCall(
+                IngestListener.class,
+                new RecordListeners.Ingest(
+                        noting(IngestListener.class, "first", heard),
+                        failures::add,
+                        noting(IngestListener.class, "next", heard)),
+                heard,
+                failures);
+        requireEveryCall(
+                WindowListener.class,
+                new RecordListeners.Windows(
+                        noting(WindowListener.class, "first", heard),
+                        failures::add,
+                        noting(WindowListener.class, "next", heard)),
+                heard,
+                failures);
+    }
+
+    private static void requireEveryCall(
+            Class<?> type, Object joined, List<String> heard, List<RuntimeException> failures) throws Exception {
+        for (Method method : type.getMethods()) {
+            heard.clear();
+            failures.clear();
+            method.setAccessible(true);
+            Object[] arguments = Arrays.stream(method.getParameterTypes())
+                    .map(ListenersTest::example)
+                    .toArray();
+            method.invoke(joined, arguments);
+            String call = method.getName() + Arrays.toString(arguments);
+            assertEquals(List.of("first: " + call, "next: " + call), heard);
+            assertEquals(1, failures.size(), call);
+        }
+    }
+
+    private static @Nullable Object example(Class<?> type) {
+        if (type == int.class) {
+            return 128;
+        }
+        if (type == long.class) {
+            return 4_711L;
+        }
+        return type == String.class ? "blocks.7" : null;
+    }
+
+    /** Returns a listener that notes every call; the first one then throws. */
+    private static <T> T noting(Class<T> type, String name, List<String> heard) {
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    heard.add("%s: %s%s"
+                            .formatted(
+                                    name, method.getName(), Arrays.toString(arguments == null ? new Object[0] : arguments)));
+                    if (name.equals("first")) {
+                        throw new IllegalStateException("no snapshot");
+                    }
+                    return null;
+                }));
     }
 
     @Test
