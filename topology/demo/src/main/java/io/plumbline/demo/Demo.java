@@ -1,9 +1,11 @@
 package io.plumbline.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.demo.Traffic.Stretch;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.runtime.PlumblineRuntime;
@@ -147,7 +149,7 @@ public final class Demo extends Stage {
                 say("  fitting a decoder to this window and judging it on requests it was not fitted on");
             }
             answered(adaptations.next(deadlineNanos), wasAdapted);
-        } else if (wasAdapted && report.get("verdict").asText().equals("aligned")) {
+        } else if (wasAdapted && report.get("verdict").asText().equals(Verdict.ALIGNED.label())) {
             story.revert(adaptations.next(deadlineNanos));
             awaitSwap();
         }
@@ -169,7 +171,7 @@ public final class Demo extends Stage {
                 outcome,
                 answer.get("seconds").asDouble(),
                 answer.get("reason").asText()));
-        if (outcome.equals("published")) {
+        if (outcome.equals(Outcome.PUBLISHED.label())) {
             awaitSwap();
         }
     }

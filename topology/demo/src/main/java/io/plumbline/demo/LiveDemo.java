@@ -2,6 +2,7 @@ package io.plumbline.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.adaptation.Behaviour;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.demo.Traffic.Stretch;
 import io.plumbline.downstream.HeadLimits;
 import io.plumbline.downstream.KlJudge;
@@ -13,6 +14,7 @@ import io.plumbline.downstream.SiteStudy;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.Plumbline;
 import io.plumbline.topology.cli.UsageException;
@@ -213,10 +215,10 @@ public final class LiveDemo extends Stage {
                 report.get("verdict").asText(),
                 version == 0 ? "trained" : "v" + version);
         out.flush();
-        drifted |= !passage.normal() && report.get("verdict").asText().equals("drifted");
+        drifted |= !passage.normal() && report.get("verdict").asText().equals(Verdict.DRIFTED.label());
         if (report.get("adaptation_requested").asBoolean()) {
             answered(line.adaptations().next(deadlineNanos));
-        } else if (adapted != null && report.get("verdict").asText().equals("aligned")) {
+        } else if (adapted != null && report.get("verdict").asText().equals(Verdict.ALIGNED.label())) {
             line.adaptations().next(deadlineNanos);
             nextSwap();
             reverted = true;
@@ -234,7 +236,7 @@ public final class LiveDemo extends Stage {
                 outcome,
                 answer.get("seconds").asDouble(),
                 answer.get("reason").asText()));
-        if (outcome.equals("published")) {
+        if (outcome.equals(Outcome.PUBLISHED.label())) {
             adapted = nextSwap().decoder();
         }
     }

@@ -1,6 +1,8 @@
 package io.plumbline.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.calibration.Verdict;
+import io.plumbline.topology.adaptation.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -42,7 +44,8 @@ final class Story {
     List<String> missing() {
         List<String> missing = new ArrayList<>();
         for (int i = 0; i < windows.size(); i++) {
-            String expected = languages.get(i).equals(Demo.GERMAN) ? "drifted" : "aligned";
+            Verdict promised = languages.get(i).equals(Demo.GERMAN) ? Verdict.DRIFTED : Verdict.ALIGNED;
+            String expected = promised.label();
             String verdict = windows.get(i).get("verdict").asText();
             if (!verdict.equals(expected)) {
                 missing.add("window %d (%s) is %s, expected %s".formatted(i + 1, languages.get(i), verdict, expected));
@@ -52,10 +55,10 @@ final class Story {
                 missing.add("window %d breaks a valid bound: %s".formatted(i + 1, violated));
             }
         }
-        if (adaptation == null || !adaptation.get("outcome").asText().equals("published")) {
+        if (adaptation == null || !adaptation.get("outcome").asText().equals(Outcome.PUBLISHED.label())) {
             missing.add("no adapted decoder was published");
         }
-        if (revert == null || !revert.get("outcome").asText().equals("reverted")) {
+        if (revert == null || !revert.get("outcome").asText().equals(Outcome.REVERTED.label())) {
             missing.add("the trained decoder was not restored");
         }
         if (!swaps.equals(List.of("adapted", "trained"))) {
