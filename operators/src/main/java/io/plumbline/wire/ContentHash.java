@@ -1,7 +1,6 @@
 package io.plumbline.wire;
 
 import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -22,7 +21,7 @@ import java.util.TreeMap;
  *
  * <p>A count is an I64, and a text its bytes in UTF-8 after their count. All integers are big-endian.
  */
-final class ContentHash implements WritableByteChannel {
+final class ContentHash implements ByteSink {
 
     static final String KEY = "content_sha256";
 
@@ -79,17 +78,7 @@ final class ContentHash implements WritableByteChannel {
     }
 
     @Override
-    public int write(ByteBuffer source) {
-        int bytes = source.remaining();
-        digest.update(source);
-        return bytes;
+    public void take(ByteBuffer piece) {
+        digest.update(piece);
     }
-
-    @Override
-    public boolean isOpen() {
-        return true;
-    }
-
-    @Override
-    public void close() {}
 }

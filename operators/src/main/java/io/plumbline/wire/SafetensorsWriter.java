@@ -149,7 +149,8 @@ public final class SafetensorsWriter {
         }
         ByteBuffer blob = ByteBuffer.allocate((int) total);
         try {
-            write(header, new BufferChannel(blob));
+            ByteSink room = blob::put;
+            write(header, room);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -294,24 +295,5 @@ public final class SafetensorsWriter {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }
-    }
-
-    /** A channel that fills a buffer made to size. */
-    private record BufferChannel(ByteBuffer target) implements WritableByteChannel {
-
-        @Override
-        public int write(ByteBuffer source) {
-            int bytes = source.remaining();
-            target.put(source);
-            return bytes;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return true;
-        }
-
-        @Override
-        public void close() {}
     }
 }

@@ -21,14 +21,13 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.wire.ByteSink;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
-import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -346,28 +345,12 @@ public final class AdaptationBenchmark {
         writer.addVector("b_dec", DType.F32, decoder.bias());
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            writer.writeTo(new Digesting(digest));
+            ByteSink hashed = digest::update;
+            writer.writeTo(hashed);
             return digest.digest();
         } catch (IOException | NoSuchAlgorithmException e) {
             throw new IllegalStateException("nothing here is a file, and every Java has SHA-256", e);
         }
-    }
-
-    private record Digesting(MessageDigest digest) implements WritableByteChannel {
-        @Override
-        public int write(ByteBuffer source) {
-            int count = source.remaining();
-            digest.update(source);
-            return count;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return true;
-        }
-
-        @Override
-        public void close() {}
     }
 
     private static double seconds(long begin) {

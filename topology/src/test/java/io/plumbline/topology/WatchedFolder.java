@@ -12,13 +12,17 @@ import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.LongFunction;
+import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
  * A small site in a folder: 8 dimensions, 16 features, rank 4. The encoder reads every dimension; the decoder
@@ -146,6 +150,21 @@ public final class WatchedFolder {
 
     public static Matrix drifted(long seed) {
         return rows(seed, FAINT, LOUD);
+    }
+
+    /** Returns the records of one window, all in partition 0, whose rows {@code traffic} makes of their times. */
+    public static List<ProducerRecord<byte[], byte[]>> window(long startMs, LongFunction<Matrix> traffic) {
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+        for (int i = 0; i < RECORDS; i++) {
+            long time = startMs + i * 100L;
+            records.add(new ProducerRecord<>(
+                    "activations",
+                    0,
+                    time,
+                    SITE.getBytes(StandardCharsets.UTF_8),
+                    ActivationRecords.blob(traffic.apply(time))));
+        }
+        return records;
     }
 
     private static Matrix rows(long seed, double[] first, double[] last) {

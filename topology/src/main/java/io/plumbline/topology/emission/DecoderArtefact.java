@@ -3,12 +3,12 @@ package io.plumbline.topology.emission;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.wire.ByteSink;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -108,9 +108,9 @@ final class DecoderArtefact {
         }
     }
 
-    private void write(Pieces pieces) {
+    private void write(ByteSink pieces) {
         try {
-            writer.writeTo(new PiecesChannel(pieces));
+            writer.writeTo(pieces);
         } catch (IOException e) {
             throw new UncheckedIOException("nothing here is a file", e);
         }
@@ -145,27 +145,5 @@ final class DecoderArtefact {
                 }
             }
         }
-    }
-
-    private interface Pieces {
-        void take(ByteBuffer piece);
-    }
-
-    private record PiecesChannel(Pieces pieces) implements WritableByteChannel {
-
-        @Override
-        public int write(ByteBuffer source) {
-            int count = source.remaining();
-            pieces.take(source);
-            return count;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return true;
-        }
-
-        @Override
-        public void close() {}
     }
 }

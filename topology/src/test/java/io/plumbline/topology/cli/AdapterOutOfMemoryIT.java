@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.fixtures.EmbeddedBroker;
-import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.WatchedFolder;
@@ -97,17 +96,7 @@ class AdapterOutOfMemoryIT {
     }
 
     private static List<ProducerRecord<byte[], byte[]>> window(int number) {
-        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
-        for (int i = 0; i < WatchedFolder.RECORDS; i++) {
-            long time = T0 + number * 10_000L + i * 100L;
-            records.add(new ProducerRecord<>(
-                    "activations",
-                    0,
-                    time,
-                    WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8),
-                    ActivationRecords.blob(WatchedFolder.quiet(time))));
-        }
-        return records;
+        return WatchedFolder.window(T0 + number * 10_000L, WatchedFolder::quiet);
     }
 
     private static String text(Path log) {

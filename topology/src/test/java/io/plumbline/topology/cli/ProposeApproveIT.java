@@ -8,7 +8,6 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.factored.DecoderFactors;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.adaptation.AdaptationReport;
@@ -23,7 +22,6 @@ import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.outages.Pages;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -147,15 +145,7 @@ class ProposeApproveIT {
     private void send(LongFunction<Matrix>... traffic) throws Exception {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (LongFunction<Matrix> window : traffic) {
-            for (int i = 0; i < WatchedFolder.RECORDS; i++) {
-                long time = T0 + windows * WINDOW_MS + i * 100L;
-                records.add(new ProducerRecord<>(
-                        "activations",
-                        0,
-                        time,
-                        SITE.getBytes(StandardCharsets.UTF_8),
-                        ActivationRecords.blob(window.apply(time))));
-            }
+            records.addAll(WatchedFolder.window(T0 + windows * WINDOW_MS, window));
             windows++;
         }
         client.sendAll(records);

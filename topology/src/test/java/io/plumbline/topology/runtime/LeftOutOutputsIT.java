@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.plumbline.fixtures.EmbeddedBroker;
-import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
@@ -13,7 +12,6 @@ import io.plumbline.topology.ingest.KeptLetter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -132,16 +130,6 @@ class LeftOutOutputsIT {
     }
 
     private static List<ProducerRecord<byte[], byte[]>> window(int number) {
-        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
-        for (int i = 0; i < WatchedFolder.RECORDS; i++) {
-            long time = T0 + number * 10_000L + i * 100L;
-            records.add(new ProducerRecord<>(
-                    "activations",
-                    0,
-                    time,
-                    WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8),
-                    ActivationRecords.blob(WatchedFolder.quiet(time))));
-        }
-        return records;
+        return WatchedFolder.window(T0 + number * 10_000L, WatchedFolder::quiet);
     }
 }
