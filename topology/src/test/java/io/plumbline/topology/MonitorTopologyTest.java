@@ -10,87 +10,27 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.AdaptationMessage;
-import io.plumbline.topology.assessment.DriftListener;
-import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowAssessor;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.broker.StreamsSettings;
-import io.plumbline.topology.broker.Topics;
-import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.ingest.DeadLetter;
-import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.windows.LateReason;
-import io.plumbline.topology.windows.WindowListener;
-import io.plumbline.wire.MomentTile;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
-import java.util.function.LongFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.test.TestRecord;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-class MonitorTopologyTest {
-
-    private static final byte TILE = 1;
-    private static final byte SAMPLE_PART = 2;
-    private static final ObjectMapper JSON = new ObjectMapper();
-    private static final long T0 = 1_700_000_000_000L;
-    private static final long WINDOW_MS = 10_000;
-    private static final LongFunction<Matrix> QUIET = WatchedFolder::quiet;
-    private static final LongFunction<Matrix> DRIFTED = WatchedFolder::drifted;
-
-    @TempDir
-    private Path folder;
-
-    private MonitorConfig config;
-    private Map<String, WatchedSite> sites;
-    private Streaming stream;
-    private final Watcher watcher = new Watcher();
-    private ActiveDecoders active = site -> null;
-
-    @BeforeEach
-    void start() throws IOException {
-        config = WatchedFolder.create(folder, "unused:9092");
-        sites = WatchedFolder.sites(config);
-        stream = new Streaming(topology(), StreamsSettings.monitor(config), folder.resolve("state"));
-    }
-
-    private Topology topology() {
-        return MonitorTopology.build(
-                config,
-                sites,
-                new Topics.Prepared(1, 1_000_000),
-                site -> active.of(site),
-                new MonitorTopology.Listeners(watcher, watcher, watcher));
-    }
-
-    @AfterEach
-    void stop() {
-        stream.close();
-    }
+class MonitorTopologyTest extends MonitoredStream {
 
     @Test
     void wiringIsThatOfTheReviewedFile() throws IOException {
@@ -283,200 +223,10 @@ class MonitorTopologyTest {
     }
 
     @Test
-    void tooFewRowsAreUndecidedAndChangeNothing() {
-        record(QUIET, T0, 1);
-        send(T0 + WINDOW_MS, DRIFTED, DRIFTED);
-        assertEquals(List.of("undecided", "drifted"), texts(reports(), "verdict"));
-    }
-
-    @Test
-    void theLargestValuesThatAreTakenDoNotStopTheStream() {
-        LongFunction<Matrix> huge = seed -> {
-            Matrix rows = WatchedFolder.quiet(seed);
-            for (int i = 0; i < rows.values().length; i++) {
-                rows.values()[i] = Math.signum(rows.values()[i]) * Float.MAX_VALUE;
-            }
-            return rows;
-        };
-        send(QUIET, huge, QUIET, QUIET);
-        List<JsonNode> reports = reports();
-        assertEquals(3, reports.size());
-        assertFalse(
-                reports.get(1).toString().contains("\"NaN\""), reports.get(1).toString());
-        assertEquals("aligned", reports.get(2).get("verdict").asText());
-    }
-
-    @Test
-    void foreignRecordsOnTheMomentsTopicAreCountedAndSkipped() {
-        String moments = config.topics().moments();
-        List<MomentTile> other = MomentTile.cut(9, 5, new double[MomentTile.stateLength(9)]);
-        stream.send(moments, (byte[]) null, new byte[] {1}, T0);
-        stream.send(moments, WatchedFolder.SITE, null, T0);
-        stream.send(moments, WatchedFolder.SITE, new byte[0], T0);
-        stream.send(moments, WatchedFolder.SITE, "not a pane message".getBytes(StandardCharsets.UTF_8), T0);
-        stream.send(moments, "another", new byte[] {1}, T0);
-        stream.send(moments, WatchedFolder.SITE, tile(T0, other.get(0)), T0);
-        List<MomentTile> ours =
-                MomentTile.cut(WatchedFolder.WIDTH, 5, new double[MomentTile.stateLength(WatchedFolder.WIDTH)]);
-        stream.send(moments, WatchedFolder.SITE, tile(T0 + 1, ours.get(0)), T0);
-        stream.send(moments, WatchedFolder.SITE, tile(Long.MAX_VALUE, ours.get(0)), T0);
-        stream.send(moments, WatchedFolder.SITE, samplePart(T0), T0);
-        assertEquals(9, watcher.foreign);
-        send(QUIET, QUIET);
-        assertEquals(
-                WatchedFolder.ROWS * WatchedFolder.RECORDS,
-                reports().get(0).get("rows").asInt());
-    }
-
-    /** The head of a message that this application could have written, from source partition 0. */
-    private static ByteBuffer ours(byte kind, int bodyBytes) {
-        UUID application = UUID.nameUUIDFromBytes("small-monitor".getBytes(StandardCharsets.UTF_8));
-        return ByteBuffer.allocate(14 + bodyBytes)
-                .put((byte) 2)
-                .put(kind)
-                .putLong(application.getMostSignificantBits())
-                .putInt(0);
-    }
-
-    private static byte[] tile(long paneStartMs, MomentTile tile) {
-        byte[] body = tile.encode();
-        return ours(TILE, 24 + body.length)
-                .putLong(paneStartMs)
-                .putLong(WINDOW_MS)
-                .putLong(1)
-                .put(body)
-                .array();
-    }
-
-    /** A part of a sample of other rows: what stands on the topic after a change of the explainer. */
-    private static byte[] samplePart(long paneStartMs) {
-        RowSample sample = RowSample.ofCapacity(3);
-        sample.offer(1, 1, 0, new float[WatchedFolder.WIDTH + 1], null);
-        byte[] body = sample.encode(1_000).get(0);
-        return ours(SAMPLE_PART, 16 + body.length)
-                .putLong(paneStartMs)
-                .putLong(WINDOW_MS)
-                .put(body)
-                .array();
-    }
-
-    @Test
     void valuesOfASiteThatMovesAwayAreReleased() {
         send(QUIET, QUIET);
         stream.close();
         assertEquals(List.of(WatchedFolder.SITE), watcher.released);
         stream = new Streaming(topology(), StreamsSettings.monitor(config), folder.resolve("state"));
-    }
-
-    @Test
-    void timesNobodyCanMeanAreBroughtIntoRange() {
-        assertEquals(0, extracted(-1));
-        assertEquals(T0, extracted(T0));
-        assertEquals(MonitorTopology.LATEST_EVENT_MS, extracted(Long.MAX_VALUE));
-    }
-
-    private static long extracted(long timestampMs) {
-        ConsumerRecord<Object, Object> record = new ConsumerRecord<>(
-                "activations",
-                0,
-                0,
-                timestampMs,
-                timestampMs < 0
-                        ? org.apache.kafka.common.record.TimestampType.NO_TIMESTAMP_TYPE
-                        : org.apache.kafka.common.record.TimestampType.CREATE_TIME,
-                0,
-                0,
-                null,
-                null,
-                new org.apache.kafka.common.header.internals.RecordHeaders(),
-                java.util.Optional.empty());
-        return MonitorTopology.eventTime().extract(record, 0);
-    }
-
-    /** Sends one window of each kind, in order; the last one stays open. */
-    @SafeVarargs
-    private void send(LongFunction<Matrix>... windows) {
-        send(T0, windows);
-    }
-
-    @SafeVarargs
-    private void send(long startMs, LongFunction<Matrix>... windows) {
-        long start = startMs;
-        for (LongFunction<Matrix> window : windows) {
-            record(window, start, WatchedFolder.RECORDS);
-            start += WINDOW_MS;
-        }
-    }
-
-    private void record(LongFunction<Matrix> window, long startMs, int records) {
-        for (int i = 0; i < records; i++) {
-            long time = startMs + i * WINDOW_MS / WatchedFolder.RECORDS;
-            stream.send(
-                    config.topics().activations(),
-                    WatchedFolder.SITE,
-                    ActivationRecords.blob(window.apply(time)),
-                    time);
-        }
-    }
-
-    private List<JsonNode> reports() {
-        List<JsonNode> reports = new ArrayList<>();
-        for (TestRecord<byte[], byte[]> record : stream.read(config.topics().windowReports())) {
-            assertEquals(WatchedFolder.SITE, new String(record.key(), StandardCharsets.UTF_8));
-            try {
-                reports.add(JSON.readTree(record.value()));
-            } catch (IOException e) {
-                throw new AssertionError(new String(record.value(), StandardCharsets.UTF_8), e);
-            }
-        }
-        return reports;
-    }
-
-    private List<AdaptationMessage> requests() {
-        return stream.read(config.topics().adaptationRequests()).stream()
-                .map(record -> AdaptationMessage.decode(record.value()))
-                .toList();
-    }
-
-    private static List<String> texts(List<JsonNode> reports, String key) {
-        return Arrays.asList(
-                reports.stream().map(report -> report.get(key).asText()).toArray(String[]::new));
-    }
-
-    private static final class Watcher implements IngestListener, WindowListener, DriftListener {
-
-        private final List<WindowReport> reports = new ArrayList<>();
-        private final List<String> released = new ArrayList<>();
-        private int foreign;
-
-        @Override
-        public void onAccepted(String site, int rows) {}
-
-        @Override
-        public void onDeadLetter(DeadLetter.Reason reason) {}
-
-        @Override
-        public void onLate(String site, long rows, LateReason reason) {}
-
-        @Override
-        public void onAccumulated(String site, int rows, long nanoseconds) {}
-
-        @Override
-        public void onWindowClosed(String site, long rows) {}
-
-        @Override
-        public void onForeign() {
-            foreign++;
-        }
-
-        @Override
-        public void onReport(WindowReport report, long nanoseconds) {
-            reports.add(report);
-        }
-
-        @Override
-        public void onSiteReleased(String site) {
-            released.add(site);
-        }
     }
 }

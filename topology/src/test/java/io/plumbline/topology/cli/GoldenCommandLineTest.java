@@ -5,22 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.explainer.Explainer;
 import io.plumbline.golden.GoldenCase;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.DType;
-import io.plumbline.wire.Safetensors;
-import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,9 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Runs the golden cases through the command line: folders and dumps in, JSON and folders out, within the cases'
  * tolerances.
  */
-class GoldenCommandLineTest {
-
-    private static final ObjectMapper JSON = new ObjectMapper();
+class GoldenCommandLineTest extends GoldenFiles {
 
     /** The keys asked of {@code assess}, in order, with the reference's name for those it computes. */
     private static final String[][] ASSESS_KEYS = {
@@ -66,9 +56,6 @@ class GoldenCommandLineTest {
         {"verdict"},
         {"reason"}
     };
-
-    @TempDir
-    private Path folder;
 
     @ParameterizedTest
     @ValueSource(strings = {"sae_relu", "sae_jumprelu_alpha", "transcoder_topk"})
@@ -116,116 +103,6 @@ class GoldenCommandLineTest {
         answer.properties()
                 .forEach(entry -> assertEquals(
                         entry.getValue().isNull(), answer.get("undefined").has(entry.getKey()), entry.getKey()));
-    }
-
-    @Test
-    void adaptOffersTheProfilesAndSaysWhatTheGateFound() throws IOException {
-        GoldenCase golden = GoldenCase.load("sae_relu");
-        List<Object> common = List.of(
-                "adapt",
-                "--explainer",
-                explainer(golden),
-                "--activations",
-                dump(golden, "ood"),
-                "--rank",
-                golden.rank());
-        List<Object> code = new ArrayList<>(common);
-        Path out = folder.resolve("as-the-authors");
-        code.addAll(List.of("--profile", "authors-code", "--lambda-pres", 0.2, "--lambda-geom", 0.1, "--out", out));
-        Shell written = Shell.run(code.toArray());
-        assertEquals(0, written.exitCode(), written.err());
-        try (Safetensors after = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
-            assertTrue(String.valueOf(after.metadata().get("profile")).startsWith("as the authors' code: rank"));
-        }
-        List<Object> auto = new ArrayList<>(common);
-        auto.addAll(List.of("--out", folder.resolve("auto")));
-        Shell judged = Shell.run(auto.toArray());
-        assertEquals(2, judged.exitCode(), judged.err());
-        assertTrue(
-                judged.err().contains("2 distinct requests, expected at least 16, 8 of them to judge on"),
-                judged.err());
-        // One other request proves nothing, however well it is reconstructed.
-        auto.addAll(List.of("--validate", dump(golden, "id")));
-        judged = Shell.run(auto.toArray());
-        assertEquals(3, judged.exitCode(), judged.err());
-        assertTrue(judged.err().contains("nothing was written, the gate refuses:"), judged.err());
-        assertTrue(judged.err().contains("  improvement: failed: held-out FVU"), judged.err());
-        assertTrue(judged.err().contains("  gap: "), judged.err());
-        assertFalse(Files.exists(folder.resolve("auto")));
-        auto.addAll(List.of("--alpha", 0.5));
-        Shell refused = Shell.run(auto.toArray());
-        assertEquals(2, refused.exitCode());
-        assertTrue(refused.err().contains("--profile auto chooses lambdas"), refused.err());
-        code.set(code.indexOf("--lambda-geom"), "--alpha");
-        code.set(code.indexOf(out), folder.resolve("x"));
-        Shell missing = Shell.run(code.toArray());
-        assertEquals(2, missing.exitCode());
-        assertTrue(missing.err().contains("--profile authors-code needs --lambda-pres"), missing.err());
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"sae_relu", "sae_jumprelu_alpha", "transcoder_topk"})
-    void adaptAgreesWithTheReference(String name) throws IOException {
-        GoldenCase golden = GoldenCase.load(name);
-        JsonNode settings = golden.settings();
-        Path explainer = explainer(golden);
-        Path out = folder.resolve("adapted");
-        Shell shell = Shell.run(
-                "adapt",
-                "--explainer",
-                explainer,
-                "--activations",
-                dump(golden, "ood"),
-                "--rank",
-                golden.rank(),
-                "--lambda-pres",
-                settings.get("lambda_pres").asText(),
-                "--lambda-geom",
-                settings.get("lambda_geom").asText(),
-                "--alpha",
-                settings.get("alpha").asText(),
-                "--validate",
-                dump(golden, "id"),
-                "--dtype",
-                "f64",
-                "--out",
-                out,
-                "--json");
-        assertEquals(0, shell.exitCode(), shell.err());
-        JsonNode answer = JSON.readTree(shell.out());
-        golden.assertScalar("gap_dec", number(answer, "faithfulness_gap_before"));
-        golden.assertScalar("gap_w_final", number(answer, "faithfulness_gap_after"));
-        golden.assertScalar("fvu_fixed_ood", number(answer, "fvu_before"));
-        golden.assertScalar("fvu_final_ood", number(answer, "fvu_after"));
-        golden.assertScalar("mse_fixed_ood", number(answer, "mse_before"));
-        golden.assertScalar("mse_final_ood", number(answer, "mse_after"));
-        golden.assertScalar("N_ood", number(answer, "rows"));
-        golden.assertScalar("r", number(answer, "rank"));
-        golden.assertScalar("gap_dec_id", number(answer, "validation_faithfulness_gap_before"));
-        golden.assertScalar("fvu_fixed_id", number(answer, "validation_fvu_before"));
-        golden.assertScalar("mse_fixed_id", number(answer, "validation_mse_before"));
-        golden.assertScalar("N_id", number(answer, "validation_rows"));
-        assertTrue(answer.get("validation_faithfulness_gap_after").isNumber());
-        assertTrue(answer.get("validation_fvu_after").isNumber());
-        assertTrue(answer.get("validation_mse_after").isNumber());
-        for (String test : List.of("improvement", "gap", "features", "id_cost")) {
-            String verdict = answer.get("gate_" + test).asText();
-            assertTrue(verdict.startsWith("passed: ") || verdict.startsWith("failed: "), test + " " + verdict);
-        }
-
-        Explainer adapted = Explainer.read(out);
-        golden.assertMatrix("W_final", adapted.decoder().weights().toMatrix().transpose());
-        golden.assertVector("b_final", adapted.decoder().bias());
-        String weights = weightsFile(golden);
-        try (Safetensors before = Safetensors.open(explainer.resolve(weights));
-                Safetensors after = Safetensors.open(out.resolve(weights))) {
-            assertEquals(before.tensor("W_enc").bytes(), after.tensor("W_enc").bytes(), "encoder untouched");
-            assertEquals(before.tensor("b_enc").bytes(), after.tensor("b_enc").bytes(), "encoder untouched");
-            assertEquals(
-                    Explainer.read(explainer).decoder().sha256(),
-                    after.metadata().get("parent_sha256"));
-            assertEquals(settings.get("alpha").asText(), after.metadata().get("alpha"));
-        }
     }
 
     @ParameterizedTest
@@ -391,96 +268,5 @@ class GoldenCommandLineTest {
         assertEquals(3, shell.exitCode());
         assertTrue(shell.err().contains("bad.safetensors, request 0: row 1, column 2 is NaN"), shell.err());
         assertFalse(Files.exists(out));
-    }
-
-    private Path baseline(GoldenCase golden, Path explainer) throws IOException {
-        Path file = folder.resolve("baseline.safetensors");
-        Shell shell = Shell.run(
-                "baseline",
-                "--explainer",
-                explainer,
-                "--activations",
-                dump(golden, "id"),
-                "--rank",
-                golden.rank(),
-                "--out",
-                file,
-                "--json");
-        assertEquals(0, shell.exitCode(), shell.err());
-        JsonNode answer = JSON.readTree(shell.out());
-        golden.assertScalar("N_id", number(answer, "rows"));
-        golden.assertScalar("fvu_fixed_id", number(answer, "reconstruction_fvu"));
-        return file;
-    }
-
-    private Path dump(GoldenCase golden, String when) throws IOException {
-        String targets = "targets_" + when;
-        return dump(when, golden.input("activations_" + when), golden.hasInput(targets) ? golden.input(targets) : null);
-    }
-
-    private Path dump(String name, Matrix activations, @Nullable Matrix targets) throws IOException {
-        SafetensorsWriter writer = SafetensorsWriter.create().add("activations", DType.F64, activations);
-        if (targets != null) {
-            writer.add("targets", DType.F64, targets);
-        }
-        Path file = folder.resolve(name + ".safetensors");
-        writer.writeTo(file);
-        return file;
-    }
-
-    /** Returns whether a case is a TopK transcoder, which SAELens does not have. */
-    private static boolean isTopKTranscoder(GoldenCase golden) {
-        return golden.settings().get("kind").asText().equals("transcoder");
-    }
-
-    private static String weightsFile(GoldenCase golden) {
-        return isTopKTranscoder(golden) ? "layer_0.safetensors" : "sae_weights.safetensors";
-    }
-
-    /** The case's explainer as a SAELens folder, or circuit-tracer's: both weights transposed into its orientation. */
-    private Path explainer(GoldenCase golden) throws IOException {
-        JsonNode settings = golden.settings();
-        String activation = settings.get("activation").asText();
-        if (isTopKTranscoder(golden)) {
-            Path directory = Files.createDirectories(folder.resolve("explainer"));
-            SafetensorsWriter.create()
-                    .add("W_enc", DType.F64, golden.input("W_enc"))
-                    .addVector("b_enc", DType.F64, golden.input("b_enc").values())
-                    .add("W_dec", DType.F64, golden.decoderWeights())
-                    .addVector("b_dec", DType.F64, golden.input("b_dec").values())
-                    .writeTo(directory.resolve(weightsFile(golden)));
-            Files.writeString(
-                    directory.resolve("config.yaml"),
-                    "model_kind: transcoder_set%nactivation: topk%nk: %s%n".formatted(settings.get("topk")));
-            return directory;
-        }
-        String architecture = activation.equals("relu") ? "standard" : activation;
-        Path directory = Files.createDirectories(folder.resolve("explainer"));
-        SafetensorsWriter writer = SafetensorsWriter.create()
-                .add("W_enc", DType.F64, golden.input("W_enc").transpose())
-                .addVector("b_enc", DType.F64, golden.input("b_enc").values())
-                .add("W_dec", DType.F64, golden.decoderWeights())
-                .addVector("b_dec", DType.F64, golden.input("b_dec").values());
-        if (golden.hasInput("threshold")) {
-            writer.addVector("threshold", DType.F64, golden.input("threshold").values());
-        }
-        writer.writeTo(directory.resolve("sae_weights.safetensors"));
-        Files.writeString(directory.resolve("cfg.json"), """
-                {"architecture": "%s", "d_in": %d, "d_out": %d, "d_sae": %d, "k": %s, "activation_fn": "%s",
-                 "apply_b_dec_to_input": false, "normalize_activations": "none", "dtype": "float64",
-                 "metadata": {"hook_name": "golden.hook"}}
-                """.formatted(
-                        architecture,
-                        settings.get("d_in").asInt(),
-                        settings.get("d_out").asInt(),
-                        settings.get("k").asInt(),
-                        settings.get("topk"),
-                        activation));
-        return directory;
-    }
-
-    private static @Nullable Double number(JsonNode answer, String key) {
-        JsonNode value = answer.get(key);
-        return value == null || value.isNull() ? null : Double.valueOf(value.asDouble());
     }
 }

@@ -9,44 +9,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
-import io.plumbline.moments.RequestProjection;
-import io.plumbline.moments.RequestTotal;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
-import io.plumbline.moments.WholeRequests;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.wire.ActivationBlob;
-import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.MomentTile;
-import io.plumbline.wire.RequestRecord;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.state.KeyValueIterator;
-import org.apache.kafka.streams.state.KeyValueStore;
-import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.Test;
 
-class PaneStoreTest {
-
-    private static final String SITE = "blocks.7";
-    private static final int WIDTH = 5;
-    private static final long PANE_MS = 10_000;
-    private static final int CAPACITY = 16;
-
-    private static final RequestProjection PROJECTION =
-            RequestProjection.of(ActivationRecords.integerRows(77, 3, WIDTH));
-    private static final RequestTotalling TOTALLING = new RequestTotalling(Map.of(SITE, PROJECTION), 8);
-
-    private final KeyValueStore<Bytes, byte[]> inner =
-            Stores.inMemoryKeyValueStore("panes").get();
+class PaneStoreTest extends StoredPanes {
 
     @Test
     void whatWasWrittenIsReadBackAndWhatWasRemovedIsNot() {
@@ -180,182 +157,6 @@ class PaneStoreTest {
         assertEquals(60, first.panes(SITE).get(0L).rows());
     }
 
-    /**
-     * Tests 120 commits of some of 30 requests, of which 8 are kept: what is stored merges to what is live, and stays
-     * small.
-     */
-    @Test
-    void requestTotalsAreAppendedToAndWrittenAnewBeforeTheyAreMostlyHistory() {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
-        int most = 0;
-        int times = 0;
-        int before = 0;
-        for (int commit = 0; commit < 120; commit++) {
-            for (int record = 0; record < 3; record++) {
-                add(store, "request " + (7 * commit + record) % 30, commit);
-            }
-            store.writeDirty();
-            int stored = storedParts(PaneKeys.TOTALS).values().stream()
-                    .mapToInt(part -> RequestTotals.decode(part).size())
-                    .sum();
-            most = Math.max(most, stored);
-            times += stored < before ? 1 : 0;
-            before = stored;
-            PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-            restored.reset();
-            assertEquals(totals(store), totals(restored), "commit " + commit);
-            assertTrue(restored.panes(SITE).get(0L).isComplete());
-        }
-        assertEquals(8, store.panes(SITE).get(0L).requestTotals().totals().size());
-        assertTrue(most > 40 && most <= 64 + 2 * 8, most + " stored requests at most");
-        assertTrue(times >= 2, "written anew " + times + " times");
-        store.remove(SITE, 0);
-        assertEquals(0, inner.approximateNumEntries(), "nothing is left of a removed pane");
-    }
-
-    @Test
-    void aCommitWritesOnlyTheRequestsThatGotRows() {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
-        for (int record = 0; record < 5; record++) {
-            add(store, "request " + record, record);
-        }
-        store.writeDirty();
-        add(store, "request 3", 9);
-        store.writeDirty();
-        store.paneToChange(SITE, 0).addRequests(1);
-        store.writeDirty();
-        assertEquals(
-                List.of(5, 1),
-                storedParts(PaneKeys.TOTALS).values().stream()
-                        .map(part -> RequestTotals.decode(part).size())
-                        .toList());
-    }
-
-    /** A restored pane goes on where the other instance stopped, and no record is totalled twice. */
-    @Test
-    void aRestoredPaneAddsToTheTotalsThatAreStored() {
-        PaneStore<SiteClock> first = store(WIDTH, PANE_MS);
-        PaneStore<SiteClock> second = store(WIDTH, PANE_MS);
-        PaneStore<SiteClock> truth = new PaneStore<>(
-                Stores.inMemoryKeyValueStore("truth").get(),
-                SiteClock.CODEC,
-                Map.of(SITE, WIDTH),
-                PANE_MS,
-                CAPACITY,
-                TOTALLING);
-        for (int commit = 0; commit < 12; commit++) {
-            PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
-            owner.reset();
-            add(owner, "request " + commit % 5, commit);
-            add(truth, "request " + commit % 5, commit);
-            owner.writeDirty();
-            // Read and not committed: whoever reads it again counts it.
-            add(owner, "request " + commit % 5, commit);
-        }
-        first.reset();
-        assertEquals(totals(truth), totals(first));
-    }
-
-    @Test
-    void totalsThatDidNotComeAreMissedAfterARestartToo() {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
-        add(store, "request", 1);
-        store.paneToChange(SITE, 0).requestTotals().expect(2);
-        store.writeDirty();
-        PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-        restored.reset();
-        Pane pane = restored.panes(SITE).get(0L);
-        assertFalse(pane.isComplete());
-        RequestTotals late = RequestTotals.ofCapacity(PROJECTION.id(), 8);
-        late.add(5, null, 1, new double[PROJECTION.components()]);
-        late.add(6, null, 1, new double[PROJECTION.components()]);
-        late.encode(1_000).forEach(pane.requestTotals()::addPart);
-        assertTrue(pane.isComplete());
-    }
-
-    /** An instance with a new baseline takes over: what the old one began is not mixed with other sums. */
-    @Test
-    void aPaneKeepsTheProjectionItBeganWith() {
-        PaneStore<SiteClock> old = store(WIDTH, PANE_MS);
-        add(old, "request", 1);
-        old.writeDirty();
-        RequestProjection other = RequestProjection.of(ActivationRecords.integerRows(78, 2, WIDTH));
-        PaneStore<SiteClock> next = new PaneStore<>(
-                inner,
-                SiteClock.CODEC,
-                Map.of(SITE, WIDTH),
-                PANE_MS,
-                CAPACITY,
-                new RequestTotalling(Map.of(SITE, other), 8));
-        next.reset();
-        List<RequestTotal> before = totals(next);
-        add(next, "request", 2);
-        assertEquals(before, totals(next));
-        assertEquals(2, next.panes(SITE).get(0L).requests());
-        RequestTotals theirs = RequestTotals.ofCapacity(other.id(), 8);
-        theirs.add(5, null, 1, new double[2]);
-        next.panes(SITE).get(0L).requestTotals().expect(1);
-        theirs.encode(1_000).forEach(next.panes(SITE).get(0L).requestTotals()::addPart);
-        assertEquals(before, totals(next));
-        assertTrue(next.panes(SITE).get(0L).isComplete(), "it came, though it was not added");
-    }
-
-    /** Tests 40 commits of new requests, some of which come twice: what is stored merges to what is live. */
-    @Test
-    void wholeRequestsAreAppendedToAndReadBack() {
-        RequestTotalling keeping = new RequestTotalling(Map.of(), 8, Map.of(SITE, 3));
-        PaneStore<SiteClock> store =
-                new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, CAPACITY, keeping);
-        for (int commit = 0; commit < 40; commit++) {
-            byte[] rows = ActivationRecords.blob(ActivationRecords.integerRows(commit, 6, WIDTH));
-            store.paneToChange(SITE, 0)
-                    .add(
-                            new Ingested(
-                                    SITE,
-                                    RowSample.requestHash("request " + commit % 35),
-                                    null,
-                                    ActivationBlob.parse(rows, new KnownHeaders()),
-                                    MaskedRows.NONE,
-                                    commit,
-                                    null,
-                                    null,
-                                    ProducerNotes.NONE,
-                                    RequestRecord.parse(rows, new KnownHeaders(), null)),
-                            commit);
-            store.writeDirty();
-            PaneStore<SiteClock> restored =
-                    new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, CAPACITY, keeping);
-            restored.reset();
-            WholeRequests live = whole(store);
-            WholeRequests read = whole(restored);
-            assertEquals(live.split(), read.split());
-            assertEquals(live.requests().size(), read.requests().size());
-            for (int i = 0; i < live.requests().size(); i++) {
-                assertArrayEquals(live.requests().get(i), read.requests().get(i));
-            }
-        }
-        assertEquals(3, whole(store).requests().size() + whole(store).split());
-        store.remove(SITE, 0);
-        assertEquals(0, inner.approximateNumEntries(), "nothing is left of a removed pane");
-    }
-
-    private static WholeRequests whole(PaneStore<SiteClock> store) {
-        return Objects.requireNonNull(store.panes(SITE).get(0L).whole().requests());
-    }
-
-    private static void add(PaneStore<SiteClock> store, String request, int record) {
-        ActivationBlob rows = ActivationRecords.undecoded(ActivationRecords.integerRows(record, 2, WIDTH));
-        store.paneToChange(SITE, 0)
-                .add(
-                        new Ingested(SITE, RowSample.requestHash(request), request, rows, MaskedRows.NONE, record),
-                        record);
-    }
-
-    private static List<RequestTotal> totals(PaneStore<SiteClock> store) {
-        return Objects.requireNonNull(store.panes(SITE).get(0L).requestTotals().totals())
-                .totals();
-    }
-
     @Test
     void panesOfASiteThatIsNotConfiguredOutliveARollingRestartAndNotMuchMore() {
         write();
@@ -408,19 +209,6 @@ class PaneStoreTest {
         assertTrue(message.contains("reset the application's state"), message);
     }
 
-    private Map<Integer, byte[]> storedParts(byte kind) {
-        Map<Integer, byte[]> parts = new TreeMap<>();
-        try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
-            all.forEachRemaining(entry -> {
-                PaneKeys key = PaneKeys.decode(entry.key);
-                if (key.kind() == PaneKeys.PANE && key.part() == kind) {
-                    parts.put(key.index(), entry.value);
-                }
-            });
-        }
-        return parts;
-    }
-
     private Matrix write() {
         Matrix rows = ActivationRecords.integerRows(1, 4, WIDTH);
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
@@ -428,9 +216,5 @@ class PaneStoreTest {
                 .add(new Ingested(SITE, 1, ActivationRecords.undecoded(rows), MaskedRows.NONE, 7), 0);
         store.writeDirty();
         return rows;
-    }
-
-    private PaneStore<SiteClock> store(int dimension, long paneMs) {
-        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), paneMs, CAPACITY, TOTALLING);
     }
 }

@@ -1,0 +1,44 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.moments.RequestProjection;
+import io.plumbline.topology.ActivationRecords;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.Stores;
+
+/** A store of panes of one site, and the bytes that it keeps. */
+abstract class StoredPanes {
+
+    static final String SITE = "blocks.7";
+    static final int WIDTH = 5;
+    static final long PANE_MS = 10_000;
+    static final int CAPACITY = 16;
+
+    static final RequestProjection PROJECTION =
+            RequestProjection.of(ActivationRecords.integerRows(77, 3, WIDTH));
+
+    static final RequestTotalling TOTALLING = new RequestTotalling(Map.of(SITE, PROJECTION), 8);
+
+    final KeyValueStore<Bytes, byte[]> inner =
+            Stores.inMemoryKeyValueStore("panes").get();
+
+    Map<Integer, byte[]> storedParts(byte kind) {
+        Map<Integer, byte[]> parts = new TreeMap<>();
+        try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
+            all.forEachRemaining(entry -> {
+                PaneKeys key = PaneKeys.decode(entry.key);
+                if (key.kind() == PaneKeys.PANE && key.part() == kind) {
+                    parts.put(key.index(), entry.value);
+                }
+            });
+        }
+        return parts;
+    }
+
+    PaneStore<SiteClock> store(int dimension, long paneMs) {
+        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), paneMs, CAPACITY, TOTALLING);
+    }
+}
