@@ -173,7 +173,8 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
                 "held-out FVU %.4f -> %.4f: %s, expected at least %.1f %% and an interval above 0",
                 figures.before().fvu(), figures.after().fvu(), paired.describe(), 100.0 * limits.minimumImprovement());
         String latest = text(
-                "; over the latest %d requests %.1f %% (at most %.1f), expected %.1f %%: that drift is over, or another has come",
+                "; over the latest %d requests %.1f %% (at most %.1f), expected %.1f %%: that drift is over, or"
+                        + " another has come",
                 figures.latest().requests(),
                 100.0 * figures.latest().share(),
                 100.0 * figures.latest().upper(),
@@ -205,7 +206,8 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
                 GateTest.FEATURES,
                 allows(change),
                 text(
-                        "%d of %d features beyond cosine %.2f or length ratio %.2f, may be %d; smallest cosine %.3f, length ratios %.3f to %.3f",
+                        "%d of %d features beyond cosine %.2f or length ratio %.2f, may be %d; smallest cosine %.3f,"
+                                + " length ratios %.3f to %.3f",
                         change.beyond(),
                         change.features(),
                         limits.minimumCosine(),

@@ -212,7 +212,8 @@ final class CalibratedSizes {
                                 sizes.isEmpty()
                                         ? "none has a threshold for %s".formatted(statistic)
                                         : sizes.size() == 1
-                                                ? "of one size alone it is not known how much higher the threshold is for fewer rows"
+                                                ? "of one size alone it is not known how much higher the threshold"
+                                                        + " is for fewer rows"
                                                 : "none is as small as twice its rows",
                                 rank,
                                 rows));

@@ -138,7 +138,8 @@ final class RequestSums {
     private static void requireFitting(Explainer explainer, ActivationBatch batch) {
         if (explainer.isTranscoder() && batch.targets() == null) {
             throw new IllegalArgumentException(
-                    "the batch has no tensor \"targets\": a transcoder is judged on the output of its layer; the batch was not added");
+                    "the batch has no tensor \"targets\": a transcoder is judged on the output of its layer; the"
+                            + " batch was not added");
         }
         requireWidth("activations", batch.activations().columns(), explainer.inputWidth());
         requireWidth("targets", batch.targetRows().columns(), explainer.targetWidth());

@@ -118,7 +118,8 @@ final class DictionaryLearning {
             return "JumpReluAutoEncoder";
         }
         throw new ExplainerFormatException(
-                "config.json is missing: it says whether this is an AutoEncoderTopK or a BatchTopKSAE, whose tensors are the same; copy it from where the file was");
+                "config.json is missing: it says whether this is an AutoEncoderTopK or a BatchTopKSAE, whose tensors"
+                        + " are the same; copy it from where the file was");
     }
 
     /** Returns the blueprint of layers of torch: {@code encoder.weight [k, d]} and {@code decoder.weight [d, k]}. */

@@ -23,7 +23,8 @@ public record FeatureLink(String template) {
     public FeatureLink {
         if (!template.contains(PLACE) || template.length() > LONGEST || !isWebAddress(template.replace(PLACE, "0"))) {
             throw new IllegalArgumentException(
-                    "expected an address of http or https with {feature} in the place of the index, such as https://neuronpedia.org/gpt2-small/6-res-jb/{feature}");
+                    "expected an address of http or https with {feature} in the place of the index, such as"
+                            + " https://neuronpedia.org/gpt2-small/6-res-jb/{feature}");
         }
     }
 

@@ -63,7 +63,8 @@ final class LlamaScopeFormat extends PublishedFormat {
         OpenMossFormat.refuseGatedLinearUnits(config);
         if (config.flag("apply_decoder_bias_to_pre_encoder", false)) {
             throw new ExplainerFormatException(
-                    "hyperparams.json: apply_decoder_bias_to_pre_encoder = true is not supported; none of the published ones has it");
+                    "hyperparams.json: apply_decoder_bias_to_pre_encoder = true is not supported; none of the"
+                            + " published ones has it");
         }
         double threshold = config.number("jump_relu_threshold", 0.0);
         String activation = config.text("act_fn", "");

@@ -100,7 +100,9 @@ final class OpenMossFormat extends PublishedFormat {
         select(config, activation, blueprint);
         if (architecture.equals("topk_transcoder")) {
             blueprint.notRefitted =
-                    "no format that an adapted decoder is written in has TopK transcoders whose decoder can change without the codes; save it as EleutherAI's sparsify does, or watch only (`adaptation: {mode: observe}`)";
+                    "no format that an adapted decoder is written in has TopK transcoders whose decoder can change"
+                            + " without the codes; save it as EleutherAI's sparsify does, or watch only"
+                            + " (`adaptation: {mode: observe}`)";
         }
         return blueprint;
     }
@@ -195,7 +197,8 @@ final class OpenMossFormat extends PublishedFormat {
         if (config.flag("sparsity_include_decoder_norm", true)) {
             blueprint.norms = Blueprint.Norms.RESCALE;
             blueprint.notes.add(
-                    "sparsity_include_decoder_norm: lengths of the decoder's rows folded into encoder and decoder; codes are those times the length");
+                    "sparsity_include_decoder_norm: lengths of the decoder's rows folded into encoder and decoder;"
+                            + " codes are those times the length");
         }
     }
 

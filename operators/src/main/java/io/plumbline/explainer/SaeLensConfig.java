@@ -215,9 +215,11 @@ record SaeLensConfig(
         String advice =
                 switch (architecture) {
                     case "temporal" ->
-                        "its codes depend on the rows before a row in its sequence, and rows are read one by one here; watch the site with another dictionary";
+                        "its codes depend on the rows before a row in its sequence, and rows are read one by one"
+                                + " here; watch the site with another dictionary";
                     case "batchtopk", "matryoshka_batchtopk", "matryoshka" ->
-                        "this is a training checkpoint; save it with SAELens' save_inference_model, which writes a jumprelu that is read here";
+                        "this is a training checkpoint; save it with SAELens' save_inference_model, which writes a"
+                                + " jumprelu that is read here";
                     default -> "supported: " + String.join(", ", ARCHITECTURES);
                 };
         throw new ExplainerFormatException("architecture \"%s\" is not supported; %s".formatted(architecture, advice));
@@ -274,7 +276,8 @@ record SaeLensConfig(
         }
         if (keys.flag("finetuning_scaling_factor", false)) {
             throw new ExplainerFormatException(
-                    "finetuning_scaling_factor = true is not supported; supported: false (the factor folded into the weights)");
+                    "finetuning_scaling_factor = true is not supported; supported: false (the factor folded into the"
+                            + " weights)");
         }
     }
 

@@ -64,9 +64,11 @@ final class SaeLensFormat implements ExplainerFormat {
     private static final String NAME = "SAELens";
     private static final String SOURCE = "of cfg.json";
     private static final String REMEDY =
-            "copy the folder again from where it was made, or write it again with `plumbline adapt` or `plumbline decoders fetch`";
+            "copy the folder again from where it was made, or write it again with `plumbline adapt` or `plumbline"
+                    + " decoders fetch`";
     private static final String TIED =
-            "its encoder's directions are its decoder's, so that another decoder would give other codes; fit another kind of dictionary, or watch only (`adaptation: {mode: observe}`)";
+            "its encoder's directions are its decoder's, so that another decoder would give other codes; fit another"
+                    + " kind of dictionary, or watch only (`adaptation: {mode: observe}`)";
 
     @Override
     public FormatFacts facts() {
@@ -74,10 +76,13 @@ final class SaeLensFormat implements ExplainerFormat {
                 NAME,
                 "cfg.json and " + WEIGHTS_FILE,
                 "SAELens 2 to 6 (`save_model`, `save_inference_model`); BatchTopK and Matryoshka come as jumprelu",
-                "standard, topk, abstopk, jumprelu, gated, matching_pursuit (watched, not refitted), transcoder, skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder",
-                "SAELens; folded, with `apply_b_dec_to_input` and `rescale_acts_by_decoder_norm` false, where they were true",
+                "standard, topk, abstopk, jumprelu, gated, matching_pursuit (watched, not refitted), transcoder,"
+                        + " skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder",
+                "SAELens; folded, with `apply_b_dec_to_input` and `rescale_acts_by_decoder_norm` false, where they"
+                        + " were true",
                 "norm, for `expected_average_only_in`: a factor that rows were scaled with",
-                "temporal (not a function of one row); batchtopk and matryoshka checkpoints (save them with `save_inference_model`); `scaling_factor`; other normalisations");
+                "temporal (not a function of one row); batchtopk and matryoshka checkpoints (save them with"
+                        + " `save_inference_model`); `scaling_factor`; other normalisations");
     }
 
     @Override

@@ -37,7 +37,8 @@ final class SparsifyFormat extends SafetensorsFormat {
                 "topk, groupmax, topk_transcoder, groupmax_transcoder, each with or without a skip connection",
                 NAME,
                 "",
-                "`signed: true` of versions before 1.0 (trained with negative codes, which the library drops today); other activations");
+                "`signed: true` of versions before 1.0 (trained with negative codes, which the library drops today);"
+                        + " other activations");
     }
 
     @Override
@@ -62,7 +63,8 @@ final class SparsifyFormat extends SafetensorsFormat {
         SafetensorsFiles.requireOnly(weights, TENSORS);
         if (config.flag("signed", false)) {
             throw new ExplainerFormatException(
-                    "signed = true: trained with negative codes, which sparsify drops since 1.0; there is no library to agree with");
+                    "signed = true: trained with negative codes, which sparsify drops since 1.0; there is no library"
+                            + " to agree with");
         }
         int width = config.size("d_in");
         long features = config.number("num_latents", 0) > 0

@@ -24,11 +24,13 @@ final class TorchFormat extends PublishedFormat {
         return new FormatFacts(
                 "torch",
                 "*.pt, *.pth, *.bin or *.pkl of torch.save",
-                "dictionary_learning (ae.pt), OpenAI, Goodfire, Qwen Scope, DeepSeek R1 (qresearch), Connor and Rob, Apollo's e2e_sae",
+                "dictionary_learning (ae.pt), OpenAI, Goodfire, Qwen Scope, DeepSeek R1 (qresearch), Connor and Rob,"
+                        + " Apollo's e2e_sae",
                 "standard, topk, jumprelu, gated; what BatchTopK and Matryoshka save",
                 "SAELens",
                 "k, for Qwen Scope: the number in its repository's name (L0_50 is 50)",
-                "everything but a dict of tensors, by the name of the opcode, function or class; files of torch before 1.6");
+                "everything but a dict of tensors, by the name of the opcode, function or class; files of torch"
+                        + " before 1.6");
     }
 
     @Override

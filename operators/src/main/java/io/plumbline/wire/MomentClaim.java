@@ -96,7 +96,8 @@ public final class MomentClaim {
                 if (!(Math.abs(row[j]) <= most * root[j])) {
                     return Double.isFinite(row[j])
                             ? impossible(
-                                    ("entry (%d, %d) of the moment is %s, and the squares of these columns, %s and %s, allow at most"
+                                    ("entry (%d, %d) of the moment is %s, and the squares of these columns, %s and"
+                                            + " %s, allow at most"
                                                     + " the root of their product")
                                             .formatted(i, j, row[j], diagonal[i], diagonal[j]))
                             : nonFinite("moment", i, j, row[j]);
@@ -204,7 +205,8 @@ public final class MomentClaim {
         return sampled * off * off <= UNLIKELY * scale * square
                 ? null
                 : impossible(
-                        ("the mean square of a row is %s by the moment and %s by the %d sampled rows, none longer than %s: a sample of"
+                        ("the mean square of a row is %s by the moment and %s by the %d sampled rows, none longer"
+                                + " than %s: a sample of"
                                         + " these rows would come nearer")
                                 .formatted(mean, ofSample, sampled, record.largestNorm()));
     }

@@ -180,7 +180,8 @@ public final class TorchFile implements TensorFile {
         if (first.hasRemaining() || first.get(0) != 'P' || first.get(1) != 'K') {
             throw new TensorFileException(
                     Fault.NO_ARCHIVE,
-                    "no zip archive: a bare pickle, or saved by torch before 1.6. Load it with torch.load(weights_only=True) and save it again with torch.save, or as safetensors");
+                    "no zip archive: a bare pickle, or saved by torch before 1.6. Load it with"
+                            + " torch.load(weights_only=True) and save it again with torch.save, or as safetensors");
         }
     }
 }

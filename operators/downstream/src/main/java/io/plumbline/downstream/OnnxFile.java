@@ -92,7 +92,8 @@ final class OnnxFile {
                 throw new HeadException(
                         Fault.NOT_LOADED,
                         file
-                                + ": values of a tensor lie in another file, which is not read; save the model with its weights"
+                                + ": values of a tensor lie in another file, which is not read; save the model with"
+                                        + " its weights"
                                 + " inside (onnx.save_model without save_as_external_data)");
             }
         } catch (EOFException broken) {

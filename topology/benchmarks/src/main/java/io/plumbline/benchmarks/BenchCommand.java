@@ -22,11 +22,15 @@ import picocli.CommandLine.Spec;
         name = "bench",
         mixinStandardHelpOptions = true,
         description = {
-            "Measures the kernels and the whole pipeline on this machine and prints ratios. Without --kernels, --pipeline, --scaling and --swap: the first two.",
+            "Measures the kernels and the whole pipeline on this machine and prints ratios. Without --kernels,"
+                    + " --pipeline, --scaling and --swap: the first two.",
             "",
-            "The pipeline is the real monitor, exactly-once with a commit every 5 s, on a Kafka broker in a process of its own, which is started"
-                    + " for it; topics of 2 GB lie in the temporary folder while it runs. With --rivals other libraries and programs take turns with ours"
-                    + " on the same rows; the launcher builds what that needs. Use an idle machine, and read ratios rather than figures.",
+            "The pipeline is the real monitor, exactly-once with a commit every 5 s, on a Kafka broker in a process"
+                    + " of its own, which is started"
+                    + " for it; topics of 2 GB lie in the temporary folder while it runs. With --rivals other"
+                            + " libraries and programs take turns with ours"
+                    + " on the same rows; the launcher builds what that needs. Use an idle machine, and read ratios"
+                            + " rather than figures.",
             ""
         },
         footer = {
@@ -34,7 +38,8 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  plumbline bench --rivals --json bench.json       everything beside its rivals, about ten minutes",
             "  plumbline bench --scaling                        how costs grow with each size, some minutes",
-            "  plumbline bench --swap                           from a drift verdict to the new decoder in a subscriber, two minutes",
+            "  plumbline bench --swap                           from a drift verdict to the new decoder in a"
+                    + " subscriber, two minutes",
             "  plumbline bench --kernels --quick                whether it runs, in seconds",
             "  PLUMBLINE_PYTHON=venv/bin/python plumbline bench --pipeline --rivals"
         })
@@ -68,7 +73,8 @@ final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--large-refit",
             description =
-                    "With --pipeline, watch ingestion beside a refit at 2,048 x 65,536 too; with --swap, swap at that size too: some minutes and 14 GB of memory.")
+                    "With --pipeline, watch ingestion beside a refit at 2,048 x 65,536 too; with --swap, swap at"
+                            + " that size too: some minutes and 14 GB of memory.")
     boolean largeRefit;
 
     @Option(names = "--quick", description = "Small sizes, one round: whether it runs, not how fast.")

@@ -23,10 +23,13 @@ import picocli.CommandLine.Spec;
         name = "broker",
         mixinStandardHelpOptions = true,
         description = {
-            "Runs one Kafka broker on this machine, to try Plumbline without installing Kafka, until it is interrupted.",
+            "Runs one Kafka broker on this machine, to try Plumbline without installing Kafka, until it is"
+                    + " interrupted.",
             "",
-            "It listens on 127.0.0.1 without a password, keeps one copy of everything and deletes nothing by age: it is for"
-                    + " trying things out, not for production. Topics are gone when it ends, unless --data names a folder.",
+            "It listens on 127.0.0.1 without a password, keeps one copy of everything and deletes nothing by age: it"
+                    + " is for"
+                    + " trying things out, not for production. Topics are gone when it ends, unless --data names a"
+                            + " folder.",
             ""
         },
         footer = {

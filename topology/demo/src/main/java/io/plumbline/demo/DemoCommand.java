@@ -19,11 +19,14 @@ import picocli.CommandLine.Spec;
         name = "demo",
         mixinStandardHelpOptions = true,
         description = {
-            "Shows the whole job on recorded hidden states of a real transformer, through a real Kafka broker started for it:"
+            "Shows the whole job on recorded hidden states of a real transformer, through a real Kafka broker"
+                    + " started for it:"
                     + " English traffic, then German, then English again.",
             "",
-            "The gap rises, the site is declared drifted, a decoder is fitted, checked and published, a subscriber swaps it in,"
-                    + " and when English returns the trained decoder is restored. Ports are on loopback; nothing is left behind."
+            "The gap rises, the site is declared drifted, a decoder is fitted, checked and published, a subscriber"
+                    + " swaps it in,"
+                    + " and when English returns the trained decoder is restored. Ports are on loopback; nothing is"
+                            + " left behind."
                     + " Exit code 3 when something of that did not happen.",
             ""
         },
@@ -49,8 +52,10 @@ final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--live",
             description = {
-                "Instead, run a small language model (ONNX Runtime): text goes in, its hidden states go through Kafka, and after"
-                        + " the swap the next tokens it predicts are shown, as it is, through the trained explainer and through the"
+                "Instead, run a small language model (ONNX Runtime): text goes in, its hidden states go through"
+                        + " Kafka, and after"
+                        + " the swap the next tokens it predicts are shown, as it is, through the trained explainer"
+                                + " and through the"
                         + " adapted one."
             })
     boolean live;
@@ -73,8 +78,10 @@ final class DemoCommand implements Callable<Integer> {
             names = "--model",
             paramLabel = "DIR",
             description =
-                    "With --live: a folder with a model of your own (model/body.onnx, model/head.onnx, model/tokenizer.json,"
-                            + " explainer/, texts/normal.txt, texts/english.txt). A model is a program: load only files you would run.")
+                    "With --live: a folder with a model of your own (model/body.onnx, model/head.onnx,"
+                            + " model/tokenizer.json,"
+                            + " explainer/, texts/normal.txt, texts/english.txt). A model is a program: load only"
+                                    + " files you would run.")
     @Nullable
     Path model;
 

@@ -78,11 +78,15 @@ final class Story {
         }
         return String.format(
                 Locale.ROOT,
-                "On English the faithfulness gap was %.2f of at most %.0f; on German it rose to %.2f, and the site was declared%n"
+                "On English the faithfulness gap was %.2f of at most %.0f; on German it rose to %.2f, and the site"
+                        + " was declared%n"
                         + "drifted. Of %d candidates fitted on %d German rows, \"%s\"%n"
-                        + "won on %d rows of other requests: FVU %.3f -> %.3f. It passed the gate and was published as version %d;%n"
-                        + "a subscriber verified it and swapped it in. On the German windows that followed it left %.1f %% of the%n"
-                        + "variance unexplained where the trained decoder leaves %.1f %%. When English returned, the gap fell to %.2f%n"
+                        + "won on %d rows of other requests: FVU %.3f -> %.3f. It passed the gate and was published"
+                                + " as version %d;%n"
+                        + "a subscriber verified it and swapped it in. On the German windows that followed it left"
+                                + " %.1f %% of the%n"
+                        + "variance unexplained where the trained decoder leaves %.1f %%. When English returned, the"
+                                + " gap fell to %.2f%n"
                         + "and the trained decoder was restored as version %d.",
                 mean(Demo.ENGLISH, "faithfulness_gap", true),
                 windows.get(0).get("largest_gap").asDouble(),

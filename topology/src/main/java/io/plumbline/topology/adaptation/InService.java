@@ -49,7 +49,8 @@ final class InService {
             if (versionOf(read) < version) {
                 // Readers have what is on the topic, whatever we once wrote there.
                 LOG.warn(
-                        "site {}: version {} was published and version {} is all that can be read on the decoders topic; going on from that",
+                        "site {}: version {} was published and version {} is all that can be read on the decoders"
+                                + " topic; going on from that",
                         site,
                         version,
                         versionOf(read));

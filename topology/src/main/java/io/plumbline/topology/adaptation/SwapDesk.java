@@ -147,7 +147,8 @@ final class SwapDesk {
         boolean withKl = Double.isFinite(request.klActive()) && Double.isFinite(request.klTrained());
         String figures = String.format(
                 Locale.ROOT,
-                "version %d %s significantly worse than the trained decoder in %d of the %d windows after its swap, FVU %.4f against %.4f in the last",
+                "version %d %s significantly worse than the trained decoder in %d of the %d windows after its swap,"
+                        + " FVU %.4f against %.4f in the last",
                 request.version(),
                 withKl ? "reconstructed, or let the model predict," : "reconstructed",
                 request.worse(),
@@ -226,7 +227,8 @@ final class SwapDesk {
         }
         if (waiting.number() != command.version()) {
             String instead =
-                    "candidate %d does not wait, candidate %d does; look at its report and write: plumbline decoders approve --site %s --candidate %d";
+                    "candidate %d does not wait, candidate %d does; look at its report and write: plumbline decoders"
+                            + " approve --site %s --candidate %d";
             return rejected(instead.formatted(command.version(), waiting.number(), site, waiting.number()), state);
         }
         if (nowMs >= waiting.expiresMs()) {
@@ -244,7 +246,8 @@ final class SwapDesk {
         String sha256 = published.decoder().sha256();
         if (!sha256.equals(waiting.decoderSha256())) {
             String other =
-                    "candidate %d on the topic is the decoder %s, the one that passed the gate was %s: another program writes there";
+                    "candidate %d on the topic is the decoder %s, the one that passed the gate was %s: another"
+                            + " program writes there";
             return rejected(other.formatted(waiting.number(), sha256, waiting.decoderSha256()), state);
         }
         Map<String, String> lineage = new TreeMap<>(published.lineage());
@@ -273,7 +276,8 @@ final class SwapDesk {
         }
         if (wanted > 0 && wanted != standing.version()) {
             String other =
-                    "version %d is not in service and older ones are not kept; %s is: plumbline decoders pin --site %s pins that";
+                    "version %d is not in service and older ones are not kept; %s is: plumbline decoders pin --site"
+                            + " %s pins that";
             return rejected(other.formatted(wanted, standing.describe(), site), state);
         }
         String reason = "%s stays until it is unpinned, by %s".formatted(standing.describe(), command.by());

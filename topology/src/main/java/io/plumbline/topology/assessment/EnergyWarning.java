@@ -29,6 +29,7 @@ public final class EnergyWarning {
                 100.0 * baseline,
                 baseline > LARGEST_SHARE
                         ? "a mean far from 0, or special tokens in both; see docs/concepts/masking.md"
-                        : "look for special tokens or rows far longer than the others, and mask them; see docs/concepts/masking.md");
+                        : "look for special tokens or rows far longer than the others, and mask them; see"
+                                + " docs/concepts/masking.md");
     }
 }

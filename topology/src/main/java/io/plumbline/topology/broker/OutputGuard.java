@@ -195,7 +195,8 @@ public final class OutputGuard {
             }
         }
         LOG.error(
-                "topic \"{}\" does not take what was made of {} ({} bytes); it is left out. Raise max.message.bytes of the topic and the producer's max.request.size, then start again",
+                "topic \"{}\" does not take what was made of {} ({} bytes); it is left out. Raise max.message.bytes"
+                        + " of the topic and the producer's max.request.size, then start again",
                 refused.topic(),
                 madeOf(refused, place),
                 refused.value() instanceof byte[] value ? value.length : 0);

@@ -61,7 +61,8 @@ final class StreamsProtocol {
     private static String expected(String key, Object value, Properties properties) {
         String ofTheGroup = OF_THE_GROUP.get(key);
         if (ofTheGroup != null) {
-            return ("it is ignored, since the group has it; remove it, and set it with kafka-configs.sh --bootstrap-server %s"
+            return ("it is ignored, since the group has it; remove it, and set it with kafka-configs.sh"
+                    + " --bootstrap-server %s"
                             + " --alter --entity-type groups --entity-name %s --add-config %s=%s")
                     .formatted(
                             properties.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG),
@@ -73,7 +74,8 @@ final class StreamsProtocol {
             return "it is ignored, since the broker assigns the tasks; remove it, or write group.protocol: classic";
         }
         if (key.equals(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG)) {
-            return "a member keeps its name from Kafka 4.4 on, and with state.store: rocksdb only; remove it (in the chart"
+            return "a member keeps its name from Kafka 4.4 on, and with state.store: rocksdb only; remove it (in the"
+                    + " chart"
                     + " monitor.staticMembership: false), or write group.protocol: classic";
         }
         return "";

@@ -34,14 +34,16 @@ public final class TopicReview {
             TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG,
             new Rule(
                     Sense.SAME,
-                    "activations need the producer's time, which windows are cut by; the others the broker's, or records of a replay"
+                    "activations need the producer's time, which windows are cut by; the others the broker's, or"
+                            + " records of a replay"
                             + " are deleted at once"),
             TopicConfig.RETENTION_MS_CONFIG,
             new Rule(Sense.AT_LEAST, "records are deleted earlier than they are meant to be"),
             TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
             new Rule(
                     Sense.AT_LEAST,
-                    "larger dead letters keep reason and place, not their bytes, and larger moment records are refused"),
+                    "larger dead letters keep reason and place, not their bytes, and larger moment records are"
+                            + " refused"),
             TopicConfig.MIN_CLEANABLE_DIRTY_RATIO_CONFIG,
             new Rule(Sense.AT_MOST, COMPACTION),
             TopicConfig.SEGMENT_BYTES_CONFIG,

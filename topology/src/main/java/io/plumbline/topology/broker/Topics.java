@@ -81,8 +81,10 @@ public final class Topics {
             missing.removeIf(topic -> existing.containsKey(topic.name()));
             if (partitions == 0 && !missing.isEmpty()) {
                 throw new StartException(
-                        ("topic \"%s\" does not exist or %s may not see it, and how many partitions it gets is decided by the"
-                                        + " activations topic, which it may not see either: create the topics with `plumbline"
+                        ("topic \"%s\" does not exist or %s may not see it, and how many partitions it gets is"
+                                + " decided by the"
+                                        + " activations topic, which it may not see either: create the topics with"
+                                                + " `plumbline"
                                         + " topics --create`, or start the monitor first")
                                 .formatted(missing.get(0).name(), BrokerRefusal.principal(config)));
             }
@@ -123,7 +125,8 @@ public final class Topics {
     }
 
     static String missingActivations(MonitorConfig config) {
-        return ("topic \"%s\" does not exist at %s, or %s may not see it: create it (`plumbline topics --create --partitions N`"
+        return ("topic \"%s\" does not exist at %s, or %s may not see it: create it (`plumbline topics --create"
+                + " --partitions N`"
                         + " makes all), name another under topics.activations, or grant READ on it")
                 .formatted(config.topics().activations(), config.bootstrapServers(), BrokerRefusal.principal(config));
     }
@@ -216,7 +219,8 @@ public final class Topics {
         Map<String, Config> settings = client.settings(List.of(topic));
         if (settings == null) {
             LOG.warn(
-                    "{} may not ask how large a record topic \"{}\" takes (DESCRIBE_CONFIGS): dead letters above {} bytes keep reason and place, not their bytes",
+                    "{} may not ask how large a record topic \"{}\" takes (DESCRIBE_CONFIGS): dead letters above {}"
+                            + " bytes keep reason and place, not their bytes",
                     BrokerRefusal.principal(config),
                     topic,
                     DEFAULT_LARGEST_MESSAGE);

@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
         name = "config",
         mixinStandardHelpOptions = true,
         description = {
-            "Prints a commented configuration file with every default, or what a file comes to: defaults filled in, secrets"
+            "Prints a commented configuration file with every default, or what a file comes to: defaults filled in,"
+                    + " secrets"
                     + " hidden.",
             ""
         },

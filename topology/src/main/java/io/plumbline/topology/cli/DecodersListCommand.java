@@ -25,7 +25,8 @@ import picocli.CommandLine.Spec;
         name = "list",
         mixinStandardHelpOptions = true,
         description = {
-            "Shows the decoder in service of every site, whether it is pinned, and the candidate that waits for approval.",
+            "Shows the decoder in service of every site, whether it is pinned, and the candidate that waits for"
+                    + " approval.",
             ""
         },
         footer = {

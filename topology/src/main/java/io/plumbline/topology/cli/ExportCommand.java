@@ -22,8 +22,10 @@ import picocli.CommandLine.Spec;
         name = "export",
         mixinStandardHelpOptions = true,
         description = {
-            "Writes the windows reported so far as OpenMetrics text, each value at the end of its window in event time, under the"
-                    + " names /metrics has. A scrape knows only when it looked; this is what a replay of last month needs to be"
+            "Writes the windows reported so far as OpenMetrics text, each value at the end of its window in event"
+                    + " time, under the"
+                    + " names /metrics has. A scrape knows only when it looked; this is what a replay of last month"
+                            + " needs to be"
                     + " looked at in Grafana.",
             ""
         },

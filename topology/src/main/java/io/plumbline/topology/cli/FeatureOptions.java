@@ -24,7 +24,9 @@ final class FeatureOptions {
             names = "--features",
             paramLabel = "N",
             description =
-                    "List the N features that fail most, those whose codes go with the explainer's error, and the N that are most surely more or less active than on the baseline's rows; on up to 4,096 sampled rows.")
+                    "List the N features that fail most, those whose codes go with the explainer's error, and the N"
+                            + " that are most surely more or less active than on the baseline's rows; on up to"
+                            + " 4,096 sampled rows.")
     int features;
 
     @Option(
@@ -47,7 +49,8 @@ final class FeatureOptions {
             paramLabel = "SHARE",
             defaultValue = "0.1",
             description =
-                    "Of the features listed as more or less active than on the baseline's rows, the share that may be there by"
+                    "Of the features listed as more or less active than on the baseline's rows, the share that may"
+                            + " be there by"
                             + " chance. Default: ${DEFAULT-VALUE}.")
     double falseDiscoveryRate;
 

@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
         name = "health",
         mixinStandardHelpOptions = true,
         description = {
-            "Asks a running process whether it is ready, prints what it says, and exits with 0 for yes and 3 for no or no answer.",
+            "Asks a running process whether it is ready, prints what it says, and exits with 0 for yes and 3 for no"
+                    + " or no answer.",
             ""
         },
         footer = {"", "Examples:", "  plumbline health", "  plumbline health --url http://127.0.0.1:9464/healthz"})

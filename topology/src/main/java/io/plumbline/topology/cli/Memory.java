@@ -98,8 +98,10 @@ final class Memory {
                 .max(Comparator.comparingLong(Part::bytes))
                 .orElseThrow();
         return Optional.of(
-                ("memory: %d sites need a heap of at least %s in this monitor, and it has %s; set PLUMBLINE_JAVA_OPTS=-Xmx%dm or more,"
-                                + " or lower sample.rows (%d), or%s watch some of the sites under another application_id; the largest part"
+                ("memory: %d sites need a heap of at least %s in this monitor, and it has %s; set"
+                        + " PLUMBLINE_JAVA_OPTS=-Xmx%dm or more,"
+                                + " or lower sample.rows (%d), or%s watch some of the sites under another"
+                                        + " application_id; the largest part"
                                 + " is \"%s\" with %s")
                         .formatted(
                                 config.sites().size(),

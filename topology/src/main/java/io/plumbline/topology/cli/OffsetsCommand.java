@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
             "Shows where the monitor and the adapter go on reading each topic, or moves one past a record.",
             "",
             "For the record that ends the program at every start, such as one that unpacks to more than the heap."
-                    + " --pass names it; the application must be stopped. Nothing but that one offset is written, and the"
+                    + " --pass names it; the application must be stopped. Nothing but that one offset is written,"
+                            + " and the"
                     + " record stays on its topic. How to find it: docs/operate/dead-letters.md.",
             ""
         },

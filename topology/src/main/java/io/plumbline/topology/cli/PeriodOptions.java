@@ -10,7 +10,8 @@ final class PeriodOptions {
             names = "--from",
             paramLabel = "TIME",
             description =
-                    "Windows that end at it or later: 2026-01-01T00:00:00Z, or how long ago, 6h. Default: from the first on.")
+                    "Windows that end at it or later: 2026-01-01T00:00:00Z, or how long ago, 6h. Default: from the"
+                            + " first on.")
     @Nullable
     String from;
 

@@ -23,8 +23,10 @@ import picocli.CommandLine.ScopeType;
         footer = {
             "",
             "Start here:",
-            "  plumbline baseline --explainer sae/ --activations clean.safetensors --rank 32 --out baseline.safetensors",
-            "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors --rank 32",
+            "  plumbline baseline --explainer sae/ --activations clean.safetensors --rank 32 --out"
+                    + " baseline.safetensors",
+            "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors"
+                    + " --rank 32",
             "",
             "Exit codes: 0 fine, 1 drift found where that was asked for, 2 usage, 3 failure.",
             "PLUMBLINE_JAVA_OPTS passes options to Java, PLUMBLINE_LOG=info shows the log."
@@ -111,7 +113,8 @@ public final class Plumbline {
                 && ELSEWHERE.containsKey(arguments[0])
                 && !mistake.getCommandLine().getSubcommands().containsKey(arguments[0]);
         return absent
-                ? ("%s is not part of this installation, which holds the service alone: run it from a checkout, or from the"
+                ? ("%s is not part of this installation, which holds the service alone: run it from a checkout, or"
+                        + " from the"
                                 + " unpacked distribution, whose folder %s has its jars")
                         .formatted(arguments[0], ELSEWHERE.get(arguments[0]))
                 : null;

@@ -39,7 +39,8 @@ import picocli.CommandLine.Spec;
             "Sends recorded activations to Kafka, one record per request, as a model server would; or, with"
                     + " --dead-letters, sends refused records again once what they were refused for is put right.",
             "",
-            "Records of dumps carry the headers `site` and `request`; their key is the request, so that one site spreads over all"
+            "Records of dumps carry the headers `site` and `request`; their key is the request, so that one site"
+                    + " spreads over all"
                     + " partitions. They are sent by an idempotent producer with acks=all.",
             ""
         },
@@ -56,7 +57,8 @@ import picocli.CommandLine.Spec;
             "Example, what was refused because a site was not configured: look first, then send:",
             "  plumbline replay --dead-letters --reason unknown_site --config plumbline.yaml --dry-run",
             "  plumbline replay --dead-letters --reason unknown_site --config plumbline.yaml",
-            "Dead letters keep key, value, headers, partition and event time. Rows whose window has closed meanwhile are",
+            "Dead letters keep key, value, headers, partition and event time. Rows whose window has closed meanwhile"
+                    + " are",
             "counted as late, not added. A run may be interrupted and repeated: nothing is sent twice."
         })
 final class ReplayCommand implements Callable<Integer> {
@@ -168,7 +170,8 @@ final class ReplayCommand implements Callable<Integer> {
     private Integer replayLetters(String named) throws IOException {
         if (rate != null || start != null || eventTimeStep != null || createTopic != null) {
             throw new UsageException(
-                    "--rate, --start, --event-time-step and --create-topic are for --activations; dead letters keep their times");
+                    "--rate, --start, --event-time-step and --create-topic are for --activations; dead letters keep"
+                            + " their times");
         }
         DeadLetterOptions chosen = Objects.requireNonNull(letters, "given");
         Cluster cluster = options.cluster();
@@ -179,7 +182,8 @@ final class ReplayCommand implements Callable<Integer> {
         out.println("%s %,d letters of %s".formatted(chosen.dryRun ? "would send" : "sent", tally.sent(), deadLetters));
         if (tally.sent() > 0) {
             out.println(
-                    "rows whose window has closed meanwhile are counted as late (plumbline_late_rows_total), not added");
+                    "rows whose window has closed meanwhile are counted as late (plumbline_late_rows_total), not"
+                            + " added");
         }
         out.flush();
         return tally.hasProblems() ? ExitCodes.FAILURE : ExitCodes.FINE;

@@ -24,7 +24,8 @@ import picocli.CommandLine.Spec;
         name = "report",
         mixinStandardHelpOptions = true,
         description = {
-            "Writes one HTML file about one site and period: windows, verdicts, swaps and figures, with charts. It needs no network,"
+            "Writes one HTML file about one site and period: windows, verdicts, swaps and figures, with charts. It"
+                    + " needs no network,"
                     + " runs no script, and can be attached to an incident or printed.",
             ""
         },

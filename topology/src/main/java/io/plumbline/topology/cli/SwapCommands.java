@@ -26,8 +26,10 @@ final class SwapCommands {
             description = {
                 "Puts the candidate that waits into service.",
                 "",
-                "The adapter reads it back from the topic, checks its SHA-256, its parent and that it is the one which passed",
-                "the gate, and publishes it as the site's next version. Refused: one that was superseded, that has expired, or",
+                "The adapter reads it back from the topic, checks its SHA-256, its parent and that it is the one"
+                        + " which passed",
+                "the gate, and publishes it as the site's next version. Refused: one that was superseded, that has"
+                        + " expired, or",
                 "for which the site is pinned; the answer says what to write instead.",
                 ""
             },
@@ -68,7 +70,8 @@ final class SwapCommands {
             name = "pin",
             mixinStandardHelpOptions = true,
             description = {
-                "Keeps the decoder in service until `unpin`: nothing is swapped, nothing reverts, whatever the traffic does.",
+                "Keeps the decoder in service until `unpin`: nothing is swapped, nothing reverts, whatever the"
+                        + " traffic does.",
                 "",
                 "Only what is in service can be pinned, since older versions are not kept, and the trained decoder.",
                 ""
@@ -156,7 +159,8 @@ final class SwapCommands {
             description = {
                 "Takes the adapted decoder out of service: the trained one returns as a new version.",
                 "",
-                "Nothing is fitted for pause_after_rollback then. To keep the trained decoder for longer: pin --trained.",
+                "Nothing is fitted for pause_after_rollback then. To keep the trained decoder for longer: pin"
+                        + " --trained.",
                 ""
             },
             footer = {

@@ -67,7 +67,8 @@ final class SwapOrder {
             defaultValue = "2m",
             paramLabel = "TIME",
             description =
-                    "How long to wait for the adapter, which may be in the middle of a refit. Default: ${DEFAULT-VALUE}.")
+                    "How long to wait for the adapter, which may be in the middle of a refit. Default:"
+                            + " ${DEFAULT-VALUE}.")
     String timeout;
 
     /**

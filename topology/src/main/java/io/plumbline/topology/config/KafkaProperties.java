@@ -121,7 +121,8 @@ final class KafkaProperties {
             case "statestore.cache.max.bytes", "cache.max.bytes.buffering" ->
                 atLeast(value, 1_048_576)
                         ? ""
-                        : "expected at least 1048576; below that every record writes its whole window to the change-log";
+                        : "expected at least 1048576; below that every record writes its whole window to the"
+                                + " change-log";
             case "application.id" ->
                 "expected it absent: application_id names the applications, as <id>-monitor and" + " <id>-adapter";
             case "state.dir" -> "expected it absent: state.directory names the folder";
@@ -137,7 +138,8 @@ final class KafkaProperties {
                     "restore.consumer.isolation.level" ->
                 value.toLowerCase(Locale.ROOT).equals("read_committed")
                         ? ""
-                        : "expected read_committed; otherwise windows of aborted transactions and torn decoders are read";
+                        : "expected read_committed; otherwise windows of aborted transactions and torn decoders are"
+                                + " read";
             case "enable.auto.commit",
                     "consumer.enable.auto.commit",
                     "main.consumer.enable.auto.commit",

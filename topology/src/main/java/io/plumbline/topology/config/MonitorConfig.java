@@ -86,7 +86,8 @@ public record MonitorConfig(
         MonitorConfig config = parse(content(file), file.toString(), folder(file));
         if (config.secrets.hasLiteral() && isReadableByAll(file)) {
             LOG.warn(
-                    "{} holds a password and every user of this machine can read it: chmod 600 it, or write ${env:NAME} or ${file:PATH} in its place",
+                    "{} holds a password and every user of this machine can read it: chmod 600 it, or write"
+                            + " ${env:NAME} or ${file:PATH} in its place",
                     file);
         }
         return config;

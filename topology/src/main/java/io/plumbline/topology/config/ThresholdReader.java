@@ -44,7 +44,8 @@ final class ThresholdReader {
         if (clear instanceof Threshold.FalseAlarms) {
             site.problem(
                     "clear",
-                    "is a level to come back below, which raises no alarm: expected {quantile: 0.9} or a number, or nothing for the threshold itself");
+                    "is a level to come back below, which raises no alarm: expected {quantile: 0.9} or a number, or"
+                            + " nothing for the threshold itself");
         } else if (clear.getClass() != threshold.getClass() && !threshold.isCalibrated()) {
             site.problem("clear", "has another form than threshold: expected both as numbers, shares or quantiles");
         } else if (clear.getClass() == threshold.getClass() && level(clear) > level(threshold)) {

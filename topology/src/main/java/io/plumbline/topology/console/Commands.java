@@ -33,7 +33,8 @@ record Commands(
                 adapts && !pinned ? order(config, "pin", site.site()) : null,
                 pinned ? order(config, "unpin", site.site()) : null,
                 config.kafka().containsKey("security.protocol")
-                        ? "The cluster asks who you are: write --config FILE in place of --bootstrap-servers, a configuration with your login."
+                        ? "The cluster asks who you are: write --config FILE in place of --bootstrap-servers, a"
+                                + " configuration with your login."
                         : null);
     }
 

@@ -51,7 +51,9 @@ public final class Console
 
     private static final Map<String, String> HEADERS = Map.of(
             "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri"
+                    + " 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
+                    + " trusted-types 'none'",
             "X-Content-Type-Options",
             "nosniff",
             "X-Frame-Options",

@@ -87,7 +87,8 @@ public final class IncidentReport {
         table(page, windows);
         page.element(
                 "p class=\"quiet\"",
-                "Times are UTC. FVU is the fraction of variance unexplained, on sampled rows. Written by plumbline report on "
+                "Times are UTC. FVU is the fraction of variance unexplained, on sampled rows. Written by plumbline"
+                        + " report on "
                         + Instant.now() + ".");
         return page.raw("</main></body></html>\n").toString();
     }
@@ -123,7 +124,8 @@ public final class IncidentReport {
                     .writeTo(page, trigger + " over event time");
         }
         page.raw(
-                "<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i class=\"active\"></i>decoder in service</p>");
+                "<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i"
+                        + " class=\"active\"></i>decoder in service</p>");
         new SvgChart(windows, 150)
                 .line("value", window -> window.number(Statistic.RECONSTRUCTION_FVU_TRAINED))
                 .line("active", window -> window.decoderVersion() > 0 ? window.reconstructionFvu() : null)
@@ -194,9 +196,11 @@ public final class IncidentReport {
         page.element(
                 "p",
                 "Of the drifted window that ended " + instant(failing.windowEndMs())
-                        + ". Systematic residual: the error that goes with the feature's code. Usefulness: FVU that taking it out would add.");
+                        + ". Systematic residual: the error that goes with the feature's code. Usefulness: FVU that"
+                                + " taking it out would add.");
         page.raw(
-                "<table><tr><th>feature<th>systematic residual<th>in baseline<th>usefulness<th>in baseline<th>share of error"
+                "<table><tr><th>feature<th>systematic residual<th>in baseline<th>usefulness<th>in baseline<th>share"
+                        + " of error"
                         + "<th>share of writing<th>active in</tr>");
         for (FailingFeature feature : Objects.requireNonNull(failing.failingFeatures()).stream()
                 .limit(FEATURES)
@@ -227,7 +231,8 @@ public final class IncidentReport {
                 "In the last window %d features are active less often than on the baseline's rows and %d more often, beyond chance; %d were compared."
                         .formatted(changes.lessActive(), changes.moreActive(), changes.tested()));
         page.raw(
-                "<table><tr><th>feature<th>direction<th>active in<th>in baseline<th>mean activation<th>in baseline<th>p</tr>");
+                "<table><tr><th>feature<th>direction<th>active in<th>in baseline<th>mean activation<th>in"
+                        + " baseline<th>p</tr>");
         for (ActivityChange change : changes.features().stream().limit(FEATURES).toList()) {
             row(
                     page,
@@ -284,7 +289,8 @@ public final class IncidentReport {
     private static void table(Markup page, List<WindowPoint> windows) {
         page.element("h2", "Windows");
         page.raw(
-                "<table><tr><th>from<th>to<th>verdict<th>gap<th>threshold<th>lower<th>upper<th>FVU trained<th>in service<th>rows<th>decoder</tr>");
+                "<table><tr><th>from<th>to<th>verdict<th>gap<th>threshold<th>lower<th>upper<th>FVU trained<th>in"
+                        + " service<th>rows<th>decoder</tr>");
         for (WindowPoint window : windows) {
             row(
                     page,

@@ -33,7 +33,9 @@ final class ArtefactReader {
         Decoder trained = parent == null ? null : parent.trained();
         if (trained == null) {
             throw new IllegalArgumentException(
-                    "it travels as factors of the trained decoder, and only the SHA-256 of that is held here; subscribe with the trained decoder itself (DecoderSubscription.of), or have it published with adaptation.encoding: dense");
+                    "it travels as factors of the trained decoder, and only the SHA-256 of that is held here;"
+                            + " subscribe with the trained decoder itself (DecoderSubscription.of), or have it"
+                            + " published with adaptation.encoding: dense");
         }
         return made(blob, trained, manifest);
     }

@@ -51,7 +51,8 @@ final class AnsweredHosts {
         }
         return names.contains(host)
                 ? null
-                : "this address is not asked for under the name in the Host header; if a proxy does, name it under http.hosts";
+                : "this address is not asked for under the name in the Host header; if a proxy does, name it under"
+                        + " http.hosts";
     }
 
     private static String normal(@Nullable String host) {

@@ -98,7 +98,9 @@ public final class MonitorServer implements AutoCloseable {
         MonitorServer server = new MonitorServer(settings, web, metrics, alive, ready, pages);
         if (web.users().isEmpty() && !server.address().getAddress().isLoopbackAddress()) {
             log.warn(
-                    "/metrics listens on {} and asks for no password: whoever reaches it learns sites, rates and verdicts; name a file with basic_auth_users under http.web_config, or http.bind: 127.0.0.1",
+                    "/metrics listens on {} and asks for no password: whoever reaches it learns sites, rates and"
+                            + " verdicts; name a file with basic_auth_users under http.web_config, or http.bind:"
+                            + " 127.0.0.1",
                     settings.bind());
         }
         return server;

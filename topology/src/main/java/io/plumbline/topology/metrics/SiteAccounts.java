@@ -22,7 +22,8 @@ final class SiteAccounts implements MultiCollector {
 
     private static final String NAME = "plumbline_site_rows";
     private static final String HELP =
-            "What became of all rows of the site since the application began: in = in_windows + open + unaccounted + every late_* + every masked_*";
+            "What became of all rows of the site since the application began: in = in_windows + open + unaccounted +"
+                    + " every late_* + every masked_*";
 
     private final Map<String, RowAccount> accounts = new ConcurrentHashMap<>();
 

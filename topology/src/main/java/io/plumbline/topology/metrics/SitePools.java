@@ -18,7 +18,8 @@ final class SitePools implements MultiCollector {
 
     private static final String NAME = "plumbline_pooled_rows";
     private static final String HELP =
-            "Distinct rows of consecutive drifted windows that the adapter holds for the next refit; from the instance that adapts the site";
+            "Distinct rows of consecutive drifted windows that the adapter holds for the next refit; from the"
+                    + " instance that adapts the site";
 
     private final Map<String, Integer> rows = new ConcurrentHashMap<>();
 

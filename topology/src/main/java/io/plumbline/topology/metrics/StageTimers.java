@@ -53,14 +53,16 @@ final class StageTimers {
                     stage,
                     Timer.builder("plumbline.stage")
                             .description(
-                                    "Time one unit of work takes in a stage: a record, a commit, a window, an adaptation, a decoder")
+                                    "Time one unit of work takes in a stage: a record, a commit, a window, an"
+                                            + " adaptation, a decoder")
                             .tag("stage", stage.label())
                             .serviceLevelObjectives(STAGE_BUCKETS)
                             .register(meters));
         }
         stalls = Timer.builder("plumbline.ingestion.stall")
                 .description(
-                        "Time at a stretch for which a stream thread took no records because windows were closed or assessed")
+                        "Time at a stretch for which a stream thread took no records because windows were closed or"
+                                + " assessed")
                 .serviceLevelObjectives(STALL_BUCKETS)
                 .register(meters);
     }

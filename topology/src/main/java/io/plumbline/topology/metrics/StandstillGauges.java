@@ -15,7 +15,8 @@ final class StandstillGauges {
         Tag application = Tag.of("application", standstills.application());
         Gauge.builder("plumbline.stall.limit", standstills, Standstills::limitSeconds)
                 .description(
-                        "Longest time that may rightly pass between two commits: the poll interval and a commit interval")
+                        "Longest time that may rightly pass between two commits: the poll interval and a commit"
+                                + " interval")
                 .baseUnit("seconds")
                 .tags(List.of(application))
                 .strongReference(true)
@@ -24,14 +25,16 @@ final class StandstillGauges {
             List<Tag> tags = List.of(application, Tag.of("topic", topic));
             Gauge.builder("plumbline.stalled", standstills, all -> all.stalledSeconds(topic))
                     .description(
-                            "Time for which records have waited at an unmoved committed offset, the worst partition of the topic")
+                            "Time for which records have waited at an unmoved committed offset, the worst partition"
+                                    + " of the topic")
                     .baseUnit("seconds")
                     .tags(tags)
                     .strongReference(true)
                     .register(meters);
             Gauge.builder("plumbline.offset.repeats", standstills, all -> all.repeats(topic))
                     .description(
-                            "Times in a row this process began again at the offset where a partition of the topic still stands")
+                            "Times in a row this process began again at the offset where a partition of the topic"
+                                    + " still stands")
                     .tags(tags)
                     .strongReference(true)
                     .register(meters);

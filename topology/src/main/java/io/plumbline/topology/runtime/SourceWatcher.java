@@ -226,7 +226,10 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         if (first > from) {
             countedTo.put(partition.partition(), first);
             LOG.error(
-                    "{}: offsets {} to {} were deleted before the monitor had read them, by the topic's retention.ms or retention.bytes or by hand; reading goes on at {}, up to {} records are in no window. Give the topic a longer retention than the longest outage of the monitor, and -1 for a replay of old event times",
+                    "{}: offsets {} to {} were deleted before the monitor had read them, by the topic's retention.ms"
+                            + " or retention.bytes or by hand; reading goes on at {}, up to {} records are in no"
+                            + " window. Give the topic a longer retention than the longest outage of the monitor,"
+                            + " and -1 for a replay of old event times",
                     partition,
                     from,
                     first - 1,

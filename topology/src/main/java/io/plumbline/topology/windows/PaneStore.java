@@ -344,7 +344,8 @@ final class PaneStore<S> implements StateStore {
         unknown.forEach((id, pane) -> {
             if (unknownBefore.contains(id)) {
                 LOG.warn(
-                        "site {} is not configured any more: its open pane from {} ms was deleted from the state, with {} rows that are in no window",
+                        "site {} is not configured any more: its open pane from {} ms was deleted from the state,"
+                                + " with {} rows that are in no window",
                         id.site(),
                         id.startMs(),
                         pane.rowsRead());

@@ -242,7 +242,9 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             }
             for (int partition : givenUp) {
                 LOG.warn(
-                        "site {}: source partition {} held its windows back for {} and did not catch up; they close without it, its rows are counted as late until it has caught up. Look at the clocks of its producers",
+                        "site {}: source partition {} held its windows back for {} and did not catch up; they close"
+                                + " without it, its rows are counted as late until it has caught up. Look at the"
+                                + " clocks of its producers",
                         site,
                         partition,
                         settings.maxHold());
