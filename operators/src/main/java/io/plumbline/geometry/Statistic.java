@@ -29,10 +29,9 @@ public enum Statistic {
     EIGENGAP_WINDOW(energy("Eigengap at the rank of the second moment of the window")
             .exportedAs("eigengap", "moment", "window")),
     /** {@code ‖Π_OOD − Π_dec‖_F}, the paper's own statistic. */
-    FAITHFULNESS_GAP(
-            gap("Faithfulness gap: Frobenius norm of the difference of the projectors onto the active and the"
+    FAITHFULNESS_GAP(gap("Faithfulness gap: Frobenius norm of the difference of the projectors onto the active and the"
                     + " explainer subspace")
-                    .measuringDrift()),
+            .measuringDrift()),
     /** {@code ‖Π_OOD − Π_ID‖_F}, what the Davis-Kahan bounds speak about. */
     BASELINE_GAP(gap("Frobenius gap between the active subspace of the window and that of the baseline")
             .measuringDrift()),
@@ -83,7 +82,7 @@ public enum Statistic {
      */
     RECONSTRUCTION_GAP(
             gap("Frobenius gap between the active subspace and the top eigenspace of the explainer's reconstructions"
-                    + " of the baseline")
+                            + " of the baseline")
                     .measuringDrift()),
     /** Explainer-dependent loss / {@code tr M_OOD}. */
     EXPLAINER_DEPENDENT_SHARE(share("Explainer-dependent loss as a share of the window's whole energy")
@@ -98,7 +97,7 @@ public enum Statistic {
     /** The trained decoder's fraction of variance unexplained on the head of the window's row sample. */
     RECONSTRUCTION_FVU_TRAINED(
             pure("Fraction of variance the trained decoder leaves unexplained on the window's sampled rows; may"
-                    + " exceed 1")
+                            + " exceed 1")
                     .exportedAs("fraction_of_variance_unexplained", "decoder", "trained")
                     .reaching(1.0)
                     .measuringDrift()
@@ -108,13 +107,12 @@ public enum Statistic {
      * {@link ActiveSubspace#sineBound}; every gap is right within {@code √2} times it.
      */
     SUBSPACE_SINE_BOUND(
-            pure(
-                    "Proven bound of the sine of the angle between the computed and the true active subspace of the"
-                            + " window; 0 from a full decomposition")),
+            pure("Proven bound of the sine of the angle between the computed and the true active subspace of the"
+                    + " window; 0 from a full decomposition")),
     /** {@code ln mean exp(0.3 L)} over the window's requests, L = −ln p of the request's mean among the baseline's. */
     REQUEST_SHIFT(
             pure("How far the means of the window's requests are from the baseline's: log-mean-exp of their evidence"
-                    + " -ln p; 0.36 is usual")
+                            + " -ln p; 0.36 is usual")
                     .measuringDrift()
                     .from(Source.REQUESTS)
                     .reaching(Evidence.LARGEST_COMBINED)
@@ -126,24 +124,22 @@ public enum Statistic {
             .reaching(Evidence.LARGEST)
             .scoringRequests()),
     /** {@code E|y − ŷ|²} of the trained decoder. */
-    RECONSTRUCTION_ERROR(energy(
-                    "Energy of the explainer's error, the mean squared length of y - yhat: over sampled rows, or"
+    RECONSTRUCTION_ERROR(
+            energy("Energy of the explainer's error, the mean squared length of y - yhat: over sampled rows, or"
                             + " over all where reconstructions are sent")
-            .from(Source.CODES)),
+                    .from(Source.CODES)),
     /** {@code ln mean exp(0.3 L)} over the window's requests, L = −ln p of the request's FVU among the baseline's. */
-    REQUEST_FVU(
-            pure("How badly the trained decoder reconstructs the window's requests: log-mean-exp of their evidence"
+    REQUEST_FVU(pure("How badly the trained decoder reconstructs the window's requests: log-mean-exp of their evidence"
                     + " -ln p; 0.36 is usual")
-                    .measuringDrift()
-                    .from(Source.CODES)
-                    .reaching(Evidence.LARGEST_COMBINED)
-                    .scoringRequests()),
+            .measuringDrift()
+            .from(Source.CODES)
+            .reaching(Evidence.LARGEST_COMBINED)
+            .scoringRequests()),
     /** {@code ce_patched - ce_original}. */
-    DELTA_CE(
-            pure("Cross-entropy of the next token with the trained decoder's account in place, less that of the"
+    DELTA_CE(pure("Cross-entropy of the next token with the trained decoder's account in place, less that of the"
                     + " model itself, in nats")
-                    .exportedAs("delta_ce", "decoder", "trained")
-                    .from(Source.HEAD)),
+            .exportedAs("delta_ce", "decoder", "trained")
+            .from(Source.HEAD)),
     /** Mean of {@code KL(original || patched)} of the next token. */
     KL(pure("Divergence of the model's next token from that with the trained decoder's account in place, in nats")
             .exportedAs("kl", "decoder", "trained")
@@ -156,7 +152,7 @@ public enum Statistic {
     /** {@code (ce_zero - ce_patched) / (ce_zero - ce_original)}. */
     LOSS_RECOVERED(
             pure("Part of the cross-entropy lost with zeros in place that the trained decoder's account wins back;"
-                    + " may leave 0 to 1")
+                            + " may leave 0 to 1")
                     .exportedAs("loss_recovered", "decoder", "trained")
                     .from(Source.HEAD));
 
@@ -183,9 +179,8 @@ public enum Statistic {
         /** Rows of its sample, encoded. */
         CODES("no rows were encoded, or those that were do not vary"),
         /** The totals of its requests. */
-        REQUESTS(
-                "there are no totals of the window's requests for this baseline, as in windows that were open when"
-                        + " it changed"),
+        REQUESTS("there are no totals of the window's requests for this baseline, as in windows that were open when"
+                + " it changed"),
         /** The rest of the model, run on whole requests of the window. */
         HEAD("the site names no rest of its model: downstream");
 

@@ -95,11 +95,10 @@ public final class MomentClaim {
                 // Written so that NaN fails it.
                 if (!(Math.abs(row[j]) <= most * root[j])) {
                     return Double.isFinite(row[j])
-                            ? impossible(
-                                    ("entry (%d, %d) of the moment is %s, and the squares of these columns, %s and"
+                            ? impossible(("entry (%d, %d) of the moment is %s, and the squares of these columns, %s and"
                                             + " %s, allow at most"
-                                                    + " the root of their product")
-                                            .formatted(i, j, row[j], diagonal[i], diagonal[j]))
+                                            + " the root of their product")
+                                    .formatted(i, j, row[j], diagonal[i], diagonal[j]))
                             : nonFinite("moment", i, j, row[j]);
                 }
             }
@@ -204,11 +203,10 @@ public final class MomentClaim {
         double scale = ofSample < mean ? 2.0 * mean : mean + ofSample;
         return sampled * off * off <= UNLIKELY * scale * square
                 ? null
-                : impossible(
-                        ("the mean square of a row is %s by the moment and %s by the %d sampled rows, none longer"
+                : impossible(("the mean square of a row is %s by the moment and %s by the %d sampled rows, none longer"
                                 + " than %s: a sample of"
-                                        + " these rows would come nearer")
-                                .formatted(mean, ofSample, sampled, record.largestNorm()));
+                                + " these rows would come nearer")
+                        .formatted(mean, ofSample, sampled, record.largestNorm()));
     }
 
     private static Fault nonFinite(String tensor, int row, int column, double value) {
