@@ -93,7 +93,7 @@ final class OnnxFile {
                         Fault.NOT_LOADED,
                         file
                                 + ": values of a tensor lie in another file, which is not read; save the model with"
-                                        + " its weights"
+                                + " its weights"
                                 + " inside (onnx.save_model without save_as_external_data)");
             }
         } catch (EOFException broken) {

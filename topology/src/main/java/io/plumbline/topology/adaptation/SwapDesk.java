@@ -245,9 +245,8 @@ final class SwapDesk {
         Publication published = candidate.publication();
         String sha256 = published.decoder().sha256();
         if (!sha256.equals(waiting.decoderSha256())) {
-            String other =
-                    "candidate %d on the topic is the decoder %s, the one that passed the gate was %s: another"
-                            + " program writes there";
+            String other = "candidate %d on the topic is the decoder %s, the one that passed the gate was %s: another"
+                    + " program writes there";
             return rejected(other.formatted(waiting.number(), sha256, waiting.decoderSha256()), state);
         }
         Map<String, String> lineage = new TreeMap<>(published.lineage());

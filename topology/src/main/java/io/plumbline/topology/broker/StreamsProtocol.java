@@ -62,7 +62,7 @@ final class StreamsProtocol {
         String ofTheGroup = OF_THE_GROUP.get(key);
         if (ofTheGroup != null) {
             return ("it is ignored, since the group has it; remove it, and set it with kafka-configs.sh"
-                    + " --bootstrap-server %s"
+                            + " --bootstrap-server %s"
                             + " --alter --entity-type groups --entity-name %s --add-config %s=%s")
                     .formatted(
                             properties.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG),

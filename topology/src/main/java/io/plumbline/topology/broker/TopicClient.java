@@ -117,7 +117,7 @@ final class TopicClient implements AutoCloseable {
                     refused.add(
                             ("topic \"%s\" does not exist or %s may not see it, and it may not make it: create it with"
                                             + " `plumbline topics --create`, then grant what `plumbline topics"
-                                                    + " --acl` prints")
+                                            + " --acl` prints")
                                     .formatted(topic.name(), BrokerRefusal.principal(config)));
                 } else if (!(e.getCause() instanceof TopicExistsException)) {
                     refused.add("topic \"%s\" cannot be created: %s".formatted(topic.name(), message(e)));

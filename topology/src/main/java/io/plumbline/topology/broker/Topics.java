@@ -82,9 +82,9 @@ public final class Topics {
             if (partitions == 0 && !missing.isEmpty()) {
                 throw new StartException(
                         ("topic \"%s\" does not exist or %s may not see it, and how many partitions it gets is"
-                                + " decided by the"
+                                        + " decided by the"
                                         + " activations topic, which it may not see either: create the topics with"
-                                                + " `plumbline"
+                                        + " `plumbline"
                                         + " topics --create`, or start the monitor first")
                                 .formatted(missing.get(0).name(), BrokerRefusal.principal(config)));
             }
@@ -126,7 +126,7 @@ public final class Topics {
 
     static String missingActivations(MonitorConfig config) {
         return ("topic \"%s\" does not exist at %s, or %s may not see it: create it (`plumbline topics --create"
-                + " --partitions N`"
+                        + " --partitions N`"
                         + " makes all), name another under topics.activations, or grant READ on it")
                 .formatted(config.topics().activations(), config.bootstrapServers(), BrokerRefusal.principal(config));
     }

@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
             "Writes the windows reported so far as OpenMetrics text, each value at the end of its window in event"
                     + " time, under the"
                     + " names /metrics has. A scrape knows only when it looked; this is what a replay of last month"
-                            + " needs to be"
+                    + " needs to be"
                     + " looked at in Grafana.",
             ""
         },

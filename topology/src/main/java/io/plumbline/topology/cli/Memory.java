@@ -97,21 +97,20 @@ final class Memory {
         Part largest = estimate.held().stream()
                 .max(Comparator.comparingLong(Part::bytes))
                 .orElseThrow();
-        return Optional.of(
-                ("memory: %d sites need a heap of at least %s in this monitor, and it has %s; set"
+        return Optional.of(("memory: %d sites need a heap of at least %s in this monitor, and it has %s; set"
                         + " PLUMBLINE_JAVA_OPTS=-Xmx%dm or more,"
-                                + " or lower sample.rows (%d), or%s watch some of the sites under another"
-                                        + " application_id; the largest part"
-                                + " is \"%s\" with %s")
-                        .formatted(
-                                config.sites().size(),
-                                text(estimate.leastHeapBytes()),
-                                text(heap),
-                                (estimate.leastHeapBytes() >> 20) + 1,
-                                config.sampleRows(),
-                                config.store() == StoreKind.MEMORY ? " set state.store: rocksdb, or" : "",
-                                largest.what(),
-                                text(largest.bytes())));
+                        + " or lower sample.rows (%d), or%s watch some of the sites under another"
+                        + " application_id; the largest part"
+                        + " is \"%s\" with %s")
+                .formatted(
+                        config.sites().size(),
+                        text(estimate.leastHeapBytes()),
+                        text(heap),
+                        (estimate.leastHeapBytes() >> 20) + 1,
+                        config.sampleRows(),
+                        config.store() == StoreKind.MEMORY ? " set state.store: rocksdb, or" : "",
+                        largest.what(),
+                        text(largest.bytes())));
     }
 
     static String text(long bytes) {

@@ -114,7 +114,7 @@ public final class Plumbline {
                 && !mistake.getCommandLine().getSubcommands().containsKey(arguments[0]);
         return absent
                 ? ("%s is not part of this installation, which holds the service alone: run it from a checkout, or"
-                        + " from the"
+                                + " from the"
                                 + " unpacked distribution, whose folder %s has its jars")
                         .formatted(arguments[0], ELSEWHERE.get(arguments[0]))
                 : null;

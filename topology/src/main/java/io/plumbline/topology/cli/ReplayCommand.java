@@ -181,9 +181,8 @@ final class ReplayCommand implements Callable<Integer> {
         tally.print(out, spec.commandLine().getErr(), chosen.dryRun ? "to send" : "sent");
         out.println("%s %,d letters of %s".formatted(chosen.dryRun ? "would send" : "sent", tally.sent(), deadLetters));
         if (tally.sent() > 0) {
-            out.println(
-                    "rows whose window has closed meanwhile are counted as late (plumbline_late_rows_total), not"
-                            + " added");
+            out.println("rows whose window has closed meanwhile are counted as late (plumbline_late_rows_total), not"
+                    + " added");
         }
         out.flush();
         return tally.hasProblems() ? ExitCodes.FAILURE : ExitCodes.FINE;

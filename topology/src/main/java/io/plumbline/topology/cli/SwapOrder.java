@@ -66,9 +66,8 @@ final class SwapOrder {
             names = "--timeout",
             defaultValue = "2m",
             paramLabel = "TIME",
-            description =
-                    "How long to wait for the adapter, which may be in the middle of a refit. Default:"
-                            + " ${DEFAULT-VALUE}.")
+            description = "How long to wait for the adapter, which may be in the middle of a refit. Default:"
+                    + " ${DEFAULT-VALUE}.")
     String timeout;
 
     /**

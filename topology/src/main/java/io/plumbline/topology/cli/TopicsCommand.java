@@ -73,18 +73,16 @@ final class TopicsCommand implements Callable<Integer> {
     @Option(
             names = "--replication-factor",
             paramLabel = "N",
-            description =
-                    "With --create: copies of each partition; default: the broker's. With --describe: at least so"
-                            + " many.")
+            description = "With --create: copies of each partition; default: the broker's. With --describe: at least so"
+                    + " many.")
     @Nullable
     Short replicationFactor;
 
     @Option(
             names = "--moment-records",
-            description =
-                    "The topic of activations takes a moment record of every site: with --create its"
-                            + " max.message.bytes is"
-                            + " set for the widest one, with --describe it is compared.")
+            description = "The topic of activations takes a moment record of every site: with --create its"
+                    + " max.message.bytes is"
+                    + " set for the widest one, with --describe it is compared.")
     boolean momentRecords;
 
     @Option(names = "--role", description = "With --acl: ${COMPLETION-CANDIDATES}. Default: all of them.")
@@ -102,9 +100,8 @@ final class TopicsCommand implements Callable<Integer> {
             names = "--command-config",
             defaultValue = "admin.properties",
             paramLabel = "FILE",
-            description =
-                    "With --acl: the file with the administrator's login the commands are to name. Default:"
-                            + " ${DEFAULT-VALUE}.")
+            description = "With --acl: the file with the administrator's login the commands are to name. Default:"
+                    + " ${DEFAULT-VALUE}.")
     String commandConfig;
 
     @Spec

@@ -123,9 +123,8 @@ public final class IncidentReport {
                     .line("value", WindowPoint::triggerValue)
                     .writeTo(page, trigger + " over event time");
         }
-        page.raw(
-                "<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i"
-                        + " class=\"active\"></i>decoder in service</p>");
+        page.raw("<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i"
+                + " class=\"active\"></i>decoder in service</p>");
         new SvgChart(windows, 150)
                 .line("value", window -> window.number(Statistic.RECONSTRUCTION_FVU_TRAINED))
                 .line("active", window -> window.decoderVersion() > 0 ? window.reconstructionFvu() : null)
@@ -197,11 +196,10 @@ public final class IncidentReport {
                 "p",
                 "Of the drifted window that ended " + instant(failing.windowEndMs())
                         + ". Systematic residual: the error that goes with the feature's code. Usefulness: FVU that"
-                                + " taking it out would add.");
-        page.raw(
-                "<table><tr><th>feature<th>systematic residual<th>in baseline<th>usefulness<th>in baseline<th>share"
-                        + " of error"
-                        + "<th>share of writing<th>active in</tr>");
+                        + " taking it out would add.");
+        page.raw("<table><tr><th>feature<th>systematic residual<th>in baseline<th>usefulness<th>in baseline<th>share"
+                + " of error"
+                + "<th>share of writing<th>active in</tr>");
         for (FailingFeature feature : Objects.requireNonNull(failing.failingFeatures()).stream()
                 .limit(FEATURES)
                 .toList()) {
@@ -230,9 +228,8 @@ public final class IncidentReport {
                 "p",
                 "In the last window %d features are active less often than on the baseline's rows and %d more often, beyond chance; %d were compared."
                         .formatted(changes.lessActive(), changes.moreActive(), changes.tested()));
-        page.raw(
-                "<table><tr><th>feature<th>direction<th>active in<th>in baseline<th>mean activation<th>in"
-                        + " baseline<th>p</tr>");
+        page.raw("<table><tr><th>feature<th>direction<th>active in<th>in baseline<th>mean activation<th>in"
+                + " baseline<th>p</tr>");
         for (ActivityChange change : changes.features().stream().limit(FEATURES).toList()) {
             row(
                     page,
@@ -288,9 +285,8 @@ public final class IncidentReport {
 
     private static void table(Markup page, List<WindowPoint> windows) {
         page.element("h2", "Windows");
-        page.raw(
-                "<table><tr><th>from<th>to<th>verdict<th>gap<th>threshold<th>lower<th>upper<th>FVU trained<th>in"
-                        + " service<th>rows<th>decoder</tr>");
+        page.raw("<table><tr><th>from<th>to<th>verdict<th>gap<th>threshold<th>lower<th>upper<th>FVU trained<th>in"
+                + " service<th>rows<th>decoder</tr>");
         for (WindowPoint window : windows) {
             row(
                     page,

@@ -210,9 +210,8 @@ public final class Metrics implements AutoCloseable {
     /** Adds how many partitions of the activations topic nobody reads. */
     public void expectUnreadPartitions(IntSupplier unread) {
         guarded(() -> Gauge.builder("plumbline.unread.partitions", unread, IntSupplier::getAsInt)
-                .description(
-                        "Partitions of the activations topic that are not read, since they were added while the"
-                                + " monitor ran")
+                .description("Partitions of the activations topic that are not read, since they were added while the"
+                        + " monitor ran")
                 .strongReference(true)
                 .register(meters));
     }

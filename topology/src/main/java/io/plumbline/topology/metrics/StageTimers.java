@@ -52,9 +52,8 @@ final class StageTimers {
             stages.put(
                     stage,
                     Timer.builder("plumbline.stage")
-                            .description(
-                                    "Time one unit of work takes in a stage: a record, a commit, a window, an"
-                                            + " adaptation, a decoder")
+                            .description("Time one unit of work takes in a stage: a record, a commit, a window, an"
+                                    + " adaptation, a decoder")
                             .tag("stage", stage.label())
                             .serviceLevelObjectives(STAGE_BUCKETS)
                             .register(meters));

@@ -14,9 +14,8 @@ final class StandstillGauges {
     static void register(MeterRegistry meters, Standstills standstills) {
         Tag application = Tag.of("application", standstills.application());
         Gauge.builder("plumbline.stall.limit", standstills, Standstills::limitSeconds)
-                .description(
-                        "Longest time that may rightly pass between two commits: the poll interval and a commit"
-                                + " interval")
+                .description("Longest time that may rightly pass between two commits: the poll interval and a commit"
+                        + " interval")
                 .baseUnit("seconds")
                 .tags(List.of(application))
                 .strongReference(true)
@@ -32,9 +31,8 @@ final class StandstillGauges {
                     .strongReference(true)
                     .register(meters);
             Gauge.builder("plumbline.offset.repeats", standstills, all -> all.repeats(topic))
-                    .description(
-                            "Times in a row this process began again at the offset where a partition of the topic"
-                                    + " still stands")
+                    .description("Times in a row this process began again at the offset where a partition of the topic"
+                            + " still stands")
                     .tags(tags)
                     .strongReference(true)
                     .register(meters);

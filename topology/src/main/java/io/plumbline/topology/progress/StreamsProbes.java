@@ -37,10 +37,9 @@ public final class StreamsProbes {
                 || state == KafkaStreams.State.PENDING_ERROR
                 || state == KafkaStreams.State.PENDING_SHUTDOWN
                 || state == KafkaStreams.State.NOT_RUNNING) {
-            return Optional.of(
-                    application + ": Kafka Streams is " + state
-                            + ", expected RUNNING or REBALANCING; it will not recover by itself, see the log for the"
-                                    + " first exception");
+            return Optional.of(application + ": Kafka Streams is " + state
+                    + ", expected RUNNING or REBALANCING; it will not recover by itself, see the log for the"
+                    + " first exception");
         }
         if (threads < configuredThreads) {
             return Optional.of(application + ": " + threads + " of " + configuredThreads

@@ -40,7 +40,7 @@ record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int re
         return new DeadLetter(
                 DeadLetter.Reason.STRADDLES_PANES,
                 ("site %s: the moment is of the %d ms from %d ms on, and the monitor cuts time into panes of %d ms"
-                        + " from 1970 on; its rows"
+                                + " from 1970 on; its rows"
                                 + " cannot be parted, send a moment for each pane, of a size that divides it")
                         .formatted(site, pane.sizeMs(), pane.startMs(), settings.paneMs()));
     }

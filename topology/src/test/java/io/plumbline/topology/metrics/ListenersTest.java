@@ -96,7 +96,9 @@ class ListenersTest {
                 Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
                     heard.add("%s: %s%s"
                             .formatted(
-                                    name, method.getName(), Arrays.toString(arguments == null ? new Object[0] : arguments)));
+                                    name,
+                                    method.getName(),
+                                    Arrays.toString(arguments == null ? new Object[0] : arguments)));
                     if (name.equals("first")) {
                         throw new IllegalStateException("no snapshot");
                     }

@@ -17,8 +17,7 @@ abstract class StoredPanes {
     static final long PANE_MS = 10_000;
     static final int CAPACITY = 16;
 
-    static final RequestProjection PROJECTION =
-            RequestProjection.of(ActivationRecords.integerRows(77, 3, WIDTH));
+    static final RequestProjection PROJECTION = RequestProjection.of(ActivationRecords.integerRows(77, 3, WIDTH));
 
     static final RequestTotalling TOTALLING = new RequestTotalling(Map.of(SITE, PROJECTION), 8);
 
