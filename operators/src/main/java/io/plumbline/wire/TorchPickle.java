@@ -3,7 +3,6 @@ package io.plumbline.wire;
 import io.plumbline.wire.TensorFileException.Fault;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -77,13 +76,13 @@ final class TorchPickle {
 
     private static final int NEWEST_PROTOCOL = 5;
 
-    private final ByteBuffer bytes;
+    private final PickleBytes bytes;
     private final List<Object> stack = new ArrayList<>();
     private final Deque<Integer> marks = new ArrayDeque<>();
     private final Map<Long, Object> memo = new HashMap<>();
 
     private TorchPickle(ByteBuffer bytes) {
-        this.bytes = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
+        this.bytes = new PickleBytes(bytes);
     }
 
     /**
@@ -101,14 +100,14 @@ final class TorchPickle {
         TorchPickle reader = new TorchPickle(pickle);
         Object value = reader.run();
         if (!(value instanceof Dict dict)) {
-            throw reader.bad("the pickle holds %s: expected a dict of tensors".formatted(kind(value)));
+            throw reader.bytes.bad("the pickle holds %s: expected a dict of tensors".formatted(kind(value)));
         }
         return dict;
     }
 
     private Object run() {
         while (true) {
-            int opcode = unsignedByte();
+            int opcode = bytes.unsignedByte();
             if (opcode == '.') {
                 return pop();
             }
@@ -118,29 +117,29 @@ final class TorchPickle {
 
     private void interpret(int opcode) {
         switch (opcode) {
-            case 0x80 -> requireProtocol(unsignedByte());
-            case 0x95 -> skip(Long.BYTES);
+            case 0x80 -> requireProtocol(bytes.unsignedByte());
+            case 0x95 -> bytes.skip(Long.BYTES);
             case '}' -> stack.add(new Dict());
             case ']' -> stack.add(new ArrayList<>());
             case ')' -> stack.add(List.of());
             case '(' -> marks.push(stack.size());
-            case 'q' -> memo.put((long) unsignedByte(), top());
-            case 'r' -> memo.put(unsignedInt(), top());
+            case 'q' -> memo.put((long) bytes.unsignedByte(), top());
+            case 'r' -> memo.put(bytes.unsignedInt(), top());
             case 0x94 -> memo.put((long) memo.size(), top());
-            case 'h' -> stack.add(remembered(unsignedByte()));
-            case 'j' -> stack.add(remembered(unsignedInt()));
-            case 'X' -> stack.add(text(unsignedInt()));
-            case 0x8c -> stack.add(text(unsignedByte()));
-            case 0x8d -> stack.add(text(fixed(Long.BYTES).getLong()));
-            case 'c' -> stack.add(global(line() + " " + line()));
+            case 'h' -> stack.add(remembered(bytes.unsignedByte()));
+            case 'j' -> stack.add(remembered(bytes.unsignedInt()));
+            case 'X' -> stack.add(bytes.text(bytes.unsignedInt()));
+            case 0x8c -> stack.add(bytes.text(bytes.unsignedByte()));
+            case 0x8d -> stack.add(bytes.text(bytes.fixed(Long.BYTES).getLong()));
+            case 'c' -> stack.add(global(bytes.line() + " " + bytes.line()));
             case 0x93 -> stack.add(globalOnStack());
             case 'Q' -> stack.add(storage(pop()));
-            case 'J' -> stack.add((long) fixed(Integer.BYTES).getInt());
-            case 'K' -> stack.add((long) unsignedByte());
-            case 'M' -> stack.add((long) (fixed(Short.BYTES).getShort() & 0xFFFF));
-            case 0x8a -> stack.add(integer());
+            case 'J' -> stack.add((long) bytes.fixed(Integer.BYTES).getInt());
+            case 'K' -> stack.add((long) bytes.unsignedByte());
+            case 'M' -> stack.add((long) (bytes.fixed(Short.BYTES).getShort() & 0xFFFF));
+            case 0x8a -> stack.add(bytes.integer());
             case 'G' ->
-                stack.add(fixed(Double.BYTES).order(ByteOrder.BIG_ENDIAN).getDouble());
+                stack.add(bytes.fixed(Double.BYTES).order(ByteOrder.BIG_ENDIAN).getDouble());
             case 0x88 -> stack.add(true);
             case 0x89 -> stack.add(false);
             case 'N' -> stack.add(Nothing.NONE);
@@ -162,7 +161,7 @@ final class TorchPickle {
 
     private void requireProtocol(int protocol) {
         if (protocol > NEWEST_PROTOCOL) {
-            throw bad("pickle protocol %d: expected at most %d".formatted(protocol, NEWEST_PROTOCOL));
+            throw bytes.bad("pickle protocol %d: expected at most %d".formatted(protocol, NEWEST_PROTOCOL));
         }
     }
 
@@ -186,24 +185,24 @@ final class TorchPickle {
         Object arguments = pop();
         Object callable = pop();
         if (!(callable instanceof Global global) || !(arguments instanceof List<?> given)) {
-            throw bad("a call of %s".formatted(kind(callable)));
+            throw bytes.bad("a call of %s".formatted(kind(callable)));
         }
         stack.add(
                 switch (global) {
                     case ORDERED_DICT -> {
                         if (!given.isEmpty()) {
-                            throw bad("an OrderedDict with arguments");
+                            throw bytes.bad("an OrderedDict with arguments");
                         }
                         yield new Dict();
                     }
                     case TENSOR -> tensor(given);
                     case PARAMETER -> {
                         if (given.isEmpty() || !(given.get(0) instanceof Stored parameter)) {
-                            throw bad("a parameter that is no tensor");
+                            throw bytes.bad("a parameter that is no tensor");
                         }
                         yield parameter;
                     }
-                    default -> throw bad("a call of a storage");
+                    default -> throw bytes.bad("a call of a storage");
                 });
     }
 
@@ -213,7 +212,7 @@ final class TorchPickle {
                 || !(given.get(1) instanceof Long offset)
                 || !(given.get(2) instanceof List<?> shape)
                 || !(given.get(3) instanceof List<?> steps)) {
-            throw bad("a tensor without storage, offset, size and stride");
+            throw bytes.bad("a tensor without storage, offset, size and stride");
         }
         return new Stored(storage, offset, numbers(shape), numbers(steps));
     }
@@ -222,7 +221,7 @@ final class TorchPickle {
         List<Long> numbers = new ArrayList<>();
         for (Object value : values) {
             if (!(value instanceof Long number) || numbers.size() == 8) {
-                throw bad("a size or stride of a tensor that is no number, or more than 8 dimensions");
+                throw bytes.bad("a size or stride of a tensor that is no number, or more than 8 dimensions");
             }
             numbers.add(number);
         }
@@ -245,31 +244,31 @@ final class TorchPickle {
                         case I64 -> DType.I64;
                         case I32 -> DType.I32;
                         case OTHER_STORAGE -> null;
-                        default -> throw bad("a storage of no type");
+                        default -> throw bytes.bad("a storage of no type");
                     };
             return new Storage(dtype, key, elements);
         }
-        throw bad("a reference outside the pickle that is no storage");
+        throw bytes.bad("a reference outside the pickle that is no storage");
     }
 
     /** Takes the state of an object: for an OrderedDict its {@code _metadata}, which is none of ours. */
     private void build() {
         Object state = pop();
         if (!(top() instanceof Dict) || !(state instanceof Dict)) {
-            throw bad("a state for %s".formatted(kind(top())));
+            throw bytes.bad("a state for %s".formatted(kind(top())));
         }
     }
 
     private void set(List<Object> pairs) {
         if (!(top() instanceof Dict dict) || pairs.size() % 2 != 0) {
-            throw bad("entries for %s".formatted(kind(top())));
+            throw bytes.bad("entries for %s".formatted(kind(top())));
         }
         for (int i = 0; i < pairs.size(); i += 2) {
             if (!(pairs.get(i) instanceof String) && !(pairs.get(i) instanceof Long)) {
-                throw bad("a key that is %s: expected a string or a number".formatted(kind(pairs.get(i))));
+                throw bytes.bad("a key that is %s: expected a string or a number".formatted(kind(pairs.get(i))));
             }
             if (dict.values().put(pairs.get(i), pairs.get(i + 1)) != null) {
-                throw bad("the key %s twice".formatted(printable(String.valueOf(pairs.get(i)))));
+                throw bytes.bad("the key %s twice".formatted(printable(String.valueOf(pairs.get(i)))));
             }
         }
     }
@@ -278,7 +277,7 @@ final class TorchPickle {
     private void append(List<Object> values) {
         // Tuples are lists too, but unmodifiable ones.
         if (!(top() instanceof ArrayList<?> list)) {
-            throw bad("values for %s".formatted(kind(top())));
+            throw bytes.bad("values for %s".formatted(kind(top())));
         }
         ((List<Object>) list).addAll(values);
     }
@@ -286,14 +285,14 @@ final class TorchPickle {
     private List<Object> sinceMark() {
         Integer mark = marks.poll();
         if (mark == null || mark > stack.size()) {
-            throw bad("no mark");
+            throw bytes.bad("no mark");
         }
         return last(stack.size() - mark);
     }
 
     private List<Object> last(int count) {
         if (count > stack.size() || (!marks.isEmpty() && stack.size() - count < marks.element())) {
-            throw bad("too few values");
+            throw bytes.bad("too few values");
         }
         List<Object> part = stack.subList(stack.size() - count, stack.size());
         List<Object> copy = new ArrayList<>(part);
@@ -307,7 +306,7 @@ final class TorchPickle {
 
     private Object top() {
         if (stack.isEmpty()) {
-            throw bad("too few values");
+            throw bytes.bad("too few values");
         }
         return stack.get(stack.size() - 1);
     }
@@ -315,66 +314,9 @@ final class TorchPickle {
     private Object remembered(long index) {
         Object value = memo.get(index);
         if (value == null) {
-            throw bad("nothing was remembered as %d".formatted(index));
+            throw bytes.bad("nothing was remembered as %d".formatted(index));
         }
         return value;
-    }
-
-    private String text(long length) {
-        if (length < 0 || length > bytes.remaining()) {
-            throw bad("a string of %d bytes, %d are left".formatted(length, bytes.remaining()));
-        }
-        byte[] text = new byte[(int) length];
-        bytes.get(text);
-        return new String(text, StandardCharsets.UTF_8);
-    }
-
-    private String line() {
-        StringBuilder line = new StringBuilder();
-        for (int next = unsignedByte(); next != '\n'; next = unsignedByte()) {
-            line.append((char) next);
-        }
-        return line.toString();
-    }
-
-    private Long integer() {
-        int length = unsignedByte();
-        if (length > Long.BYTES) {
-            throw bad("an integer of %d bytes".formatted(length));
-        }
-        ByteBuffer digits = fixed(length);
-        long value = 0;
-        for (int i = 0; i < length; i++) {
-            value |= (digits.get(i) & 0xFFL) << (8 * i);
-        }
-        int unused = Long.SIZE - 8 * length;
-        return length == 0 ? 0L : value << unused >> unused;
-    }
-
-    private void skip(int count) {
-        fixed(count);
-    }
-
-    private ByteBuffer fixed(int count) {
-        if (bytes.remaining() < count) {
-            throw bad("it is cut off");
-        }
-        ByteBuffer part = bytes.slice(bytes.position(), count).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.position(bytes.position() + count);
-        return part;
-    }
-
-    private int unsignedByte() {
-        return fixed(1).get() & 0xFF;
-    }
-
-    private long unsignedInt() {
-        return fixed(Integer.BYTES).getInt() & 0xFFFFFFFFL;
-    }
-
-    private TensorFileException bad(String what) {
-        return new TensorFileException(
-                Fault.BAD_PICKLE, "the pickle is broken at byte %d: %s".formatted(bytes.position(), what));
     }
 
     private static String kind(Object value) {
