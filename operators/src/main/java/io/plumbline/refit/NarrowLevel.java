@@ -5,10 +5,10 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * A level that is only needed inside the windows' subspaces any more: its solutions times the narrow matrices of some
+ * A level that is needed only inside the windows' subspaces from now on: its solutions times the narrow matrices of some
  * Step 1 each, {@code 16 N r} bytes. Neither the factorisation nor the N x d solutions are kept.
  */
-final class NarrowLevel implements RidgeLevel {
+final class NarrowLevel implements RidgeLevel, ProductsOnly {
 
     // By identity: every set of rows asks for the matrices of the same few.
     private final IdentityHashMap<Matrix, Matrix> targets = new IdentityHashMap<>();
@@ -49,26 +49,7 @@ final class NarrowLevel implements RidgeLevel {
         return product;
     }
 
-    @Override
-    public Matrix targets() {
-        throw noWhole();
-    }
-
-    @Override
-    public Matrix trained() {
-        throw noWhole();
-    }
-
-    @Override
-    public Matrix residual() {
-        throw noWhole();
-    }
-
-    private static IllegalStateException noWhole() {
-        return new IllegalStateException("of this level only products were kept");
-    }
-
-    private record OnRows(NarrowLevel level, RefitRows rows) implements Solutions {
+    private record OnRows(NarrowLevel level, RefitRows rows) implements ProductsOnly {
 
         @Override
         public Matrix targetsTimes(Matrix x) {
@@ -78,21 +59,6 @@ final class NarrowLevel implements RidgeLevel {
         @Override
         public Matrix trainedTimes(Matrix x) {
             return rows.times(level.trainedTimes(x));
-        }
-
-        @Override
-        public Matrix targets() {
-            throw noWhole();
-        }
-
-        @Override
-        public Matrix trained() {
-            throw noWhole();
-        }
-
-        @Override
-        public Matrix residual() {
-            throw noWhole();
         }
     }
 }
