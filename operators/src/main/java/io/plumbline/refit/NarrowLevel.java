@@ -5,8 +5,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * A level that is needed only inside the windows' subspaces from now on: its solutions times the narrow matrices of some
- * Step 1 each, {@code 16 N r} bytes. Neither the factorisation nor the N x d solutions are kept.
+ * A level that is needed only inside the windows' subspaces from now on: its solutions times the narrow matrices of
+ * some Step 1 each, {@code 16 N r} bytes. Neither the factorisation nor the N x d solutions are kept.
  */
 final class NarrowLevel implements RidgeLevel, ProductsOnly {
 

@@ -28,9 +28,9 @@ import picocli.CommandLine.Spec;
             "The pipeline is the real monitor, exactly-once with a commit every 5 s, on a Kafka broker in a process"
                     + " of its own, which is started"
                     + " for it; topics of 2 GB lie in the temporary folder while it runs. With --rivals other"
-                            + " libraries and programs take turns with ours"
+                    + " libraries and programs take turns with ours"
                     + " on the same rows; the launcher builds what that needs. Use an idle machine, and read ratios"
-                            + " rather than figures.",
+                    + " rather than figures.",
             ""
         },
         footer = {
@@ -72,9 +72,8 @@ final class BenchCommand implements Callable<Integer> {
 
     @Option(
             names = "--large-refit",
-            description =
-                    "With --pipeline, watch ingestion beside a refit at 2,048 x 65,536 too; with --swap, swap at"
-                            + " that size too: some minutes and 14 GB of memory.")
+            description = "With --pipeline, watch ingestion beside a refit at 2,048 x 65,536 too; with --swap, swap at"
+                    + " that size too: some minutes and 14 GB of memory.")
     boolean largeRefit;
 
     @Option(names = "--quick", description = "Small sizes, one round: whether it runs, not how fast.")

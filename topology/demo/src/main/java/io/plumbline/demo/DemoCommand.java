@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
             "The gap rises, the site is declared drifted, a decoder is fitted, checked and published, a subscriber"
                     + " swaps it in,"
                     + " and when English returns the trained decoder is restored. Ports are on loopback; nothing is"
-                            + " left behind."
+                    + " left behind."
                     + " Exit code 3 when something of that did not happen.",
             ""
         },
@@ -55,7 +55,7 @@ final class DemoCommand implements Callable<Integer> {
                 "Instead, run a small language model (ONNX Runtime): text goes in, its hidden states go through"
                         + " Kafka, and after"
                         + " the swap the next tokens it predicts are shown, as it is, through the trained explainer"
-                                + " and through the"
+                        + " and through the"
                         + " adapted one."
             })
     boolean live;
@@ -77,11 +77,10 @@ final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--model",
             paramLabel = "DIR",
-            description =
-                    "With --live: a folder with a model of your own (model/body.onnx, model/head.onnx,"
-                            + " model/tokenizer.json,"
-                            + " explainer/, texts/normal.txt, texts/english.txt). A model is a program: load only"
-                                    + " files you would run.")
+            description = "With --live: a folder with a model of your own (model/body.onnx, model/head.onnx,"
+                    + " model/tokenizer.json,"
+                    + " explainer/, texts/normal.txt, texts/english.txt). A model is a program: load only"
+                    + " files you would run.")
     @Nullable
     Path model;
 

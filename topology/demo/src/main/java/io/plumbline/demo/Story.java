@@ -82,11 +82,11 @@ final class Story {
                         + " was declared%n"
                         + "drifted. Of %d candidates fitted on %d German rows, \"%s\"%n"
                         + "won on %d rows of other requests: FVU %.3f -> %.3f. It passed the gate and was published"
-                                + " as version %d;%n"
+                        + " as version %d;%n"
                         + "a subscriber verified it and swapped it in. On the German windows that followed it left"
-                                + " %.1f %% of the%n"
+                        + " %.1f %% of the%n"
                         + "variance unexplained where the trained decoder leaves %.1f %%. When English returned, the"
-                                + " gap fell to %.2f%n"
+                        + " gap fell to %.2f%n"
                         + "and the trained decoder was restored as version %d.",
                 mean(Demo.ENGLISH, "faithfulness_gap", true),
                 windows.get(0).get("largest_gap").asDouble(),
