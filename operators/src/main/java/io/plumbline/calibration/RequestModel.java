@@ -56,11 +56,7 @@ public final class RequestModel {
      * @throws IllegalArgumentException if they do not fit together or are not finite
      */
     RequestModel(
-            Matrix basis,
-            double[] location,
-            double usualRows,
-            ScoreRanks means,
-            @Nullable ErrorRanks reconstructions) {
+            Matrix basis, double[] location, double usualRows, ScoreRanks means, @Nullable ErrorRanks reconstructions) {
         this.basis = basis;
         this.projection = RequestProjection.of(basis);
         this.location = location.clone();

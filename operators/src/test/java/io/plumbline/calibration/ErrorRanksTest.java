@@ -74,10 +74,8 @@ class ErrorRanksTest {
             double[] pValues = pValues(ranks, 2, rows, 1.0);
             // A thousand requests leave a share of 0.05 uncertain by 0.007.
             assertTrue(shareBelow(0.05, pValues) < 0.08, () -> rows + " rows: " + shareBelow(0.05, pValues));
-            double evidence = Arrays.stream(pValues)
-                    .map(p -> Math.pow(p, -0.3))
-                    .average()
-                    .orElseThrow();
+            double evidence =
+                    Arrays.stream(pValues).map(p -> Math.pow(p, -0.3)).average().orElseThrow();
             assertTrue(Math.log(evidence) < 0.36 + 0.1, () -> rows + " rows: " + Math.log(evidence));
         }
     }
@@ -98,9 +96,8 @@ class ErrorRanksTest {
         List<List<Integer>> ofThree = new ArrayList<>();
         for (int left = 0; left < 4; left++) {
             int without = left;
-            List<Integer> kept = List.of(0, 1, 2, 3).stream()
-                    .filter(row -> row != without)
-                    .toList();
+            List<Integer> kept =
+                    List.of(0, 1, 2, 3).stream().filter(row -> row != without).toList();
             if (Math.abs(fvu(rows, kept) - cut[1]) < 1e-12) {
                 ofThree.add(kept);
             }
@@ -108,13 +105,14 @@ class ErrorRanksTest {
         assertEquals(1, ofThree.size(), "the cut of three rows is three of them");
         List<Integer> three = ofThree.get(0);
         assertTrue(
-                three.stream().anyMatch(left -> Math.abs(fvu(
-                                        rows,
-                                        three.stream()
-                                                .filter(row -> !row.equals(left))
-                                                .toList())
-                                - cut[0])
-                        < 1e-12),
+                three.stream()
+                        .anyMatch(left -> Math.abs(fvu(
+                                                rows,
+                                                three.stream()
+                                                        .filter(row -> !row.equals(left))
+                                                        .toList())
+                                        - cut[0])
+                                < 1e-12),
                 "two of these three");
     }
 

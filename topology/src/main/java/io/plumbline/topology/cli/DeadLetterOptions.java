@@ -98,8 +98,9 @@ final class DeadLetterOptions {
             first = Long.parseLong(matcher.group(1));
             last = Long.parseLong(matcher.group(2));
         }
-        List<String> known =
-                Arrays.stream(DeadLetter.Reason.values()).map(DeadLetter.Reason::label).toList();
+        List<String> known = Arrays.stream(DeadLetter.Reason.values())
+                .map(DeadLetter.Reason::label)
+                .toList();
         for (String reason : reasons) {
             if (!known.contains(reason)) {
                 throw new UsageException(

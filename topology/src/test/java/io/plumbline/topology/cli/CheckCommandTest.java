@@ -33,7 +33,9 @@ class CheckCommandTest extends CheckedSite {
     @Test
     void quantileWithoutEnoughCleanWindowsIsAProblem() throws IOException {
         assertProblem("rank: 2, threshold: {quantile: 0.99}", "needs 99 clean windows of rank 2, the baseline has 16");
-        assertProblem("rank: 3, threshold: {quantile: 0.5}", "clean windows of rank 3, the baseline has 0 and others of rank 2; run `plumbline baseline --rank 3`, or set");
+        assertProblem(
+                "rank: 3, threshold: {quantile: 0.5}",
+                "clean windows of rank 3, the baseline has 0 and others of rank 2; run `plumbline baseline --rank 3`, or set");
     }
 
     @Test
