@@ -33,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _follow_command(commands)
     _bridge_command(commands)
     _convert_command(commands)
+    _worker_command(commands)
     options = parser.parse_args(arguments)
     code: int = options.run(options)
     return code
@@ -228,3 +229,74 @@ def _convert(options: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         raise SystemExit(str(error)) from None
     return 0
+
+
+def _worker_command(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "downstream-worker",
+        _worker,
+        "Runs the rest of a model for a monitor or for `plumbline causal`, until it is interrupted.",
+        "HEAD is MODULE:FUNCTION, from activations [T, d], or targets and residual [T, d], to logits [T, V].\n"
+        "A head is a program: name only what you would run. Who may connect may make it run.\n"
+        "Exit code 4 when one run took longer than --run-timeout: let a supervisor start it again.\n\n"
+        "Examples:\n"
+        "  plumbline-sae downstream-worker --listen unix:/run/plumbline/head.sock my_model:head\n"
+        "  plumbline-sae downstream-worker --listen 127.0.0.1:7070 --onnx head.onnx --provider CUDAExecutionProvider\n"
+        "  plumbline-sae downstream-worker --listen unix:head.sock --model meta-llama/Llama-3.1-8B \\\n"
+        "      --site blocks.16.hook_resid_post --dtype bfloat16 --device cuda",
+    )
+    parser.add_argument("head", nargs="?", metavar="HEAD", help="MODULE:FUNCTION")
+    parser.add_argument("--listen", required=True, metavar="ADDRESS", help="unix:PATH or 127.0.0.1:PORT")
+    parser.add_argument("--onnx", metavar="FILE", help="a head in an ONNX file; needs onnxruntime")
+    parser.add_argument("--provider", action="append", metavar="NAME", help="onnxruntime's, in order; may be repeated")
+    parser.add_argument("--model", metavar="NAME", help="a model of Hugging Face, or its folder; needs transformers")
+    parser.add_argument("--site", metavar="HOOK", help="of --model, such as blocks.5.hook_resid_post")
+    parser.add_argument("--targets", metavar="HOOK", help="of a transcoder, such as blocks.5.hook_mlp_out")
+    parser.add_argument("--device", default="cpu", help="of --model; default: %(default)s")
+    parser.add_argument("--dtype", default="float32", help="of --model; default: %(default)s")
+    parser.add_argument("--max-megabytes", type=int, default=256, help="longest request; default: %(default)s")
+    parser.add_argument("--run-timeout", type=float, default=120.0, metavar="SECONDS", help="default: %(default)s")
+
+
+def _worker(options: argparse.Namespace) -> int:
+    from . import worker
+
+    if sum(given is not None for given in (options.head, options.onnx, options.model)) != 1:
+        raise SystemExit("expected one of HEAD, --onnx and --model: the head that this worker runs")
+    if options.max_megabytes < 1 or options.run_timeout <= 0:
+        raise SystemExit("--max-megabytes and --run-timeout: expected more than 0")
+    limits = worker.WorkerLimits(bytes=options.max_megabytes << 20, run_seconds=options.run_timeout)
+    try:
+        with worker.DownstreamWorker(_head(options), options.listen, limits) as opened:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: opened.close())
+            print(f"listening on {opened.address}", flush=True)
+            opened.serve_forever()
+    except (ValueError, OSError, ImportError) as error:
+        raise SystemExit(str(error)) from None
+    return 0
+
+
+def _head(options: argparse.Namespace) -> Any:
+    from . import worker_heads
+
+    if options.onnx is not None:
+        return worker_heads.head_of_onnx(options.onnx, options.provider)
+    if options.model is None:
+        return worker_heads.head_of_function(options.head)
+    if options.site is None:
+        raise SystemExit("--model needs --site: what the explainer models, such as blocks.5.hook_resid_post")
+    import torch
+    import transformers
+
+    from .sites import Site
+
+    dtype = getattr(torch, options.dtype, None)
+    if not isinstance(dtype, torch.dtype):
+        raise SystemExit(f"--dtype {options.dtype}: expected float32, bfloat16 or float16")
+    model = transformers.AutoModelForCausalLM.from_pretrained(options.model, dtype=dtype)
+    return worker_heads.head_of_model(
+        model.to(options.device).eval(),
+        Site(options.site, targets=options.targets) if options.targets else options.site,
+    )

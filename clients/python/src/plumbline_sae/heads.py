@@ -73,7 +73,7 @@ def export_head(model: torch.nn.Module, site: Site | str, path: str | os.PathLik
     if parameter.dtype != torch.float32:
         raise ValueError(f"the model is of {parameter.dtype}: call model.float() first, heads read float32")
     head = Head(model, site).eval()
-    width = _width(model, head, parameter.device)
+    width = row_width(head, parameter.device)
     names = ["targets", "residual"] if head.is_transcoder else ["activations"]
     length = torch.export.Dim("T", min=2, max=1 << 20)
     with torch.no_grad():
@@ -112,8 +112,8 @@ def _block_output(model: torch.nn.Module, site: Site | str) -> Place:
     raise ValueError(f"{name}: expected the MLP's output, such as blocks.5.hook_mlp_out, so that its block is known")
 
 
-def _width(model: torch.nn.Module, head: Head, device: torch.device) -> int:
-    """The width of the rows at the place, seen in a run of two tokens."""
+def row_width(head: Head, device: torch.device) -> int:
+    """Returns the width of the rows that a head reads, seen in a run of its model on two tokens."""
     seen: list[int] = []
 
     def look(hidden: torch.Tensor) -> torch.Tensor:
@@ -121,7 +121,7 @@ def _width(model: torch.nn.Module, head: Head, device: torch.device) -> int:
         return hidden
 
     with torch.no_grad(), _hooked(head._place, look):
-        model(torch.zeros((1, 2), dtype=torch.long, device=device))
+        head.model(torch.zeros((1, 2), dtype=torch.long, device=device))
     if not seen:
         raise ValueError("the model does not come by the site when it is called with token ids")
     return seen[0]

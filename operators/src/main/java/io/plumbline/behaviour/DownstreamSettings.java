@@ -1,22 +1,27 @@
 package io.plumbline.behaviour;
 
-import java.nio.file.Path;
 import java.time.Duration;
 
 /**
  * Settings of the rest of a site's model, and of what measuring with it may cost a window.
  *
- * @param head ONNX file, from what the explainer models to logits
+ * @param head where what turns the rows that the explainer models into logits answers
  * @param requests at most so many requests of a window are kept whole and run
  * @param budget after so long no further request is begun
- * @param timeout longest time of one run of the head
+ * @param timeout longest time of one run of the head, a worker's way there and back included
  * @param share largest share of the time that measuring may take, in (0, 1]: after a window that took it t, those that
  *     close within {@code t (1 / share - 1)} are not measured
- * @param threads of one run
- * @param largestBytes a larger file is refused
+ * @param threads of one run; a worker has its own
+ * @param largestBytes a larger file, or a larger answer of a worker, is refused
  */
 public record DownstreamSettings(
-        Path head, int requests, Duration budget, Duration timeout, double share, int threads, long largestBytes) {
+        HeadLocation head,
+        int requests,
+        Duration budget,
+        Duration timeout,
+        double share,
+        int threads,
+        long largestBytes) {
 
     public static final int DEFAULT_REQUESTS = 32;
     public static final int MOST_REQUESTS = 1_024;

@@ -6,10 +6,11 @@ import io.plumbline.explainer.Explainer;
 public interface ProbeProvider {
 
     /**
-     * Loads a head.
+     * Loads a head, or connects to a worker. A worker that is not there yet is no mistake: it is asked again in each
+     * window.
      *
-     * @throws IllegalArgumentException when it cannot be loaded, or is none of this explainer's site; the message
-     *     names the file
+     * @throws IllegalArgumentException when a file cannot be loaded, or what answers is none of this explainer's site;
+     *     the message names the file or the worker
      */
     BehaviourProbe open(DownstreamSettings settings, Explainer explainer);
 }

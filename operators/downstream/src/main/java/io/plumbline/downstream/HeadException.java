@@ -1,6 +1,8 @@
 package io.plumbline.downstream;
 
-/** Thrown when a head gives no usable answer. The message names the file, what was expected and what came. */
+/**
+ * Thrown when a head gives no usable answer. The message names the file or the worker, what was expected and what came.
+ */
 public final class HeadException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -13,9 +15,11 @@ public final class HeadException extends RuntimeException {
         WRONG_SHAPE,
         /** A logit is NaN or infinite. */
         NOT_FINITE,
+        /** No worker answers at its address, or what answers there is none. */
+        UNREACHABLE,
         /** There was no answer within the time limit. */
         TIMED_OUT,
-        /** The runtime itself reported an error. */
+        /** The runtime or the worker itself reported an error, or ended. */
         FAILED
     }
 

@@ -5,6 +5,7 @@ import ai.onnxruntime.OnnxJavaType;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.TensorInfo;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.downstream.HeadException.Fault;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -59,6 +60,29 @@ record HeadShape(int width, boolean readsResidual) {
             width = shape[1] >= 0 ? Math.toIntExact(shape[1]) : width;
         }
         return new HeadShape(width, transcoder);
+    }
+
+    /**
+     * Refuses a head that is not for an explainer.
+     *
+     * @param readsResidual what the head reads
+     * @param width of the head's rows, or -1 where that is open
+     */
+    static void requireFit(HeadLocation head, boolean readsResidual, int width, boolean isTranscoder, int targetWidth) {
+        if (readsResidual != isTranscoder) {
+            throw new HeadException(
+                    Fault.WRONG_SHAPE,
+                    isTranscoder
+                            ? "%s reads activations, and the explainer is a transcoder: its head reads targets and residual"
+                                    .formatted(head)
+                            : "%s reads targets and residual, and the explainer is an autoencoder: its head reads activations"
+                                    .formatted(head));
+        }
+        if (width >= 0 && width != targetWidth) {
+            throw new HeadException(
+                    Fault.WRONG_SHAPE,
+                    "%s reads rows of %d values, the explainer writes %d".formatted(head, width, targetWidth));
+        }
     }
 
     private static long[] requireMatrix(Path file, String what, NodeInfo node, String expected) {

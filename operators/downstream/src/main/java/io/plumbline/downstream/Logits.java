@@ -1,5 +1,7 @@
 package io.plumbline.downstream;
 
+import io.plumbline.downstream.HeadException.Fault;
+
 /**
  * Logits of one request, row-major: {@code values[row * vocabulary + token]}. The array is shared: do not write to it.
  */
@@ -9,6 +11,24 @@ public record Logits(int rows, int vocabulary, float[] values) {
         if (rows < 1 || vocabulary < 1 || (long) rows * vocabulary != values.length) {
             throw new IllegalArgumentException("%d x %d logits, %d values".formatted(rows, vocabulary, values.length));
         }
+    }
+
+    /**
+     * Returns the logits that a head answered.
+     *
+     * @param head its name, for the message
+     * @throws HeadException when one is NaN or infinite
+     */
+    static Logits finite(String head, int rows, int vocabulary, float[] values) {
+        for (int i = 0; i < values.length; i++) {
+            if (!Float.isFinite(values[i])) {
+                throw new HeadException(
+                        Fault.NOT_FINITE,
+                        "%s: the logit of row %d, token %d is %s"
+                                .formatted(head, i / vocabulary, i % vocabulary, values[i]));
+            }
+        }
+        return new Logits(rows, vocabulary, values);
     }
 
     public float get(int row, int token) {

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads.</b> Calls wait for one another.
  */
-public final class OnnxHead implements Head, AutoCloseable {
+public final class OnnxHead implements OpenHead {
 
     static final String ACTIVATIONS = "activations";
     static final String TARGETS = "targets";
@@ -126,7 +126,7 @@ public final class OnnxHead implements Head, AutoCloseable {
         return shape.readsResidual();
     }
 
-    /** Returns how often it was run. */
+    @Override
     public synchronized long runs() {
         return runs;
     }
@@ -213,15 +213,7 @@ public final class OnnxHead implements Head, AutoCloseable {
         }
         float[] values = new float[(int) (shaped[0] * shaped[1])];
         tensor.getFloatBuffer().get(values);
-        for (int i = 0; i < values.length; i++) {
-            if (!Float.isFinite(values[i])) {
-                throw new HeadException(
-                        Fault.NOT_FINITE,
-                        "%s: the logit of row %d, token %d is %s"
-                                .formatted(file, i / shaped[1], i % shaped[1], values[i]));
-            }
-        }
-        return new Logits((int) shaped[0], (int) shaped[1], values);
+        return Logits.finite(file.toString(), (int) shaped[0], (int) shaped[1], values);
     }
 
     private static FloatBuffer filled(FloatBuffer buffer, Matrix rows) {

@@ -12,9 +12,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes calls of native code, one at a time on a thread of their own, each with a time limit. One that is late is asked
- * to end. Where it does not, the thread is given up, and no further call is made: a native call cannot be ended from
- * outside.
+ * Makes calls of native code or of a worker, one at a time on a thread of their own, each with a time limit. One that is
+ * late is asked to end. Where it does not, the thread is given up, and no further call is made: a native call cannot be
+ * ended from outside.
  *
  * <p>Not thread-safe.
  */
@@ -26,10 +26,14 @@ final class TimedCalls {
     static final class Stop {
 
         private @Nullable Runnable how;
+        private boolean asked;
 
-        /** Says how to end it from now on. */
+        /** Says how to end it from now on; does so at once where that was asked for already. */
         synchronized void by(Runnable action) {
             how = action;
+            if (asked) {
+                action.run();
+            }
         }
 
         /** Says that there is nothing left to end. */
@@ -38,6 +42,7 @@ final class TimedCalls {
         }
 
         private synchronized void ask() {
+            asked = true;
             if (how != null) {
                 how.run();
             }

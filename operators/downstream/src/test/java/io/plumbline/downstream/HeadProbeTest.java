@@ -11,6 +11,7 @@ import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.Figure;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.behaviour.ProbeProvider;
 import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.explainer.Decoder;
@@ -167,7 +168,7 @@ class HeadProbeTest {
     }
 
     private static DownstreamSettings settings(Path head, int most, Duration budget, double share) {
-        return new DownstreamSettings(head, most, budget, LONG, share, 1, 1 << 28);
+        return new DownstreamSettings(new HeadLocation.InFile(head), most, budget, LONG, share, 1, 1 << 28);
     }
 
     private static Head counting(Head head, Supplier<Long> tick) {
@@ -221,7 +222,13 @@ class HeadProbeTest {
 
     private void assertFails(String failure, String part) throws IOException {
         DownstreamSettings settings = new DownstreamSettings(
-                folder.resolve(failure + ".onnx"), 32, LONG, Duration.ofMillis(300), 1.0, 1, 1 << 20);
+                new HeadLocation.InFile(folder.resolve(failure + ".onnx")),
+                32,
+                LONG,
+                Duration.ofMillis(300),
+                1.0,
+                1,
+                1 << 20);
         try (BehaviourProbe probe = new HeadProbes().open(settings, PART.explainer())) {
             WindowBehaviour found = probe.measure(requests(), null);
             assertEquals(failure, found.failure());

@@ -5,7 +5,7 @@ import io.plumbline.downstream.Attribution;
 import io.plumbline.downstream.DecoderFile;
 import io.plumbline.downstream.FeatureRanking;
 import io.plumbline.downstream.HeadException;
-import io.plumbline.downstream.OnnxHead;
+import io.plumbline.downstream.OpenHead;
 import io.plumbline.downstream.Profile;
 import io.plumbline.downstream.RequestStudy;
 import io.plumbline.downstream.SiteStudy;
@@ -181,7 +181,7 @@ final class CausalCommand implements Callable<Integer> {
             decoders.put(ADAPTED, read(decoder, trained));
         }
         try (RequestFiles requests = RequestFiles.open(activations, trained, most);
-                OnnxHead opened = head.open(trained)) {
+                OpenHead opened = head.open(trained)) {
             if (dla && tokens != null) {
                 attribute(trained, opened, requests, decoders, tokens);
             } else {
@@ -201,7 +201,7 @@ final class CausalCommand implements Callable<Integer> {
 
     private void measure(
             Explainer trained,
-            OnnxHead opened,
+            OpenHead opened,
             RequestFiles requests,
             Map<String, Decoder> decoders,
             Profile definitions,
@@ -262,7 +262,7 @@ final class CausalCommand implements Callable<Integer> {
 
     private void attribute(
             Explainer trained,
-            OnnxHead opened,
+            OpenHead opened,
             RequestFiles requests,
             Map<String, Decoder> decoders,
             Unembedding tokens)

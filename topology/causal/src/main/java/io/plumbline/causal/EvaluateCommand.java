@@ -8,7 +8,7 @@ import io.plumbline.downstream.DecoderFile;
 import io.plumbline.downstream.FeatureRanking;
 import io.plumbline.downstream.HeadException;
 import io.plumbline.downstream.Interval;
-import io.plumbline.downstream.OnnxHead;
+import io.plumbline.downstream.OpenHead;
 import io.plumbline.downstream.SiteStudy.Ablating;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.cli.ExitCodes;
@@ -157,7 +157,7 @@ final class EvaluateCommand implements Callable<Integer> {
             methods.put(named.getKey(), read(named.getKey(), named.getValue(), trained, methods));
         }
         Map<String, Evaluation> evaluations = new LinkedHashMap<>();
-        try (OnnxHead opened = head.open(trained)) {
+        try (OpenHead opened = head.open(trained)) {
             evaluations.put("later", evaluated("later requests", later, trained, opened, methods));
             if (!inDistribution.isEmpty()) {
                 evaluations.put(
@@ -178,7 +178,7 @@ final class EvaluateCommand implements Callable<Integer> {
     }
 
     private Evaluation evaluated(
-            String task, List<Path> files, Explainer trained, OnnxHead opened, Map<String, Made> methods)
+            String task, List<Path> files, Explainer trained, OpenHead opened, Map<String, Made> methods)
             throws IOException {
         try (RequestFiles requests = RequestFiles.open(files, trained, most);
                 Progress progress = Progress.of(task, requests.rows())) {

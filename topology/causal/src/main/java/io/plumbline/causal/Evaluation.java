@@ -2,7 +2,7 @@ package io.plumbline.causal;
 
 import io.plumbline.causal.Refits.Made;
 import io.plumbline.downstream.Interval;
-import io.plumbline.downstream.OnnxHead;
+import io.plumbline.downstream.OpenHead;
 import io.plumbline.downstream.Profile;
 import io.plumbline.downstream.SiteStudy;
 import io.plumbline.downstream.SiteStudy.Found;
@@ -36,7 +36,7 @@ final class Evaluation {
 
     static Evaluation of(
             Explainer explainer,
-            OnnxHead head,
+            OpenHead head,
             SiteStudy.Requests requests,
             Map<String, Made> methods,
             SiteStudy.@Nullable Ablating ablating,

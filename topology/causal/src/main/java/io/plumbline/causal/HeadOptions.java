@@ -2,12 +2,14 @@ package io.plumbline.causal;
 
 import io.plumbline.downstream.HeadException;
 import io.plumbline.downstream.HeadLimits;
-import io.plumbline.downstream.OnnxHead;
+import io.plumbline.downstream.OpenHead;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.cli.HeadPlace;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.DurationText;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options that name the head, and limit what it may take. */
@@ -15,13 +17,23 @@ final class HeadOptions {
 
     @Option(
             names = "--head",
-            required = true,
             paramLabel = "FILE",
             description = {
                 "ONNX model of the rest of the network: activations [T, d], or targets and residual [T, d] for a transcoder, to"
                         + " logits [T, V]. A model is a program: load only files you would run."
             })
+    @Nullable
     Path head;
+
+    @Option(
+            names = "--worker",
+            paramLabel = "ADDRESS",
+            description = {
+                "Instead of --head: where a worker of the Python package (`plumbline-sae downstream-worker`) runs the rest of the"
+                        + " network, on a GPU if it likes: unix:PATH or 127.0.0.1:PORT."
+            })
+    @Nullable
+    String worker;
 
     @Option(
             names = "--threads",
@@ -37,33 +49,13 @@ final class HeadOptions {
             description = "Longest time for one run of one request. Default: ${DEFAULT-VALUE}.")
     String timeout;
 
-    /** Opens the head of an explainer's site. */
-    OnnxHead open(Explainer explainer) {
-        return open(head, limits(), explainer);
-    }
-
     /**
      * Opens the head of an explainer's site.
      *
-     * @throws UsageException when it is one for another kind or width
+     * @throws UsageException when none was named, or it is one for another kind or width
      */
-    static OnnxHead open(Path head, HeadLimits limits, Explainer explainer) {
-        OnnxHead opened = OnnxHead.open(head, limits);
-        if (opened.readsResidual() != explainer.isTranscoder()) {
-            opened.close();
-            throw new UsageException(
-                    explainer.isTranscoder()
-                            ? "--head = %s reads activations, and the explainer is a transcoder: its head reads targets and residual"
-                                    .formatted(head)
-                            : "--head = %s reads targets and residual, and the explainer is an autoencoder: its head reads activations"
-                                    .formatted(head));
-        }
-        if (opened.width() >= 0 && opened.width() != explainer.targetWidth()) {
-            opened.close();
-            throw new UsageException("--head = %s reads rows of %d values, the explainer writes %d"
-                    .formatted(head, opened.width(), explainer.targetWidth()));
-        }
-        return opened;
+    OpenHead open(Explainer explainer) {
+        return OpenHead.open(HeadPlace.of(head, worker), limits(), explainer);
     }
 
     private HeadLimits limits() {
@@ -84,8 +76,9 @@ final class HeadOptions {
 
     /** Says a failure of the head in the words of the command line. */
     static RuntimeException explained(HeadException failed) {
-        return failed.fault() == HeadException.Fault.NOT_LOADED || failed.fault() == HeadException.Fault.WRONG_SHAPE
-                ? new UsageException(String.valueOf(failed.getMessage()))
-                : failed;
+        return switch (failed.fault()) {
+            case NOT_LOADED, WRONG_SHAPE, UNREACHABLE -> new UsageException(String.valueOf(failed.getMessage()));
+            case NOT_FINITE, TIMED_OUT, FAILED -> failed;
+        };
     }
 }

@@ -5,7 +5,7 @@ import io.plumbline.adaptation.GateTest;
 import io.plumbline.downstream.HeadException;
 import io.plumbline.downstream.HeadLimits;
 import io.plumbline.downstream.KlJudge;
-import io.plumbline.downstream.OnnxHead;
+import io.plumbline.downstream.OpenHead;
 import io.plumbline.downstream.RequestRows;
 import io.plumbline.downstream.SiteStudy;
 import io.plumbline.explainer.Decoder;
@@ -14,7 +14,7 @@ import java.io.IOException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Judges refits of {@code plumbline adapt} by KL, with a head in an ONNX file and requests in dumps. */
+/** Judges refits of {@code plumbline adapt} by KL, with a head and requests in dumps. */
 public final class KlBehaviour implements BehaviourProvider {
 
     @Override
@@ -25,7 +25,7 @@ public final class KlBehaviour implements BehaviourProvider {
             if (!asked.inDistribution().isEmpty()) {
                 normal = RequestFiles.openInDistribution(asked.inDistribution(), asked.explainer());
             }
-            OnnxHead head = HeadOptions.open(asked.head(), HeadLimits.DEFAULTS, asked.explainer());
+            OpenHead head = OpenHead.open(asked.head(), HeadLimits.DEFAULTS, asked.explainer());
             KlJudge judge = new KlJudge(
                     asked.explainer(), head, chosen(heldOut, asked.requests()), normal, asked.maximumGrowth());
             return new OpenedFiles(judge, head, heldOut, normal);
@@ -65,7 +65,7 @@ public final class KlBehaviour implements BehaviourProvider {
 
     private record OpenedFiles(
             KlJudge judge,
-            OnnxHead head,
+            OpenHead head,
             RequestFiles heldOut,
             @Nullable RequestFiles normal) implements Opened {
 

@@ -118,10 +118,13 @@ class AdaptByBehaviourTest {
     @Test
     void whatCannotBeJudgedIsSaidBeforeAnythingIsFitted() {
         Object[][] wrong = {
-            {"--rank 32 --in-distribution x", "--in-distribution needs --head"},
+            {"--rank 32 --in-distribution x", "--in-distribution needs --head or --worker"},
             {"--rank 32 --max-kl-growth 2", "--max-kl-growth needs --head"},
             {"--rank 32 --max-kl-growth -1 --head " + LivePart.head(), "--max-kl-growth = -1.0: expected a share of 0"},
             {"--rank 32 --lambda-geom 0 --lambda-pres 1 --head " + LivePart.head(), "--head needs --validate"},
+            {"--rank 32 --worker unix:w --head " + LivePart.head(), "--head and --worker: expected one of them"},
+            {"--rank 32 --worker 10.0.0.1:1", "--worker = 10.0.0.1:1: expected unix:PATH or 127.0.0.1:PORT"},
+            {"--rank 32 --lambda-geom 0 --lambda-pres 1 --worker unix:w", "--worker needs --validate"},
             {"--rank 32 --head nowhere.onnx", "nowhere.onnx: no such file"},
             {
                 "--rank 32 --in-distribution nowhere --head " + LivePart.head(),

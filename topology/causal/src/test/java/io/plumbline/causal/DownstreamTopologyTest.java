@@ -164,4 +164,16 @@ class DownstreamTopologyTest {
             assertTrue(said.metrics().contains("plumbline_downstream_failures_total{site=\"blocks.3\"} 2.0"));
         }
     }
+
+    @Test
+    void aWorkerThatIsNotThereLeavesTheWindowWithoutItsFiguresAndIsCounted() throws IOException {
+        Said said = run("share: 1, worker: 'unix:nowhere.sock'", List.of(LiveFolder.records(), LiveFolder.records()));
+        JsonNode report = said.reports().get(0);
+        assertEquals("unreachable", report.path("downstream").path("failure").asText(), report.toString());
+        String reason = report.path("undefined").path("kl").asText();
+        assertTrue(reason.startsWith("worker unix:" + folder.resolve("nowhere.sock") + ": cannot be reached"), reason);
+        assertTrue(report.path("kl").isNull());
+        assertEquals("aligned", report.path("verdict").asText());
+        assertTrue(said.metrics().contains("plumbline_downstream_failures_total{site=\"blocks.3\"} 2.0"));
+    }
 }

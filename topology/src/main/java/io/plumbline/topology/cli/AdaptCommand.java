@@ -223,7 +223,8 @@ final class AdaptCommand implements Callable<Integer> {
         Asked asked = asked();
         if (behaviour.given() && asked != null && validate.isEmpty()) {
             throw new UsageException(
-                    "--head needs --validate where lambdas are given: all of --activations is fitted on, none is left to judge on");
+                    "%s needs --validate where lambdas are given: all of --activations is fitted on, none is left to judge on"
+                            .formatted(behaviour.worker == null ? "--head" : "--worker"));
         }
         Options.requireNew("--out", out, "folder");
         Explainer trained = Options.explainer(explainer, facts.options());

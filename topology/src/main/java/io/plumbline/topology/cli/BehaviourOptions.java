@@ -26,10 +26,21 @@ final class BehaviourOptions {
     Path head;
 
     @Option(
+            names = "--worker",
+            paramLabel = "ADDRESS",
+            description = {
+                "Instead of --head: where a worker of the Python package (`plumbline-sae downstream-worker`) runs the rest of the"
+                        + " network: unix:PATH or 127.0.0.1:PORT."
+            })
+    @Nullable
+    String worker;
+
+    @Option(
             names = "--in-distribution",
             arity = "1..*",
             paramLabel = "FILE",
-            description = "With --head: dumps of whole requests of normal traffic, where the KL may not grow much.")
+            description =
+                    "With --head or --worker: dumps of whole requests of normal traffic, where the KL may not grow much.")
     List<Path> inDistribution = List.of();
 
     @Option(
@@ -41,34 +52,40 @@ final class BehaviourOptions {
 
     /** Returns whether refits are judged by what the model does. */
     boolean given() {
-        if (head == null && (!inDistribution.isEmpty() || maximumGrowth != null)) {
-            throw new UsageException("%s needs --head: it is the model that is run on these requests"
+        boolean given = head != null || worker != null;
+        if (!given && (!inDistribution.isEmpty() || maximumGrowth != null)) {
+            throw new UsageException("%s needs --head or --worker: it is the model that is run on these requests"
                     .formatted(inDistribution.isEmpty() ? "--max-kl-growth" : "--in-distribution"));
         }
         if (maximumGrowth != null && !(maximumGrowth >= 0.0)) {
             throw new UsageException(
                     "--max-kl-growth = %s: expected a share of 0 or more, 1 lets it double".formatted(maximumGrowth));
         }
-        return head != null;
+        return given;
     }
 
     /**
-     * Opens the judge, or returns null where no head was given.
+     * Opens the judge, or returns null where neither head nor worker was given.
      *
      * @param requests places of the requests to judge on; null: all
      */
     BehaviourProvider.@Nullable Opened open(Explainer explainer, List<Path> heldOut, @Nullable Set<Long> requests)
             throws IOException {
-        if (head == null) {
+        if (!given()) {
             return null;
         }
         BehaviourProvider provider = ServiceLoader.load(BehaviourProvider.class)
                 .findFirst()
                 .orElseThrow(() -> new UsageException(
-                        "--head is not part of this installation, which holds the service alone: run it from a checkout, or"
+                        "--head and --worker are not part of this installation, which holds the service alone: run it from a checkout, or"
                                 + " from the unpacked distribution, whose folder downstream/ has its jars"));
         return provider.open(new BehaviourProvider.Asked(
-                head, explainer, heldOut, requests, inDistribution, maximumGrowth == null ? 1.0 : maximumGrowth));
+                HeadPlace.of(head, worker),
+                explainer,
+                heldOut,
+                requests,
+                inDistribution,
+                maximumGrowth == null ? 1.0 : maximumGrowth));
     }
 
     /** Adds what was found to an answer. */

@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.BehaviourJudge;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.explainer.Explainer;
 import java.io.Closeable;
 import java.io.IOException;
@@ -31,7 +32,7 @@ public interface BehaviourProvider {
      * @param maximumGrowth share by which the KL on normal traffic may exceed the trained decoder's
      */
     record Asked(
-            Path head,
+            HeadLocation head,
             Explainer explainer,
             List<Path> heldOut,
             @Nullable Set<Long> requests,

@@ -2,6 +2,7 @@ package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
@@ -24,6 +25,7 @@ import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -294,20 +296,20 @@ public final class ConfigCheck {
     }
 
     private static void checkHead(@Nullable DownstreamSettings downstream, List<String> problems) {
-        if (downstream == null) {
+        if (downstream == null || !(downstream.head() instanceof HeadLocation.InFile head)) {
             return;
         }
+        Path file = head.file();
         try {
-            if (!Files.isRegularFile(downstream.head())) {
-                problems.add("downstream.head: no file %s; `export_head` of the Python package writes one"
-                        .formatted(downstream.head()));
-            } else if (Files.size(downstream.head()) > downstream.largestBytes()) {
+            if (!Files.isRegularFile(file)) {
+                problems.add(
+                        "downstream.head: no file %s; `export_head` of the Python package writes one".formatted(file));
+            } else if (Files.size(file) > downstream.largestBytes()) {
                 problems.add("downstream.head: %s has %d bytes, downstream.max_megabytes allows %d"
-                        .formatted(downstream.head(), Files.size(downstream.head()), downstream.largestBytes() >> 20));
+                        .formatted(file, Files.size(file), downstream.largestBytes() >> 20));
             }
         } catch (IOException unreadable) {
-            problems.add(
-                    "downstream.head: %s cannot be read: %s".formatted(downstream.head(), unreadable.getMessage()));
+            problems.add("downstream.head: %s cannot be read: %s".formatted(file, unreadable.getMessage()));
         }
     }
 

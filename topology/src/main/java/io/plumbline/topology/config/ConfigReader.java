@@ -292,6 +292,11 @@ final class ConfigReader {
         }
     }
 
+    /** Returns what the file's relative paths are relative to. */
+    Path folder() {
+        return folder;
+    }
+
     /** Returns a path of the file, made absolute from the file's folder. */
     Path path(ConfigNode node, String key, @Nullable String text) {
         try {

@@ -1,7 +1,7 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.behaviour.DownstreamSettings;
-import java.nio.file.Path;
+import io.plumbline.behaviour.HeadLocation;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -14,8 +14,7 @@ final class DownstreamReader {
      * Reads the settings; null where so much is wrong that no settings can be made; the mistakes are then on the list.
      */
     static @Nullable DownstreamSettings read(ConfigNode node, ConfigReader reader) {
-        String head = node.required(
-                "head", "", "an ONNX file of the rest of the model, from what the explainer models to logits");
+        HeadLocation head = head(node, reader);
         int requests = node.integer("requests", DownstreamSettings.DEFAULT_REQUESTS, 1);
         if (requests > DownstreamSettings.MOST_REQUESTS) {
             node.problem(
@@ -38,13 +37,33 @@ final class DownstreamReader {
             node.problem(
                     "max_megabytes",
                     megabytes,
-                    "expected at most %d, which is what one ONNX file holds"
+                    "expected at most %d, which is what one ONNX file holds and one answer of a worker"
                             .formatted(DownstreamSettings.MOST_MEGABYTES));
             megabytes = DownstreamSettings.MOST_MEGABYTES;
         }
         node.refuseUnknownKeys();
-        Path file = reader.path(node, "head", head);
-        return new DownstreamSettings(file, requests, budget, timeout, share, threads, (long) megabytes << 20);
+        return new DownstreamSettings(head, requests, budget, timeout, share, threads, (long) megabytes << 20);
+    }
+
+    private static HeadLocation head(ConfigNode node, ConfigReader reader) {
+        if (!node.has("worker")) {
+            String file = node.required(
+                    "head",
+                    "",
+                    "an ONNX file of the rest of the model, from what the explainer models to logits; or worker: the"
+                            + " address of one");
+            return new HeadLocation.InFile(reader.path(node, "head", file));
+        }
+        String worker = node.text("worker", "");
+        if (node.has("head")) {
+            node.problem("head", node.text("head", ""), "expected either head or worker, not both");
+        }
+        try {
+            return HeadLocation.AtWorker.parse(worker, reader.folder());
+        } catch (IllegalArgumentException refused) {
+            node.problem("worker", worker, String.valueOf(refused.getMessage()));
+            return new HeadLocation.InFile(reader.folder());
+        }
     }
 
     private static Duration positive(ConfigNode node, String key, Duration otherwise) {

@@ -187,7 +187,8 @@ final class SiteReader {
                 node.problem(
                         triggers.contains(statistic.label()) ? "trigger" : "warn",
                         statistic.label(),
-                        "expected only beside downstream: {head: FILE}, the rest of the model that it is measured with");
+                        "expected only beside downstream: {head: FILE} or {worker: ADDRESS}, the rest of the model that it is"
+                                + " measured with");
             }
         }
         return null;

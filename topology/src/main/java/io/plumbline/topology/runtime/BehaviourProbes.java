@@ -2,6 +2,7 @@ package io.plumbline.topology.runtime;
 
 import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.behaviour.ProbeProvider;
 import io.plumbline.topology.assessment.WatchedSite;
 import java.io.IOException;
@@ -66,7 +67,12 @@ final class BehaviourProbes implements AutoCloseable {
             return provider.open(downstream, site.explainer());
         } catch (IllegalArgumentException refused) {
             throw new IllegalArgumentException(
-                    "site %s: downstream.head: %s".formatted(name, refused.getMessage()), refused);
+                    "site %s: downstream.%s: %s"
+                            .formatted(
+                                    name,
+                                    downstream.head() instanceof HeadLocation.InFile ? "head" : "worker",
+                                    refused.getMessage()),
+                    refused);
         }
     }
 

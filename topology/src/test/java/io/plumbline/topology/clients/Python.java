@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A Python that has what the clients import, and where the clients are. */
-record Python(String program, Path folder, Path clients) {
+public record Python(String program, Path folder, Path clients) {
 
     static final Path CLIENTS =
             Repository.path("clients", "python", "src").toAbsolutePath().normalize();
@@ -59,14 +59,14 @@ record Python(String program, Path folder, Path clients) {
     }
 
     /** The result of a run. */
-    record Run(int exitCode, String out, String err) {}
+    public record Run(int exitCode, String out, String err) {}
 
     /**
      * Returns {@code PLUMBLINE_PYTHON}, or else {@code python3} of the PATH.
      *
      * @param folder where it writes what it prints
      */
-    static Python ofMachine(Path folder) throws Exception {
+    public static Python ofMachine(Path folder) throws Exception {
         Python python = new Python(System.getenv().getOrDefault("PLUMBLINE_PYTHON", "python3"), folder);
         Run imports;
         try {
@@ -83,19 +83,26 @@ record Python(String program, Path folder, Path clients) {
         return python;
     }
 
-    Run run(Object... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(program, "-B"));
-        Arrays.stream(arguments).map(Object::toString).forEach(command::add);
+    public Run run(Object... arguments) throws IOException, InterruptedException {
         Path out = Files.createTempFile(folder, "python", ".out");
         Path err = Files.createTempFile(folder, "python", ".err");
-        ProcessBuilder builder =
-                new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
-        builder.environment().put("PYTHONPATH", clients.toString());
-        Process process = builder.start();
+        Process process = process(arguments)
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .start();
         boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
         process.destroyForcibly();
-        assertTrue(ended, () -> "does not end: " + command);
+        assertTrue(ended, () -> "does not end: " + Arrays.toString(arguments));
         return new Run(process.exitValue(), Files.readString(out), Files.readString(err));
+    }
+
+    /** Returns what starts it, for a process that does not end by itself. */
+    public ProcessBuilder process(Object... arguments) {
+        List<String> command = new ArrayList<>(List.of(program, "-B"));
+        Arrays.stream(arguments).map(Object::toString).forEach(command::add);
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("PYTHONPATH", clients.toString());
+        return builder;
     }
 
     /** A command of the package, which runs from its sources: nothing is installed. */

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.DriftJudge;
@@ -34,6 +35,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,17 +84,50 @@ class MonitorConfigTest {
                 "downstream: {head: h.onnx, requests: 8, budget: 1s, share: 0.5, threads: 2, max_megabytes: 3}, warn: [kl]");
         assertEquals(
                 new DownstreamSettings(
-                        Path.of("/conf/h.onnx"), 8, Duration.ofSeconds(1), Duration.ofSeconds(5), 0.5, 2, 3L << 20),
+                        new HeadLocation.InFile(Path.of("/conf/h.onnx")),
+                        8,
+                        Duration.ofSeconds(1),
+                        Duration.ofSeconds(5),
+                        0.5,
+                        2,
+                        3L << 20),
                 site(parse(named), "layer.2").downstream());
         assertNull(site(parse(SMALLEST), "layer.2").downstream());
+        Map<String, String> workers = Map.of(
+                "unix:h.sock", "unix:/conf/h.sock",
+                "unix:/run/h.sock", "unix:/run/h.sock",
+                "127.0.0.1:7070", "127.0.0.1:7070",
+                "localhost:7070", "localhost:7070",
+                "'[::1]:7070'", "0:0:0:0:0:0:0:1:7070");
+        workers.forEach((text, address) -> assertEquals(
+                address,
+                Objects.requireNonNull(site(
+                                        parse(SMALLEST.replace("threshold: 4.0", "downstream: {worker: " + text + "}")),
+                                        "layer.2")
+                                .downstream())
+                        .head()
+                        .toString()));
         Map<String, String> mistakes = Map.of(
-                "downstream: {requests: 8}", "head",
-                "downstream: {head: h, requests: 2000}", "expected at most 1024",
-                "downstream: {head: h, budget: 0s}", "is 0: expected a time",
-                "downstream: {head: h, max_megabytes: 4096}", "what one ONNX file holds",
-                "downstream: {head: h, share: 2}", "share",
-                "downstream: {head: h, gpu: true}", "gpu is not a known key",
-                "warn: [kl], warn_threshold: 1.0", "expected only beside downstream: {head: FILE}");
+                "downstream: {requests: 8}",
+                "or worker: the address of one",
+                "downstream: {head: h, worker: 'unix:h.sock'}",
+                "either head or worker, not both",
+                "downstream: {worker: '10.0.0.1:7070'}",
+                "a worker listens on this machine alone",
+                "downstream: {worker: 'unix:" + "x".repeat(120) + "'}",
+                "a Unix socket's path at most 107",
+                "downstream: {head: h, requests: 2000}",
+                "expected at most 1024",
+                "downstream: {head: h, budget: 0s}",
+                "is 0: expected a time",
+                "downstream: {head: h, max_megabytes: 4096}",
+                "what one ONNX file holds",
+                "downstream: {head: h, share: 2}",
+                "share",
+                "downstream: {head: h, gpu: true}",
+                "gpu is not a known key",
+                "warn: [kl], warn_threshold: 1.0",
+                "expected only beside downstream: {head: FILE}");
         mistakes.forEach((text, sentence) -> {
             String said = String.valueOf(
                     assertThrows(ConfigException.class, () -> parse(SMALLEST.replace("threshold: 4.0", text)), text)
