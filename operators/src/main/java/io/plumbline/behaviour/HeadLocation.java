@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Where the rest of a model answers. */
+/** A place at which the rest of a model answers. */
 public sealed interface HeadLocation {
 
     /** A head in an ONNX file, run in this process. */
@@ -29,7 +29,7 @@ public sealed interface HeadLocation {
         private static final String UNIX = "unix:";
         private static final Pattern PORT = Pattern.compile("(127(?:\\.\\d{1,3}){3}|localhost|\\[::1\\]):(\\d{1,5})");
 
-        /** What an address of a socket holds of a path on Linux, without its final zero. */
+        /** The bytes of a path that an address of a socket holds on Linux, without the final zero. */
         private static final int LONGEST_PATH = 107;
 
         /**

@@ -38,6 +38,10 @@ class DocumentsTest {
     private static final Set<String> OPTIONS_OF_OTHERS =
             Set.of("--add-modules", "--input-topics", "--plumbline-site", "--storage.tsdb.retention.time", "--volumes");
 
+    /** Options of the Python package's worker. */
+    private static final Set<String> OPTIONS_OF_THE_WORKER =
+            Set.of("--max-megabytes", "--onnx", "--provider", "--run-timeout", "--targets");
+
     /** Matches one of our classes with its package, as a command names it. */
     private static final Pattern CLASS = Pattern.compile("\\bio\\.plumbline(?:\\.[a-z]+)*\\.[A-Z]\\w*");
 
@@ -140,6 +144,7 @@ class DocumentsTest {
     void optionsInSentencesExist() throws IOException {
         Set<String> options = everyOption(Plumbline.commandLine());
         options.addAll(OPTIONS_OF_OTHERS);
+        options.addAll(OPTIONS_OF_THE_WORKER);
         Set<String> unknown = new TreeSet<>();
         for (Markdown page : Markdown.all()) {
             page.spans().stream()

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes calls of native code or of a worker, one at a time on a thread of their own, each with a time limit. One that is
- * late is asked to end. Where it does not, the thread is given up, and no further call is made: a native call cannot be
+ * Makes calls of native code or of a worker, one at a time on a thread of their own, each with a time limit. A late one
+ * is asked to end. Where it does not, the thread is given up, and no further call is made: a native call cannot be
  * ended from outside.
  *
  * <p>Not thread-safe.

@@ -13,7 +13,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What travels between a monitor and a worker, in one direction: a kind and a safetensors blob.
+ * A message between a monitor and a worker: a kind and a safetensors blob.
  *
  * <pre>
  * byte    what

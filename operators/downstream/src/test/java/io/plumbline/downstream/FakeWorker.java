@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A worker that does as it is told, on each connection. */
 final class FakeWorker implements AutoCloseable {
 
-    /** What it does with one connection. */
+    /** Serves one connection. */
     interface Conduct {
         void with(SocketChannel connection) throws IOException;
     }

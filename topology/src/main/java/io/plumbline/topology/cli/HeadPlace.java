@@ -4,7 +4,7 @@ import io.plumbline.behaviour.HeadLocation;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Where a head answers, as two options of a command say it. */
+/** Reads where a head answers from two options of a command. */
 public final class HeadPlace {
 
     private HeadPlace() {}
