@@ -87,8 +87,12 @@ final class WeightTensors {
 
     private static Matrix finite(Tensor tensor, Matrix values) {
         requireFloatingPoint(tensor);
-        for (int i = 0; i < values.values().length; i++) {
-            requireFinite(tensor, i / values.columns(), i % values.columns(), values.values()[i]);
+        double[] all = values.values();
+        for (int i = 0; i < all.length; i++) {
+            // Its place is worked out, by divisions, only where there is something to say.
+            if (!Double.isFinite(all[i])) {
+                requireFinite(tensor, i / values.columns(), i % values.columns(), all[i]);
+            }
         }
         return values;
     }

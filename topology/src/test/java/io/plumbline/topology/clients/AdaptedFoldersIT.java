@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Adapts every published explainer that can be refitted, and lets SAELens or sparsify read each folder of its format: no
- * code has moved, and the library reconstructs what this project says. Ten folders are in a format of Gemma Scope 2 or
- * circuit-tracer, which neither reads. Left out where the Python has no torch and sae_lens, and no sparsify.
+ * Adapts every published explainer that can be refitted, and lets SAELens or sparsify read each folder of its format.
+ * No code has moved, and the library reconstructs what this project says. Ten folders are in a format of Gemma Scope 2
+ * or circuit-tracer, which neither reads. Left out where the Python has no torch and sae_lens, and no sparsify.
  */
 class AdaptedFoldersIT {
 
