@@ -124,7 +124,7 @@ final class Blueprint {
                     decoder.weights(), subtractsDecoderBias ? decoder.bias() : nothing, ending);
             decoder = subtractsDecoderBias ? decoder : new Decoder(decoder.weights(), nothing);
         } else {
-            encoder = selection.encoder(layer());
+            encoder = encoder();
         }
         return new Explainer(
                 architecture,
@@ -132,6 +132,11 @@ final class Blueprint {
                 decoder,
                 space(),
                 origin);
+    }
+
+    /** Returns the encoder alone. */
+    Encoder encoder() {
+        return selection.encoder(layer());
     }
 
     /** Returns the decoder alone. */
@@ -234,6 +239,14 @@ final class Blueprint {
     }
 
     private DecoderSpace space() {
+        Matrix matrix = skip();
+        Normalisation undone = normalisationIsUndone ? normalisation : Normalisation.NONE;
+        return matrix == null && undone == Normalisation.NONE ? DecoderSpace.PLAIN : new DecoderSpace(undone, matrix);
+    }
+
+    /** The skip connection, {@code d_in x d_out}; null where there is none. */
+    @Nullable
+    Matrix skip() {
         Part part = skip;
         Matrix matrix = null;
         if (part != null) {
@@ -244,8 +257,7 @@ final class Blueprint {
             Matrix read = WeightTensors.asItLies(tensor);
             matrix = outputFirst ? read.transpose() : read;
         }
-        Normalisation undone = normalisationIsUndone ? normalisation : Normalisation.NONE;
-        return matrix == null && undone == Normalisation.NONE ? DecoderSpace.PLAIN : new DecoderSpace(undone, matrix);
+        return matrix;
     }
 
     double[] bias(@Nullable String name, int length, String meaning) {

@@ -42,7 +42,7 @@ final class CircuitTracerFormat extends SafetensorsFormat {
                 "transcoder, skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder, topk_transcoder, topk_skip_transcoder",
                 NAME,
                 "layer, of a set; or give the path of the layer's file",
-                "cross-layer transcoders; sets whose `transcoders` lie elsewhere (hf://)");
+                "sets whose `transcoders` lie elsewhere (hf://)");
     }
 
     @Override
@@ -87,7 +87,7 @@ final class CircuitTracerFormat extends SafetensorsFormat {
         String kind = config.text("model_kind", "transcoder_set");
         if (!kind.equals("transcoder_set")) {
             throw new ExplainerFormatException(
-                    "config.yaml: model_kind \"%s\" is not supported: it writes into several layers; supported: transcoder_set"
+                    "config.yaml: model_kind \"%s\" is not supported in a file for each layer; supported: transcoder_set"
                             .formatted(kind));
         }
         int features = WeightTensors.size(tensors, "b_enc", 1, 0);

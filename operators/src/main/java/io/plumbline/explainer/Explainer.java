@@ -2,10 +2,12 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.TargetBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A trained explainer: an encoder that turns activations into sparse codes and a decoder that turns codes into what
@@ -17,8 +19,17 @@ import java.util.Map;
  * topk_transcoder} and the like.
  *
  * <p>What the decoder writes is the target itself, or stands to it as {@code space} says.
+ *
+ * <p>A dictionary that writes into several layers is several explainers, one for each target layer, which share their
+ * encoders: {@code block} says which layers this one reads and writes. It is null for all others.
  */
-public record Explainer(String architecture, Encoder encoder, Decoder decoder, DecoderSpace space, Origin origin) {
+public record Explainer(
+        String architecture,
+        Encoder encoder,
+        Decoder decoder,
+        DecoderSpace space,
+        Origin origin,
+        @Nullable TargetBlock block) {
 
     private static final String TRANSCODER = "transcoder";
 
@@ -31,6 +42,11 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
             throw new IllegalArgumentException("an autoencoder (%s) reads rows of %d and writes rows of %d"
                     .formatted(architecture, encoder.inputWidth(), decoder.dimension()));
         }
+    }
+
+    /** Puts one together that is no block of a larger one. */
+    public Explainer(String architecture, Encoder encoder, Decoder decoder, DecoderSpace space, Origin origin) {
+        this(architecture, encoder, decoder, space, origin, null);
     }
 
     /** Puts one together whose decoder writes targets as they come. */
@@ -55,6 +71,28 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
     public static Explainer read(Path path, ExplainerOptions options) throws IOException {
         ExplainerFiles files = ExplainerFiles.of(path);
         return Formats.of(files).read(files, options);
+    }
+
+    /**
+     * Reads all blocks of an explainer with several target layers, which share their encoders; or the one block of the
+     * option {@code target}; or an explainer with one decoder.
+     *
+     * @throws ExplainerFormatException as {@link #read(Path, ExplainerOptions)}
+     */
+    public static List<Explainer> readBlocks(Path path, ExplainerOptions options) throws IOException {
+        ExplainerFiles files = ExplainerFiles.of(path);
+        return Formats.of(files).readBlocks(files, options);
+    }
+
+    /**
+     * Returns the layers that an explainer writes into where each is a block of its own; none for an explainer with
+     * one decoder. Reads no weights.
+     *
+     * @throws ExplainerFormatException as {@link #read(Path, ExplainerOptions)}
+     */
+    public static List<Integer> targets(Path path, ExplainerOptions options) throws IOException {
+        ExplainerFiles files = ExplainerFiles.of(path);
+        return Formats.of(files).targets(files, options);
     }
 
     /**
@@ -128,6 +166,31 @@ public record Explainer(String architecture, Encoder encoder, Decoder decoder, D
             throws IOException {
         requireRefittable();
         Formats.of(ExplainerFiles.of(origin.path())).writeAdapted(this, adapted, dtype, lineage, outDirectory);
+    }
+
+    /**
+     * Writes blocks of one explainer with other decoders as one folder in the format it came in; blocks that are not
+     * named keep theirs.
+     *
+     * @param blocks of one explainer
+     * @param adapted the decoder of each
+     * @param dtype F32 or F64, of the decoders
+     * @param lineage string metadata of the weights' files
+     */
+    public static void writeAdapted(
+            List<Explainer> blocks, List<Decoder> adapted, DType dtype, Map<String, String> lineage, Path outDirectory)
+            throws IOException {
+        blocks.forEach(Explainer::requireRefittable);
+        Formats.of(ExplainerFiles.of(blocks.get(0).origin().path()))
+                .writeAdapted(blocks, adapted, dtype, lineage, outDirectory);
+    }
+
+    /** Returns which block this is. */
+    TargetBlock requireBlock() {
+        if (block == null) {
+            throw new IllegalArgumentException("%s is no block of a larger explainer".formatted(origin.path()));
+        }
+        return block;
     }
 
     /**

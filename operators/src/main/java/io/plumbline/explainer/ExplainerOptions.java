@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * kind     sae, transcoder   Gemma Scope 1: nothing in params.npz says which it is
  * layer    whole number      sets of transcoders with a file for each layer
  * features whole number      none: how many features the codes are of that come with reconstructions
+ * target   whole number      cross-layer transcoders: the target layer whose block is meant
  * norm     positive number   Llama Scope R1-Distill, expected_average_only_in: the factor on rows
  * </pre>
  *
@@ -32,8 +33,9 @@ public record ExplainerOptions(Map<String, String> values) {
     static final String LAYER = "layer";
     static final String NORM = "norm";
     static final String FEATURES = "features";
+    static final String TARGET = "target";
 
-    private static final Set<String> NAMES = new TreeSet<>(Set.of(K, KIND, LAYER, NORM, FEATURES));
+    private static final Set<String> NAMES = new TreeSet<>(Set.of(K, KIND, LAYER, NORM, FEATURES, TARGET));
 
     /**
      * Checks names and values.
@@ -87,6 +89,18 @@ public record ExplainerOptions(Map<String, String> values) {
     }
 
     @Nullable
+    Integer target() {
+        return whole(TARGET);
+    }
+
+    /** Returns these options with another target layer. */
+    public ExplainerOptions ofTarget(int target) {
+        Map<String, String> more = new LinkedHashMap<>(values);
+        more.put(TARGET, Integer.toString(target));
+        return new ExplainerOptions(more);
+    }
+
+    @Nullable
     Double norm() {
         String value = values.get(NORM);
         return value == null ? null : Double.valueOf(value);
@@ -125,7 +139,7 @@ public record ExplainerOptions(Map<String, String> values) {
                 switch (name) {
                     case K -> value.matches("[1-9][0-9]{0,8}");
                     case FEATURES -> value.matches("[1-9][0-9]{0,6}");
-                    case LAYER -> value.matches("0|[1-9][0-9]{0,3}");
+                    case LAYER, TARGET -> value.matches("0|[1-9][0-9]{0,3}");
                     case KIND -> value.equals("sae") || value.equals("transcoder");
                     case NORM -> isPositive(value);
                     default ->
@@ -140,7 +154,7 @@ public record ExplainerOptions(Map<String, String> values) {
                             switch (name) {
                                 case K -> "a whole number from 1 on";
                                 case FEATURES -> "a whole number from 1 to 9999999";
-                                case LAYER -> "a whole number from 0 on";
+                                case LAYER, TARGET -> "a whole number from 0 on";
                                 case KIND -> "sae or transcoder";
                                 default -> "a positive number";
                             }));

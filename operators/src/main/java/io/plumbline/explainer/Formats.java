@@ -18,7 +18,9 @@ final class Formats {
             new CircuitTracerFormat(),
             new LlamaScopeFormat(),
             new OpenMossFormat(),
-            new CrossLayerFormats(),
+            new CircuitTracerCrossLayerFormat(),
+            new GemmaScope2CrossLayerFormat(),
+            new TemporalFormat(),
             new TorchFormat());
 
     private Formats() {}

@@ -37,7 +37,8 @@ abstract class PublishedFormat implements ExplainerFormat {
         }
     }
 
-    private static ExplainerFormatException named(ExplainerFiles files, RuntimeException refused) {
+    /** Returns a refusal that begins with the path. */
+    static ExplainerFormatException named(ExplainerFiles files, RuntimeException refused) {
         String message = String.valueOf(refused.getMessage());
         return new ExplainerFormatException(
                 message.startsWith(files.folder().toString()) ? message : files.path() + ": " + message, refused);

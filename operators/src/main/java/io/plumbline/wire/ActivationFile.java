@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,10 +52,24 @@ public final class ActivationFile implements Closeable {
      * @param layers which layers there are, and which one is read; null: hidden states of three dimensions are refused
      */
     public static ActivationFile open(Path path, @Nullable HiddenLayers layers) throws IOException {
+        return open(path, file -> ActivationTensors.of(file, layers), layers != null);
+    }
+
+    /**
+     * Opens a dump of a site with several targets.
+     *
+     * @param block the one that is read
+     */
+    public static ActivationFile openBlock(Path path, TargetBlock block) throws IOException {
+        return open(path, file -> ActivationTensors.ofBlock(file, block), false);
+    }
+
+    private static ActivationFile open(Path path, Function<Safetensors, ActivationTensors> reader, boolean ofEngine)
+            throws IOException {
         Safetensors file = Safetensors.open(path);
         try {
-            ActivationTensors tensors = ActivationTensors.of(file, layers);
-            boolean oneRequest = layers != null && !file.contains(REQUEST_OFFSETS);
+            ActivationTensors tensors = reader.apply(file);
+            boolean oneRequest = ofEngine && !file.contains(REQUEST_OFFSETS);
             return new ActivationFile(
                     file, tensors, oneRequest ? new int[] {0, tensors.rowCount()} : offsets(file, tensors.rowCount()));
         } catch (ActivationBatchException e) {
@@ -79,7 +94,7 @@ public final class ActivationFile implements Closeable {
 
     /** Returns the width of the activations, {@code d_in}. */
     public int inputWidth() {
-        return tensors.activations().size(1);
+        return tensors.inputWidth();
     }
 
     /**
@@ -87,7 +102,7 @@ public final class ActivationFile implements Closeable {
      * activations.
      */
     public int targetWidth() {
-        return (tensors.targets() == null ? tensors.activations() : tensors.targets()).size(1);
+        return tensors.targets() == null ? tensors.inputWidth() : tensors.targets().size(1);
     }
 
     public boolean hasTargets() {

@@ -6,9 +6,13 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The tensors of a batch or a dump, checked against each other before a value is converted. */
+/**
+ * The tensors of a batch or a dump, checked against each other before a value is converted.
+ *
+ * @param sources what the encoder reads: the rows of one layer, or of several that lie side by side
+ */
 record ActivationTensors(
-        Tensor activations,
+        List<Tensor> sources,
         @Nullable Tensor targets,
         @Nullable Tensor reconstructions,
         @Nullable GivenCodes codes,
@@ -24,6 +28,12 @@ record ActivationTensors(
         return of(blob, null);
     }
 
+    /** @param block which of several targets is read, of the rows of which layers */
+    static ActivationTensors ofBlock(Safetensors blob, TargetBlock block) {
+        List<Tensor> sources = block.sources(blob);
+        return of(blob, sources, block.target(blob), false);
+    }
+
     /** @param layers which layers {@code hidden_states} of three dimensions hold; null: they are refused */
     static ActivationTensors of(Safetensors blob, @Nullable HiddenLayers layers) {
         Tensor states = blob.tensor(nameOfActivations(blob));
@@ -32,15 +42,18 @@ record ActivationTensors(
             states = rowsOf(blob, states, layers);
             stacked = true;
         }
-        Tensor activations = matrix(states);
-        int rows = activations.size(0);
-        Tensor targets = blob.contains(TARGETS) ? matrix(blob.tensor(TARGETS)) : null;
+        return of(blob, List.of(matrix(states)), blob.contains(TARGETS) ? matrix(blob.tensor(TARGETS)) : null, stacked);
+    }
+
+    private static ActivationTensors of(
+            Safetensors blob, List<Tensor> sources, @Nullable Tensor targets, boolean stacked) {
+        int rows = sources.get(0).size(0);
         if (targets != null && targets.size(0) != rows) {
             throw wrong(
                     targets, "shape " + targets.shape(), "[" + rows + ", d_out], a row for each of the activations");
         }
         Tensor given = blob.contains(RECONSTRUCTIONS) ? matrix(blob.tensor(RECONSTRUCTIONS)) : null;
-        Tensor reproduced = targets == null ? activations : targets;
+        Tensor reproduced = targets == null ? sources.get(0) : targets;
         if (given != null && !given.shape().equals(reproduced.shape())) {
             throw wrong(given, "shape " + given.shape(), reproduced.shape() + ", as what is reconstructed");
         }
@@ -50,7 +63,7 @@ record ActivationTensors(
             requireIds(tokenIds, rows);
         }
         return new ActivationTensors(
-                activations, targets, given, given == null ? null : GivenCodes.of(blob, rows), tokenIds);
+                sources, targets, given, given == null ? null : GivenCodes.of(blob, rows), tokenIds);
     }
 
     private static Tensor rowsOf(Safetensors blob, Tensor states, HiddenLayers layers) {
@@ -76,12 +89,24 @@ record ActivationTensors(
     }
 
     int rowCount() {
-        return activations.size(0);
+        return sources.get(0).size(0);
+    }
+
+    /** Returns how wide the rows are that the encoder reads. */
+    int inputWidth() {
+        return sources.stream().mapToInt(source -> source.size(1)).sum();
+    }
+
+    /** Returns what the encoder reads; copied where the rows are of several layers. */
+    Tensor activations() {
+        return sources.size() == 1 ? sources.get(0) : TargetBlock.sideBySide(sources, 0, rowCount());
     }
 
     ActivationBatch rows(int from, int to) {
         return new ActivationBatch(
-                activations.rows(from, to),
+                sources.size() == 1
+                        ? sources.get(0).rows(from, to)
+                        : TargetBlock.sideBySide(sources, from, to).toMatrix(),
                 targets == null ? null : targets.rows(from, to),
                 tokenIds == null ? null : tokenIds.longs(from, to));
     }
@@ -92,7 +117,7 @@ record ActivationTensors(
      * @param features of the codes behind each reconstruction; 0: none
      */
     ActivationBatch given(int from, int to, int features) {
-        Tensor reproduced = targets == null ? activations : targets;
+        Tensor reproduced = targets == null ? sources.get(0) : targets;
         Matrix rows =
                 Objects.requireNonNull(reconstructions, "no reconstructions").rows(from, to);
         return new ActivationBatch(

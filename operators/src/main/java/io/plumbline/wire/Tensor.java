@@ -60,6 +60,19 @@ public final class Tensor {
         };
     }
 
+    /** Returns this tensor of two dimensions or more as a matrix whose columns are its last dimension. */
+    public Tensor asRows() {
+        List<Long> shape = entry.shape();
+        if (shape.size() < 2) {
+            throw wrongShape("two dimensions or more");
+        }
+        long columns = shape.get(shape.size() - 1);
+        long rows = shape.subList(0, shape.size() - 1).stream().reduce(1L, Math::multiplyExact);
+        return new Tensor(
+                new TensorEntry(name(), dtype(), List.of(rows, columns), entry.begin(), entry.end(), entry.place()),
+                bytes);
+    }
+
     /** A 2-D tensor of a float type, in 4 bytes a value where its type, or every value, allows. */
     public Weights toWeights() {
         int columns = columns();

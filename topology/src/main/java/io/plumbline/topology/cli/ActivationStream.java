@@ -8,6 +8,7 @@ import io.plumbline.moments.RowMask;
 import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.ActivationFile;
 import io.plumbline.wire.HiddenLayers;
+import io.plumbline.wire.TargetBlock;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,13 +45,21 @@ final class ActivationStream implements Closeable {
 
     /** @param layers which layers hidden states of three dimensions hold; null: they are refused */
     static ActivationStream open(List<Path> paths, @Nullable HiddenLayers layers) throws IOException {
+        return opened(paths, path -> ActivationFile.open(path, layers));
+    }
+
+    private interface Opener {
+        ActivationFile open(Path path) throws IOException;
+    }
+
+    private static ActivationStream opened(List<Path> paths, Opener opener) throws IOException {
         ActivationStream stream = new ActivationStream();
         try {
             for (Path path : paths) {
                 if (!Files.exists(path)) {
                     throw new NoSuchFileException(path.toString());
                 }
-                stream.dumps.add(new Dump(path, ActivationFile.open(path, layers)));
+                stream.dumps.add(new Dump(path, opener.open(path)));
             }
         } catch (IOException | RuntimeException broken) {
             stream.close();
@@ -65,7 +74,9 @@ final class ActivationStream implements Closeable {
      * @throws UsageException when the rows are not what the explainer reads and writes
      */
     static ActivationStream open(List<Path> paths, Explainer explainer) throws IOException {
-        ActivationStream stream = open(paths);
+        TargetBlock block = explainer.block();
+        ActivationStream stream =
+                block == null ? open(paths) : opened(paths, path -> ActivationFile.openBlock(path, block));
         try {
             if (explainer.isGiven()) {
                 stream.requireReconstructions(explainer);

@@ -28,6 +28,8 @@ import picocli.CommandLine.Spec;
             "",
             "codes [n, d_sae] and reconstructions [n, d_out], in the space of the targets as they come. With --sparse, in the place"
                     + " of codes, code_offsets [n + 1], code_indices and code_values: those of row i are offsets[i] to offsets[i + 1] - 1.",
+            "A cross-layer transcoder is encoded block by block, or the one of --explainer-option target=L: the names of all tensors"
+                    + " of a block then end in its layer where there are several, as codes.3 and reconstructions.3.",
             ""
         },
         footer = {
@@ -73,7 +75,18 @@ final class EncodeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Options.requireNew("--out", out, "file");
-        Explainer trained = Options.explainer(explainer, facts.options());
+        List<Explainer> blocks = Options.blocks(explainer, facts.options());
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        Answer answer = new Answer();
+        for (Explainer block : blocks) {
+            encode(block, blocks.size() == 1 ? "" : TargetReports.suffix(block), writer, answer);
+        }
+        writer.writeTo(out);
+        answer.put("out", out.toString()).print(spec.commandLine().getOut(), json);
+        return ExitCodes.FINE;
+    }
+
+    private void encode(Explainer trained, String suffix, SafetensorsWriter writer, Answer answer) throws IOException {
         List<ActivationBatch> batches = new ArrayList<>();
         try (ActivationStream stream = ActivationStream.open(activations, trained)) {
             stream.forEach("reading", batches::add);
@@ -86,37 +99,34 @@ final class EncodeCommand implements Callable<Integer> {
         SparseCodes codes = trained.encoder().encode(inputs);
         Matrix reconstructions =
                 trained.space().toTargets(inputs, trained.decoder().reconstruct(codes));
-        write(codes, reconstructions);
-        Answer answer = new Answer()
-                .put("rows", codes.rows())
-                .put("features", codes.features())
-                .put("active_per_row", (double) codes.nonZeros() / codes.rows());
+        write(codes, reconstructions, suffix, writer);
+        answer.put("rows" + suffix, codes.rows())
+                .put("features" + suffix, codes.features())
+                .put("active_per_row" + suffix, (double) codes.nonZeros() / codes.rows());
         Reconstruction measured = Reconstruction.between(reconstructions, targets);
+        String key = "reconstruction_fvu" + suffix;
         if (Double.isFinite(measured.fvu())) {
-            answer.put("reconstruction_fvu", measured.fvu());
+            answer.put(key, measured.fvu());
         } else {
-            answer.putUndefined("reconstruction_fvu", "the targets do not vary");
+            answer.putUndefined(key, "the targets do not vary");
         }
-        answer.put("out", out.toString()).print(spec.commandLine().getOut(), json);
-        return ExitCodes.FINE;
     }
 
-    private void write(SparseCodes codes, Matrix reconstructions) throws IOException {
+    private void write(SparseCodes codes, Matrix reconstructions, String suffix, SafetensorsWriter writer) {
         DType type = dtype == AdaptCommand.OutputType.F64 ? DType.F64 : DType.F32;
-        SafetensorsWriter writer = SafetensorsWriter.create();
         if (sparse) {
-            writer.addLongs("code_offsets", longs(codes.rowStart()))
-                    .addLongs("code_indices", longs(codes.feature()))
-                    .addVector("code_values", type, codes.value());
+            writer.addLongs("code_offsets" + suffix, longs(codes.rowStart()))
+                    .addLongs("code_indices" + suffix, longs(codes.feature()))
+                    .addVector("code_values" + suffix, type, codes.value());
         } else {
             if ((long) codes.rows() * codes.features() > Integer.MAX_VALUE / Double.BYTES) {
                 throw new UsageException(
                         "%d rows of %d codes are too many for one matrix; add --sparse, or encode fewer rows"
                                 .formatted(codes.rows(), codes.features()));
             }
-            writer.add("codes", type, codes.toDense());
+            writer.add("codes" + suffix, type, codes.toDense());
         }
-        writer.add("reconstructions", type, reconstructions).writeTo(out);
+        writer.add("reconstructions" + suffix, type, reconstructions);
     }
 
     private static long[] longs(int[] values) {

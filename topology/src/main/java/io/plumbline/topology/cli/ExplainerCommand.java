@@ -4,6 +4,9 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.Origin;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,7 +30,9 @@ import picocli.CommandLine.Spec;
             "Example:",
             "  plumbline explainer sae/",
             "A set of transcoders, one layer of it:",
-            "  plumbline explainer transcoders/ --explainer-option layer=12 --json"
+            "  plumbline explainer transcoders/ --explainer-option layer=12 --json",
+            "A cross-layer transcoder, the block that writes into layer 3:",
+            "  plumbline explainer clt/ --explainer-option target=3"
         })
 final class ExplainerCommand implements Callable<Integer> {
 
@@ -45,7 +50,12 @@ final class ExplainerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Explainer explainer = Options.explainer(path, facts.options());
+        List<Explainer> blocks = Options.blocks(path, facts.options());
+        Explainer explainer = blocks.get(0);
+        if (blocks.size() > 1) {
+            tellBlocks(blocks);
+            return ExitCodes.FINE;
+        }
         Origin origin = explainer.origin();
         Answer answer = new Answer()
                 .put("format", origin.format())
@@ -66,5 +76,42 @@ final class ExplainerCommand implements Callable<Integer> {
                         : "by baseline, assess and adapt; the service refuses it, since " + between);
         answer.print(spec.commandLine().getOut(), json);
         return ExitCodes.FINE;
+    }
+
+    private void tellBlocks(List<Explainer> blocks) {
+        Explainer first = blocks.get(0);
+        Answer answer = new Answer()
+                .put("format", first.origin().format())
+                .put("architecture", first.architecture())
+                .put("transcoder", first.isTranscoder())
+                .put("targets", blocks.size());
+        if (json) {
+            answer.put("blocks", blocks.stream().map(ExplainerCommand::facts).toList());
+        } else {
+            blocks.forEach(block -> answer.put(
+                    TargetReports.name(block),
+                    "reads layers %s (%d values), %d features, writes %d values; decoder %s"
+                            .formatted(
+                                    TargetReports.sources(block),
+                                    block.inputWidth(),
+                                    block.features(),
+                                    block.targetWidth(),
+                                    block.decoder().sha256())));
+        }
+        answer.put("refitted", "yes, each block by itself")
+                .put("watched", "each target layer by itself; one alone with --explainer-option target=L")
+                .print(spec.commandLine().getOut(), json);
+    }
+
+    private static Map<String, Object> facts(Explainer block) {
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put("name", TargetReports.name(block));
+        told.put("sources", TargetReports.sources(block));
+        told.put("input_width", block.inputWidth());
+        told.put("features", block.features());
+        told.put("target_width", block.targetWidth());
+        told.put("decoder_sha256", block.decoder().sha256());
+        told.put("notes", block.origin().notes());
+        return told;
     }
 }

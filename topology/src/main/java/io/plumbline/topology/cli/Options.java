@@ -76,10 +76,20 @@ final class Options {
 
     /** The explainer in a folder or file; a missing one is a usage error. */
     static Explainer explainer(Path path, ExplainerOptions options) throws IOException {
+        requireExplainer(path);
+        return Explainer.read(path, options);
+    }
+
+    /** The blocks of an explainer with several targets, all or the one that is named; or the explainer itself. */
+    static List<Explainer> blocks(Path path, ExplainerOptions options) throws IOException {
+        requireExplainer(path);
+        return Explainer.readBlocks(path, options);
+    }
+
+    private static void requireExplainer(Path path) {
         if (!Files.exists(path)) {
             throw new UsageException("--explainer = %s: no such folder".formatted(path));
         }
-        return Explainer.read(path, options);
     }
 
     /** The baseline in a file, made with this explainer. */

@@ -1,0 +1,91 @@
+package io.plumbline.wire;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One target layer of a cross-layer dictionary, and the layers whose rows its features are read from.
+ *
+ * <p>Records and dumps of such a site have a tensor {@code activations.S} for each layer that is read and {@code
+ * targets.L} for each layer that is written. The rows of a block are the rows of its source layers, side by side in
+ * their order; its targets are those of its own layer.
+ *
+ * @param target the layer that is written into
+ * @param sources the layers that are read, in the order of their columns
+ */
+public record TargetBlock(int target, List<Integer> sources) {
+
+    static final String ACTIVATIONS_OF = "activations.";
+    static final String TARGETS_OF = "targets.";
+
+    public TargetBlock {
+        sources = List.copyOf(sources);
+        if (target < 0 || sources.isEmpty()) {
+            throw new IllegalArgumentException("target %d of the layers %s".formatted(target, sources));
+        }
+    }
+
+    /** Returns the name of the tensor with the targets: {@code targets.3}. */
+    public String name() {
+        return TARGETS_OF + target;
+    }
+
+    /**
+     * Returns the tensors with the rows of the source layers.
+     *
+     * @throws ActivationBatchException where one is missing, or is not of the first one's rows and type
+     */
+    List<Tensor> sources(Safetensors blob) {
+        List<Tensor> found = new ArrayList<>();
+        for (int source : sources) {
+            Tensor rows = ActivationTensors.matrix(require(blob, ACTIVATIONS_OF + source));
+            Tensor first = found.isEmpty() ? rows : found.get(0);
+            if (rows.size(0) != first.size(0) || rows.dtype() != first.dtype()) {
+                throw new ActivationBatchException("tensor \"%s\": %s of %s, expected %d rows of %s, as \"%s\" has"
+                        .formatted(
+                                rows.name(), rows.shape(), rows.dtype(), first.size(0), first.dtype(), first.name()));
+            }
+            found.add(rows);
+        }
+        return found;
+    }
+
+    /** Returns the tensor with the targets. */
+    Tensor target(Safetensors blob) {
+        return ActivationTensors.matrix(require(blob, name()));
+    }
+
+    private Tensor require(Safetensors blob, String name) {
+        if (!blob.contains(name)) {
+            throw new ActivationBatchException(
+                    "tensor \"%s\" is missing: a record has the rows of all layers, \"activations.S\" of those that are read and \"targets.L\" of those that are written; it has %s"
+                            .formatted(name, blob.names()));
+        }
+        return blob.tensor(name);
+    }
+
+    /** Returns rows {@code from .. to-1} of matrices of one type, side by side. */
+    static Tensor sideBySide(List<Tensor> parts, int from, int to) {
+        Tensor first = parts.get(0);
+        int width = parts.stream().mapToInt(part -> part.size(1)).sum();
+        int rows = to - from;
+        int bytes = Math.multiplyExact(Math.multiplyExact(rows, width), first.dtype().bytes());
+        ByteBuffer joined = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        for (int row = 0; row < rows; row++) {
+            for (Tensor part : parts) {
+                joined.put(part.rowBytes(from + row, from + row + 1));
+            }
+        }
+        return new Tensor(
+                new TensorEntry(
+                        ActivationTensors.ACTIVATIONS,
+                        first.dtype(),
+                        List.of((long) rows, (long) width),
+                        0,
+                        joined.capacity(),
+                        0),
+                joined.flip());
+    }
+}

@@ -1,0 +1,92 @@
+package io.plumbline.topology.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.Safetensors;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The commands on cross-layer transcoders, against what circuit-tracer's own class computes. */
+class CrossLayerCommandTest {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Path CASES = Path.of("..", "operators", "src", "test", "resources", "crosslayer");
+    private static final int LAYERS = 3;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"circuit_tracer_clt", "gemma_scope_2_clt"})
+    void codesAndReconstructionsOfEveryTargetAreThoseOfTheLibrary(String name) throws IOException {
+        Path out = folder.resolve("codes.safetensors");
+        JsonNode told = run("encode", name, "--activations", rows(name), "--out", out, "--json");
+        JsonNode expected = JSON.readTree(CASES.resolve(name).resolve("blocks.json").toFile());
+        try (Safetensors ours = Safetensors.open(out);
+                Safetensors theirs = Safetensors.open(rows(name))) {
+            for (int target = 0; target < LAYERS; target++) {
+                double fvu = expected.path("fvu").path(Integer.toString(target)).asDouble();
+                assertEquals(fvu, told.get("reconstruction_fvu." + target).asDouble(), 1e-5 * fvu);
+                Matrix made = ours.tensor("reconstructions." + target).toMatrix();
+                Matrix recorded = theirs.tensor("reconstructions." + target).toMatrix();
+                Matrix codes = ours.tensor("codes." + target).toMatrix();
+                Matrix own = theirs.tensor("codes." + target).toMatrix();
+                int before = codes.columns() - own.columns();
+                for (int i = 0; i < made.rows(); i++) {
+                    for (int j = 0; j < made.columns(); j++) {
+                        assertEquals(recorded.get(i, j), made.get(i, j), 1e-5);
+                    }
+                    for (int j = 0; j < own.columns(); j++) {
+                        assertEquals(own.get(i, j), codes.get(i, before + j), 1e-5);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void whatEachBlockReadsAndWritesIsTold() throws IOException {
+        JsonNode told = run("explainer", "circuit_tracer_clt", "--json");
+        assertEquals("circuit-tracer cross-layer transcoder", told.get("format").asText());
+        assertEquals("jumprelu_cross_layer_transcoder", told.get("architecture").asText());
+        assertEquals(LAYERS, told.get("blocks").size());
+        JsonNode last = told.get("blocks").get(2);
+        assertEquals("targets.2", last.get("name").asText());
+        assertEquals("[0,1,2]", last.get("sources").toString());
+        assertEquals(3 * 48, last.get("input_width").asInt());
+        assertEquals(3 * 64, last.get("features").asInt());
+        assertEquals(48, last.get("target_width").asInt());
+        JsonNode alone = run("explainer", "circuit_tracer_clt", "--explainer-option", "target=2", "--json");
+        assertEquals(last.get("decoder_sha256"), alone.get("decoder_sha256"));
+        assertEquals(3 * 48, alone.get("input_width").asInt());
+    }
+
+    private static JsonNode run(String command, String name, Object... more) throws IOException {
+        Path explainer = CASES.resolve(name).resolve("explainer");
+        boolean named = !command.equals("explainer");
+        Object[] words = new Object[(named ? 3 : 2) + more.length];
+        words[0] = command;
+        int at = 1;
+        if (named) {
+            words[at++] = "--explainer";
+        }
+        words[at++] = explainer;
+        System.arraycopy(more, 0, words, at, more.length);
+        Shell shell = Shell.run(words);
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(shell.err().isEmpty() || !shell.err().contains("rror"), shell.err());
+        return JSON.readTree(shell.out());
+    }
+
+    private static Path rows(String name) {
+        return CASES.resolve(name).resolve("blocks.safetensors");
+    }
+}
