@@ -72,8 +72,7 @@ final class CircuitTracerCrossLayerFormat extends CrossLayerFormat {
             blueprint.encoderBias = "b_enc_" + s;
             blueprint.decoderBias = "b_dec_" + s;
             if (encoder.contains(threshold)) {
-                blueprint.selection =
-                        layer -> new JumpReluEncoder(layer, blueprint.bias(threshold, features, "d_sae"));
+                blueprint.selection = layer -> new JumpReluEncoder(layer, blueprint.bias(threshold, features, "d_sae"));
             }
             all.add(new CrossLayer.Layer(
                     blueprint, encoder.contains(threshold), decoderFile, decoders, decoderWeights, s));

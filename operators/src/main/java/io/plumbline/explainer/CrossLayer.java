@@ -31,7 +31,8 @@ final class CrossLayer {
      * @param encoder of the features that read this layer; its decoder bias and skip are those of this target layer
      * @param thresholds whether pre-activations are compared with thresholds
      * @param file the name of the one with the decoders
-     * @param decoderWeights {@code [k, targets, d]}, in which this layer's features write into {@code firstTarget} first
+     * @param decoderWeights {@code [k, targets, d]}
+     * @param firstTarget the target layer that the first of these is of
      */
     record Layer(
             Blueprint encoder,
@@ -82,12 +83,11 @@ final class CrossLayer {
             }
             Tensor decoders = layer.decoders().tensor(layer.decoderWeights());
             List<Long> expected = List.of(
-                    (long) encoder.features,
-                    (long) layers.size() - layer.firstTarget(),
-                    (long) encoder.targetWidth);
+                    (long) encoder.features, (long) layers.size() - layer.firstTarget(), (long) encoder.targetWidth);
             if (!decoders.shape().equals(expected)) {
-                throw new ExplainerFormatException("%s: tensor \"%s\": shape %s, expected %s: features, target layers, width"
-                        .formatted(layer.file(), decoders.name(), decoders.shape(), expected));
+                throw new ExplainerFormatException(
+                        "%s: tensor \"%s\": shape %s, expected %s: features, target layers, width"
+                                .formatted(layer.file(), decoders.name(), decoders.shape(), expected));
             }
             if (!decoders.dtype().isFloatingPoint()) {
                 throw new ExplainerFormatException("%s: tensor \"%s\": dtype %s, expected F64, F32, F16 or BF16"
@@ -109,8 +109,9 @@ final class CrossLayer {
         Blueprint first = layers.get(0).encoder();
         boolean floats = layers.stream()
                 .limit(target + 1L)
-                .allMatch(layer -> layer.decoders().tensor(layer.decoderWeights()).dtype() != DType.F64
-                        && layer.encoder().shape().floats());
+                .allMatch(
+                        layer -> layer.decoders().tensor(layer.decoderWeights()).dtype() != DType.F64
+                                && layer.encoder().shape().floats());
         int features = Math.multiplyExact(target + 1, first.features);
         return new ExplainerShape(
                 Math.multiplyExact(target + 1, first.inputWidth), first.targetWidth, features, true, features, floats);
@@ -142,7 +143,8 @@ final class CrossLayer {
         }
         boolean floats = layers.stream()
                 .limit(target + 1L)
-                .allMatch(layer -> layer.decoders().tensor(layer.decoderWeights()).dtype() != DType.F64);
+                .allMatch(
+                        layer -> layer.decoders().tensor(layer.decoderWeights()).dtype() != DType.F64);
         float[] single = new float[floats ? features * width : 0];
         double[] wide = new double[floats ? 0 : features * width];
         int at = 0;
@@ -166,9 +168,8 @@ final class CrossLayer {
             }
         }
         double[] bias = written.bias(written.decoderBias, width, "d_out");
-        Weights weights = floats
-                ? Weights.ofFloats(features, width, single)
-                : Weights.of(new Matrix(features, width, wide));
+        Weights weights =
+                floats ? Weights.ofFloats(features, width, single) : Weights.of(new Matrix(features, width, wide));
         return new Decoder(weights, bias);
     }
 
@@ -181,11 +182,7 @@ final class CrossLayer {
         }
         Matrix skip = Matrix.zeros((target + 1) * written.inputWidth, written.targetWidth);
         System.arraycopy(
-                own.values(),
-                0,
-                skip.values(),
-                target * written.inputWidth * written.targetWidth,
-                own.values().length);
+                own.values(), 0, skip.values(), target * written.inputWidth * written.targetWidth, own.values().length);
         return new DecoderSpace(Normalisation.NONE, skip);
     }
 

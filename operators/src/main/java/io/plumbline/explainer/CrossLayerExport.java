@@ -76,7 +76,8 @@ final class CrossLayerExport {
             if (written != null) {
                 writer.addVector(name, dtype, written.bias());
             } else if (source >= 0 && adapted.keySet().stream().anyMatch(target -> target >= source)) {
-                long[] shape = tensor.shape().stream().mapToLong(Long::longValue).toArray();
+                long[] shape =
+                        tensor.shape().stream().mapToLong(Long::longValue).toArray();
                 writer.addRaw(name, dtype, shape, decoders(set, source, tensor, adapted, dtype));
             } else {
                 AdaptedFolder.addUntouched(writer, tensor);

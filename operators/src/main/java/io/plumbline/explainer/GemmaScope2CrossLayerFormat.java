@@ -67,8 +67,8 @@ final class GemmaScope2CrossLayerFormat extends CrossLayerFormat {
                     WeightTensors.size(tensors, "b_dec", 1, 0),
                     "of the tensors' shapes");
             blueprint.encoderWeights = new Blueprint.Part("w_enc", false);
-            blueprint.selection = layer ->
-                    new JumpReluEncoder(layer, SaeLensFormat.atLeastZero(blueprint.bias("threshold", features, "d_sae")));
+            blueprint.selection = layer -> new JumpReluEncoder(
+                    layer, SaeLensFormat.atLeastZero(blueprint.bias("threshold", features, "d_sae")));
             if (tensors.contains(AFFINE)) {
                 blueprint.skip = new Blueprint.Part(AFFINE, false);
             }

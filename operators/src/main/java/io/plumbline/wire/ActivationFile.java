@@ -102,7 +102,9 @@ public final class ActivationFile implements Closeable {
      * activations.
      */
     public int targetWidth() {
-        return tensors.targets() == null ? tensors.inputWidth() : tensors.targets().size(1);
+        return tensors.targets() == null
+                ? tensors.inputWidth()
+                : tensors.targets().size(1);
     }
 
     public boolean hasTargets() {

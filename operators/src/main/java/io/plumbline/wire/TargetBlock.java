@@ -71,7 +71,8 @@ public record TargetBlock(int target, List<Integer> sources) {
         Tensor first = parts.get(0);
         int width = parts.stream().mapToInt(part -> part.size(1)).sum();
         int rows = to - from;
-        int bytes = Math.multiplyExact(Math.multiplyExact(rows, width), first.dtype().bytes());
+        int bytes = Math.multiplyExact(
+                Math.multiplyExact(rows, width), first.dtype().bytes());
         ByteBuffer joined = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         for (int row = 0; row < rows; row++) {
             for (Tensor part : parts) {

@@ -100,9 +100,8 @@ class CrossLayerTest {
         Path path = folder(name).resolve("explainer");
         List<Explainer> blocks = Explainer.readBlocks(path, ExplainerOptions.NONE);
         List<Explainer> changed = List.of(blocks.get(0), blocks.get(2));
-        List<Decoder> adapted = changed.stream()
-                .map(block -> moved(block.decoder()))
-                .toList();
+        List<Decoder> adapted =
+                changed.stream().map(block -> moved(block.decoder())).toList();
         Path out = scratch.resolve("adapted");
         Explainer.writeAdapted(changed, adapted, DType.F32, Map.of("plumbline.parent", "abc"), out);
         List<Explainer> back = Explainer.readBlocks(out, ExplainerOptions.NONE);
@@ -111,8 +110,7 @@ class CrossLayerTest {
         assertEquals(blocks.get(1).decoder(), back.get(1).decoder());
         assertNotEquals(blocks.get(0).decoder(), back.get(0).decoder());
         Matrix rows = batch(folder(name), blocks.get(2)).activations();
-        assertEquals(
-                blocks.get(2).encoder().encode(rows), back.get(2).encoder().encode(rows));
+        assertEquals(blocks.get(2).encoder().encode(rows), back.get(2).encoder().encode(rows));
         assertEquals(blocks.get(2).space(), back.get(2).space());
     }
 
@@ -143,8 +141,7 @@ class CrossLayerTest {
                         .toBytes());
         assertMessage(narrow, ExplainerOptions.NONE.ofTarget(0), "shape [64, 2, 48], expected [64, 3, 48]");
         Path infinite = copy("circuit_tracer_clt", "infinite");
-        ByteBuffer weights =
-                ByteBuffer.allocate(64 * 48 * 4).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer weights = ByteBuffer.allocate(64 * 48 * 4).order(ByteOrder.LITTLE_ENDIAN);
         weights.putFloat(4, Float.NaN);
         Files.write(
                 infinite.resolve("W_dec_2.safetensors"),
@@ -156,22 +153,22 @@ class CrossLayerTest {
 
     @Test
     void aDumpLacksNoLayer() throws IOException {
-        Explainer block = Explainer.read(
-                folder("circuit_tracer_clt").resolve("explainer"), ExplainerOptions.NONE.ofTarget(1));
+        Explainer block =
+                Explainer.read(folder("circuit_tracer_clt").resolve("explainer"), ExplainerOptions.NONE.ofTarget(1));
         Path dump = scratch.resolve("dump.safetensors");
         SafetensorsWriter.create()
                 .add("activations.0", DType.F32, Matrix.zeros(4, 48))
                 .add("targets.1", DType.F32, Matrix.zeros(4, 48))
                 .writeTo(dump);
-        String message = String.valueOf(assertThrows(
-                        IllegalArgumentException.class, () -> ActivationFile.openBlock(dump, block.requireBlock()))
-                .getMessage());
+        String message = String.valueOf(
+                assertThrows(IllegalArgumentException.class, () -> ActivationFile.openBlock(dump, block.requireBlock()))
+                        .getMessage());
         assertTrue(message.contains("tensor \"activations.1\" is missing"), message);
     }
 
     private static void assertMessage(Path path, ExplainerOptions options, String... parts) {
-        String message = String.valueOf(
-                assertThrows(ExplainerFormatException.class, () -> Explainer.read(path, options))
+        String message =
+                String.valueOf(assertThrows(ExplainerFormatException.class, () -> Explainer.read(path, options))
                         .getMessage());
         for (String part : parts) {
             assertTrue(message.contains(part), message);

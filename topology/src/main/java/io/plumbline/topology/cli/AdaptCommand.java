@@ -30,6 +30,7 @@ import io.plumbline.topology.config.ProgramVersion;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -187,7 +188,9 @@ final class AdaptCommand implements Callable<Integer> {
     @Option(
             names = "--baseline",
             paramLabel = "FILE",
-            description = "Leave out the rows this baseline of the explainer was made without.")
+            description =
+                    "Leave out the rows this baseline of the explainer was made without; the folder of an explainer"
+                            + " with several targets.")
     @Nullable
     Path baseline;
 
@@ -227,10 +230,51 @@ final class AdaptCommand implements Callable<Integer> {
                             .formatted(behaviour.worker == null ? "--head" : "--worker"));
         }
         Options.requireNew("--out", out, "folder");
-        Explainer trained = Options.explainer(explainer, facts.options());
-        trained.requireRefittable();
-        Options.requireRank(rank, trained);
-        Baseline clean = baseline == null ? null : Options.baseline(baseline, trained);
+        List<Explainer> blocks = Options.blocks(explainer, facts.options());
+        blocks.forEach(Explainer::requireRefittable);
+        Options.requireRank(rank, blocks.get(0));
+        if (blocks.size() > 1) {
+            return adaptAll(asked, blocks);
+        }
+        Explainer trained = blocks.get(0);
+        Adapted adapted = adapt(asked, trained, baseline);
+        trained.writeAdapted(adapted.decoder(), written(), lineage(trained, adapted.answer()), out);
+        adapted.answer().put("out", out.toString()).print(spec.commandLine().getOut(), json);
+        return ExitCodes.FINE;
+    }
+
+    /** The decoder that was fitted for one explainer, or for one block of it, and what is said of it. */
+    private record Adapted(Decoder decoder, Answer answer) {}
+
+    /** Fits every block; where one is refused, none is written. */
+    private int adaptAll(@Nullable Asked asked, List<Explainer> blocks) throws IOException {
+        if (behaviour.given()) {
+            throw new UsageException(
+                    "--head: the rest of the model runs behind one layer, and this explainer has %d targets; expected --explainer-option target=L"
+                            .formatted(blocks.size()));
+        }
+        TargetReports reports = new TargetReports();
+        List<Decoder> decoders = new ArrayList<>();
+        for (Explainer block : blocks) {
+            Adapted adapted;
+            try {
+                adapted = adapt(asked, block, baseline == null ? null : TargetReports.baseline(baseline, block));
+            } catch (IllegalStateException refused) {
+                throw new IllegalStateException(
+                        "%s: %s".formatted(TargetReports.name(block), refused.getMessage()), refused);
+            }
+            decoders.add(adapted.decoder());
+            reports.add(block, adapted.answer());
+        }
+        Answer together = reports.together().put("targets", blocks.size());
+        Explainer.writeAdapted(blocks, decoders, written(), lineage(blocks.get(0), together), out);
+        together.put("out", out.toString());
+        reports.print(spec.commandLine().getOut(), json);
+        return ExitCodes.FINE;
+    }
+
+    private Adapted adapt(@Nullable Asked asked, Explainer trained, @Nullable Path cleanFile) throws IOException {
+        Baseline clean = cleanFile == null ? null : Options.baseline(cleanFile, trained);
         RowMask mask = clean == null ? RowMask.NONE : clean.masking().mask();
         AdaptationDumps dumps = new AdaptationDumps(trained, clean == null ? List.of() : clean.rows(), mask);
         SampleRows other = validate.isEmpty() ? null : dumps.read(validate);
@@ -257,9 +301,7 @@ final class AdaptCommand implements Callable<Integer> {
             decision.tests().forEach(test -> answer.put("gate_" + test.name(), verdict(test)));
             BehaviourOptions.put(answer, decision);
         }
-        trained.writeAdapted(adapted, written(), lineage(trained, answer), out);
-        answer.put("out", out.toString()).print(spec.commandLine().getOut(), json);
-        return ExitCodes.FINE;
+        return new Adapted(adapted, answer);
     }
 
     /** Returns the decoder that the adapter of a running site would make of this window. */

@@ -10,6 +10,7 @@ import io.plumbline.calibration.DriftVerdict;
 import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.RecordedWindow;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.calibration.Verdict;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ActiveSubspace;
@@ -18,14 +19,17 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.assessment.BlockStanding;
 import io.plumbline.topology.assessment.EnergyWarning;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.config.AlarmText;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -76,7 +80,7 @@ final class AssessCommand implements Callable<Integer> {
             names = "--baseline",
             required = true,
             paramLabel = "FILE",
-            description = "File written by `plumbline baseline`.")
+            description = "File written by `plumbline baseline`; of an explainer with several targets the folder.")
     Path baseline;
 
     @Option(
@@ -144,9 +148,62 @@ final class AssessCommand implements Callable<Integer> {
         AlarmLaw law = law();
         Threshold threshold = (thresholds == null ? new ThresholdOptions() : thresholds).threshold(law);
         List<String> deciding = deciding(threshold);
-        Explainer trained = Options.explainer(explainer, facts.options(), activations);
-        Options.requireRank(rank, trained);
-        Baseline normal = Options.baseline(baseline, trained);
+        List<Explainer> blocks = Options.blocks(explainer, facts.options(), activations);
+        Options.requireRank(rank, blocks.get(0));
+        if (blocks.size() > 1) {
+            return assessAll(blocks, threshold, deciding, law);
+        }
+        Assessed assessed = assess(blocks.get(0), baseline, threshold, deciding, law);
+        assessed.answer().print(spec.commandLine().getOut(), json);
+        if (assessed.listed() != null && !json) {
+            assessed.listed().print(spec.commandLine().getOut());
+        }
+        return exitCode(assessed.standing().verdict());
+    }
+
+    private int exitCode(Verdict verdict) {
+        return failOnDrift && verdict == Verdict.DRIFTED ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
+    }
+
+    /** The assessment of one explainer, or of one block of it. */
+    private record Assessed(
+            Answer answer, BlockStanding standing, @Nullable ListedFeatures listed) {}
+
+    private int assessAll(List<Explainer> blocks, Threshold threshold, List<String> deciding, AlarmLaw law)
+            throws IOException {
+        if (!Files.isDirectory(baseline)) {
+            throw new UsageException(
+                    "--baseline = %s: the explainer has %d targets; expected the folder that `plumbline baseline` writes, or one of them with --explainer-option target=L"
+                            .formatted(baseline, blocks.size()));
+        }
+        TargetReports reports = new TargetReports();
+        List<BlockStanding> standings = new ArrayList<>();
+        for (Explainer block : blocks) {
+            Assessed assessed = assess(block, TargetReports.baseline(baseline, block), threshold, deciding, law);
+            reports.add(block, assessed.answer());
+            standings.add(assessed.standing());
+        }
+        BlockStanding worst = BlockStanding.worst(standings);
+        reports.together()
+                .put("worst_block", worst.block())
+                .put("verdict", worst.verdict().label())
+                .put("trigger", worst.trigger())
+                .put("trigger_value", worst.value())
+                .put("threshold", worst.threshold())
+                .put(
+                        "drifted_blocks",
+                        standings.stream()
+                                .filter(standing -> standing.verdict() == Verdict.DRIFTED)
+                                .map(BlockStanding::block)
+                                .toList());
+        reports.print(spec.commandLine().getOut(), json);
+        return exitCode(worst.verdict());
+    }
+
+    private Assessed assess(
+            Explainer trained, Path baselineFile, Threshold threshold, List<String> deciding, AlarmLaw law)
+            throws IOException {
+        Baseline normal = Options.baseline(baselineFile, trained);
         Decoder inService = features.inService(trained);
         try (ActivationStream stream =
                 ActivationStream.open(activations, trained, normal.masking().mask())) {
@@ -164,7 +221,8 @@ final class AssessCommand implements Callable<Integer> {
             DriftJudge judge = new DriftJudge(normal, deciding, threshold, threshold, DriftPolicy.immediate(), 1);
             DriftVerdict verdict = judge.judge(DriftState.INITIAL, assessment).verdict();
             List<Reading> readings = judge.readings(assessment);
-            String trigger = DriftJudge.deciding(DriftState.INITIAL, readings).statistic();
+            Reading decisive = DriftJudge.deciding(DriftState.INITIAL, readings);
+            String trigger = decisive.statistic();
             Answer answer = answer(assessment, fvu).put("triggers", deciding);
             answer.put("trigger", trigger).put("verdict", verdict.label()).put("reason", verdict.reason(trigger));
             if (json) {
@@ -188,11 +246,15 @@ final class AssessCommand implements Callable<Integer> {
             if (listed != null && json) {
                 listed.putInto(answer);
             }
-            answer.print(spec.commandLine().getOut(), json);
-            if (listed != null && !json) {
-                listed.print(spec.commandLine().getOut());
-            }
-            return failOnDrift && verdict instanceof DriftVerdict.Drifted ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
+            return new Assessed(
+                    answer,
+                    new BlockStanding(
+                            TargetReports.name(trained),
+                            verdict.kind(),
+                            trigger,
+                            decisive.value(),
+                            decisive.threshold()),
+                    listed);
         }
     }
 

@@ -15,6 +15,7 @@ import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -75,7 +76,12 @@ final class BaselineCommand implements Callable<Integer> {
     @Mixin
     BaselineSource source;
 
-    @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
+    @Option(
+            names = "--out",
+            required = true,
+            paramLabel = "FILE",
+            description = "The file to write; of an explainer with several targets the folder, with a file for each:"
+                    + " targets.L.safetensors.")
     Path out;
 
     @Option(
@@ -153,11 +159,11 @@ final class BaselineCommand implements Callable<Integer> {
         if (folder == null) {
             throw new UsageException("--explainer is missing: the folder of the explainer");
         }
-        Explainer trained = Options.explainer(
+        List<Explainer> blocks = Options.blocks(
                 folder, explainer == null && site != null ? site.explainerOptions() : facts.options(), source.dumps());
-        Options.requireNew("--out", out, "file");
+        Options.requireNew("--out", out, blocks.size() == 1 ? "file" : "folder");
         for (int rank : ranks) {
-            Options.requireRank(rank, trained);
+            Options.requireRank(rank, blocks.get(0));
         }
         for (int rows : windowRows) {
             if (rows < 1) {
@@ -175,6 +181,43 @@ final class BaselineCommand implements Callable<Integer> {
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }
+        if (blocks.size() == 1) {
+            measured(blocks.get(0), site, size, out, out)
+                    .print(spec.commandLine().getOut(), json);
+            return ExitCodes.FINE;
+        }
+        if (replaces != null || source.dumps().isEmpty()) {
+            throw new UsageException("--%s is for one baseline, and this explainer has %d targets: expected %s"
+                    .formatted(
+                            replaces == null ? "from-topic" : "replaces",
+                            blocks.size(),
+                            "--explainer-option target=L"));
+        }
+        TargetReports reports = new TargetReports();
+        AtomicFile.writeFolder(out, files -> {
+            for (Explainer block : blocks) {
+                reports.add(
+                        block,
+                        measured(
+                                block,
+                                site,
+                                size,
+                                TargetReports.baseline(files, block),
+                                TargetReports.baseline(out, block)));
+            }
+        });
+        reports.together().put("out", out.toString()).put("targets", blocks.size());
+        reports.print(spec.commandLine().getOut(), json);
+        return ExitCodes.FINE;
+    }
+
+    /**
+     * Measures one explainer, or one block of it, and writes the file.
+     *
+     * @param shown where the file lies in the end
+     */
+    private Answer measured(Explainer trained, @Nullable SiteSettings site, Duration size, Path file, Path shown)
+            throws IOException {
         Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
         MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
         List<Integer> defaultRanks = List.of(site == null ? Options.usualRank(trained) : site.rank());
@@ -199,8 +242,8 @@ final class BaselineCommand implements Callable<Integer> {
                 ? Provenance.first(Instant.now(), source.describe())
                 : replacement.provenance(Instant.now(), source.describe());
         Baseline baseline = measured.with(provenance);
-        baseline.write(out);
-        Answer answer = answer(baseline, size);
+        baseline.write(file);
+        Answer answer = answer(baseline, shown, size);
         if (!rules.isEmpty()) {
             builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
         }
@@ -213,8 +256,7 @@ final class BaselineCommand implements Callable<Integer> {
                     site == null ? DriftJudge.DEFAULT_TRIGGERS : site.triggers());
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records));
-        answer.print(spec.commandLine().getOut(), json);
-        return ExitCodes.FINE;
+        return answer;
     }
 
     private MaskRules maskRules() {
@@ -226,9 +268,9 @@ final class BaselineCommand implements Callable<Integer> {
         }
     }
 
-    private Answer answer(Baseline baseline, Duration size) {
+    private static Answer answer(Baseline baseline, Path file, Duration size) {
         Answer answer = new Answer()
-                .put("out", out.toString())
+                .put("out", file.toString())
                 .put("explainer_sha256", baseline.explainerSha256())
                 .put("rows", baseline.rowCount())
                 .put("dimension", baseline.dimension())

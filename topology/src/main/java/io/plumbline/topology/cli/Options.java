@@ -80,6 +80,15 @@ final class Options {
         return Explainer.read(path, options);
     }
 
+    /**
+     * The blocks of an explainer with several targets, all or the one that is named; or the explainer itself.
+     *
+     * @param dumps of its site, which tell what there is to know of an explainer {@code none}
+     */
+    static List<Explainer> blocks(Path path, ExplainerOptions options, List<Path> dumps) throws IOException {
+        return GivenReconstructions.isNamedBy(path) ? List.of(explainer(path, options, dumps)) : blocks(path, options);
+    }
+
     /** The blocks of an explainer with several targets, all or the one that is named; or the explainer itself. */
     static List<Explainer> blocks(Path path, ExplainerOptions options) throws IOException {
         requireExplainer(path);

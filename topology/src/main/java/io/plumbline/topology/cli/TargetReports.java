@@ -1,13 +1,20 @@
 package io.plumbline.topology.cli;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.wire.TargetBlock;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
-/** What commands say of the blocks of an explainer with several targets. */
+/** The answers of a command about an explainer with several targets: one about all of them, and one about each. */
 final class TargetReports {
 
-    private TargetReports() {}
+    private final Answer together = new Answer();
+    private final Map<String, Answer> blocks = new LinkedHashMap<>();
 
     /** Returns the name of a block: {@code targets.3}; empty for an explainer with one decoder. */
     static String name(Explainer explainer) {
@@ -25,5 +32,34 @@ final class TargetReports {
     static String suffix(Explainer explainer) {
         TargetBlock block = explainer.block();
         return block == null ? "" : "." + block.target();
+    }
+
+    /** Returns where the baseline of a block lies in the folder of all. */
+    static Path baseline(Path folder, Explainer block) {
+        return folder.resolve(name(block) + ".safetensors");
+    }
+
+    /** Returns what is said of all blocks together. */
+    Answer together() {
+        return together;
+    }
+
+    void add(Explainer block, Answer answer) {
+        blocks.put(name(block), answer);
+    }
+
+    void print(PrintWriter out, boolean asJson) {
+        if (asJson) {
+            ObjectNode each = JsonNodeFactory.instance.objectNode();
+            blocks.forEach((name, answer) -> each.set(name, answer.json()));
+            together.put("blocks", each).print(out, true);
+            return;
+        }
+        together.print(out, false);
+        blocks.forEach((name, answer) -> {
+            out.println();
+            out.println(name);
+            answer.print(out, false);
+        });
     }
 }

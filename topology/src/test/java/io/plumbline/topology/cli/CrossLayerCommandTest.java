@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +32,8 @@ class CrossLayerCommandTest {
     void codesAndReconstructionsOfEveryTargetAreThoseOfTheLibrary(String name) throws IOException {
         Path out = folder.resolve("codes.safetensors");
         JsonNode told = run("encode", name, "--activations", rows(name), "--out", out, "--json");
-        JsonNode expected = JSON.readTree(CASES.resolve(name).resolve("blocks.json").toFile());
+        JsonNode expected =
+                JSON.readTree(CASES.resolve(name).resolve("blocks.json").toFile());
         try (Safetensors ours = Safetensors.open(out);
                 Safetensors theirs = Safetensors.open(rows(name))) {
             for (int target = 0; target < LAYERS; target++) {
@@ -69,8 +73,128 @@ class CrossLayerCommandTest {
         assertEquals(3 * 48, alone.get("input_width").asInt());
     }
 
+    @Test
+    void everyTargetHasItsBaselineAndTheWorstIsNamed() throws IOException {
+        Path baselines = folder.resolve("baselines");
+        JsonNode made = run(
+                "baseline",
+                "circuit_tracer_clt",
+                "--activations",
+                rows("circuit_tracer_clt"),
+                "--rank",
+                4,
+                "--window-rows",
+                8,
+                "--out",
+                baselines,
+                "--json");
+        assertEquals(LAYERS, made.get("blocks").size());
+        for (int target = 0; target < LAYERS; target++) {
+            assertTrue(Files.isRegularFile(baselines.resolve("targets.%d.safetensors".formatted(target))));
+        }
+        assertEquals(
+                baselines.resolve("targets.1.safetensors").toString(),
+                made.get("blocks").get("targets.1").get("out").asText());
+        Path shifted = shifted(1);
+        JsonNode judged = run(
+                "assess",
+                "circuit_tracer_clt",
+                "--baseline",
+                baselines,
+                "--activations",
+                shifted,
+                "--rank",
+                4,
+                "--threshold",
+                1.0,
+                "--json");
+        assertEquals("targets.1", judged.get("worst_block").asText(), judged.toString());
+        assertEquals("drifted", judged.get("verdict").asText());
+        JsonNode alone = run(
+                "assess",
+                "circuit_tracer_clt",
+                "--explainer-option",
+                "target=1",
+                "--baseline",
+                baselines.resolve("targets.1.safetensors"),
+                "--activations",
+                shifted,
+                "--rank",
+                4,
+                "--threshold",
+                1.0,
+                "--json");
+        assertEquals(
+                alone.get("faithfulness_gap"),
+                judged.get("blocks").get("targets.1").get("faithfulness_gap"));
+    }
+
+    @Test
+    void everyTargetIsRefittedIntoOneFolder() throws IOException {
+        Path out = folder.resolve("adapted");
+        JsonNode told = run(
+                "adapt",
+                "gemma_scope_2_clt",
+                "--activations",
+                rows("gemma_scope_2_clt"),
+                "--rank",
+                16,
+                "--lambda-pres",
+                0.01,
+                "--lambda-geom",
+                0,
+                "--relative-lambdas",
+                "--out",
+                out,
+                "--json");
+        JsonNode expected = JSON.readTree(
+                CASES.resolve("gemma_scope_2_clt").resolve("blocks.json").toFile());
+        JsonNode adapted = run(
+                "encode",
+                out,
+                "--activations",
+                rows("gemma_scope_2_clt"),
+                "--out",
+                folder.resolve("again.safetensors"),
+                "--json");
+        for (int target = 0; target < LAYERS; target++) {
+            JsonNode block = told.get("blocks").get("targets." + target);
+            double trained = expected.path("fvu").path(Integer.toString(target)).asDouble();
+            assertEquals(trained, block.get("fvu_before").asDouble(), 1e-5 * trained);
+            double after = block.get("fvu_after").asDouble();
+            assertEquals(after, adapted.get("reconstruction_fvu." + target).asDouble(), 1e-4 * after);
+            assertTrue(after < trained, "targets." + target + ": " + after + " after " + trained);
+        }
+    }
+
+    /** The recorded rows, where the targets of one layer point elsewhere. */
+    private Path shifted(int layer) throws IOException {
+        Path out = folder.resolve("shifted.safetensors");
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        try (Safetensors rows = Safetensors.open(rows("circuit_tracer_clt"))) {
+            for (int target = 0; target < LAYERS; target++) {
+                writer.add(
+                        "activations." + target,
+                        DType.F32,
+                        rows.tensor("activations." + target).toMatrix());
+                Matrix targets = rows.tensor("targets." + target).toMatrix();
+                for (int i = 0; target == layer && i < targets.rows(); i++) {
+                    for (int j = 0; j < 4; j++) {
+                        targets.set(i, 40 + j, targets.get(i, 40 + j) + 40.0 * Math.sin(i * (j + 1.0)));
+                    }
+                }
+                writer.add("targets." + target, DType.F32, targets);
+            }
+        }
+        writer.writeTo(out);
+        return out;
+    }
+
     private static JsonNode run(String command, String name, Object... more) throws IOException {
-        Path explainer = CASES.resolve(name).resolve("explainer");
+        return run(command, CASES.resolve(name).resolve("explainer"), more);
+    }
+
+    private static JsonNode run(String command, Path explainer, Object... more) throws IOException {
         boolean named = !command.equals("explainer");
         Object[] words = new Object[(named ? 3 : 2) + more.length];
         words[0] = command;

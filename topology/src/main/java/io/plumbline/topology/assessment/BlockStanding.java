@@ -1,0 +1,47 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.calibration.Verdict;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one target layer of an explainer with several stands beside the others.
+ *
+ * @param block its name: {@code targets.3}
+ * @param verdict what its window says
+ * @param trigger the statistic that the verdict rests on
+ * @param value that statistic's value; null where undefined
+ * @param threshold what it must exceed; null where there is none
+ */
+public record BlockStanding(
+        String block,
+        Verdict verdict,
+        String trigger,
+        @Nullable Double value,
+        @Nullable Double threshold) {
+
+    private static final List<Verdict> FROM_GOOD_TO_BAD = List.of(Verdict.ALIGNED, Verdict.UNDECIDED, Verdict.DRIFTED);
+
+    /** Orders blocks from good to bad: by verdict, then by how many times its threshold the deciding statistic is. */
+    private static final Comparator<BlockStanding> BADNESS = Comparator.comparingInt(
+                    (BlockStanding standing) -> FROM_GOOD_TO_BAD.indexOf(standing.verdict()))
+            .thenComparingDouble(BlockStanding::excess)
+            .thenComparing(BlockStanding::block, Comparator.reverseOrder());
+
+    /**
+     * Returns the block that stands worst; its verdict is that of all blocks together.
+     *
+     * @param blocks at least one
+     */
+    public static BlockStanding worst(Collection<BlockStanding> blocks) {
+        return Collections.max(blocks, BADNESS);
+    }
+
+    /** Returns how many times its threshold the deciding statistic is; below 0 where that cannot be said. */
+    public double excess() {
+        return value == null || threshold == null || !(threshold > 0.0) ? -1.0 : value / threshold;
+    }
+}
