@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -87,6 +88,36 @@ class LauncherOptionsTest {
         String start = "java=echo; java_major=17; downstream='/a b/downstream'; start cp ";
         assertTrue(said(start + "run --config x").contains("-Dplumbline.downstream=/a b/downstream"));
         assertTrue(!said(start + "check --config x").contains("-Dplumbline.downstream"));
+    }
+
+    /** Text alone needs no compiled code; what lives on needs short pauses, what ends needs none. */
+    @ParameterizedTest
+    @CsvSource({
+        "--help, C1 Serial",
+        "'baseline --help', C1 Serial",
+        "'--verbose run -h', C1 Serial",
+        "--version, C1 Serial",
+        "'baseline --rank 32', vector Serial",
+        "'check --config x', ''",
+        "'run --config x', vector",
+        "demo, vector",
+        "broker, ''",
+        "adapt, vector"
+    })
+    void aCommandThatEndsIsSparedWhatOneThatStaysNeeds(String arguments, String expected) throws Exception {
+        String start = "has_vector_module() { true; }; java=echo; java_major=17; %s; start cp " + arguments;
+        assertEquals(expected, options(said(start.formatted("unset JAVA_TOOL_OPTIONS"))));
+        for (String variable : List.of("PLUMBLINE_JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")) {
+            String ofOnesOwn = options(said(start.formatted(variable + "=-XX:+UseZGC")));
+            assertEquals(expected.replace("Serial", "").strip(), ofOnesOwn, "Java refuses two collectors");
+        }
+    }
+
+    private static String options(String command) {
+        return ((command.contains("jdk.incubator.vector") ? "vector " : "")
+                        + (command.contains("TieredStopAtLevel=1") ? "C1 " : "")
+                        + (command.contains("UseSerialGC") ? "Serial" : ""))
+                .strip();
     }
 
     /** A second Java took a sixth of a second of every start. */
