@@ -3,9 +3,9 @@ package io.plumbline.demo;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.demo.Traffic.Stretch;
-import io.plumbline.explainer.Explainer;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.adaptation.Outcome;
+import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.runtime.PlumblineRuntime;
@@ -17,6 +17,10 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 
 /**
@@ -53,15 +57,21 @@ public final class Demo extends Stage {
     public Result run() throws IOException, InterruptedException {
         say("starting a Kafka broker, the monitor, the adapter and a subscriber (nothing leaves this machine)");
         DemoFolder folder = own(DemoFolder.unpack());
-        EmbeddedBroker broker = own(EmbeddedBroker.start(folder.broker()));
+        int port = EmbeddedBroker.freePort();
+        MonitorConfig config = MonitorConfig.parse(
+                DemoFolder.configuration(folder.root(), EmbeddedBroker.address(port)), "demo.yaml", folder.root());
+        // Side by side: either is one thread for most of its time.
+        FutureTask<Map<String, WatchedSite>> reading =
+                new FutureTask<>(() -> WatchedSite.readAll(config.sites().values()));
+        start(reading);
+        EmbeddedBroker broker = own(EmbeddedBroker.start(folder.broker(), port, Map.of()));
         mayBeInterrupted();
         String bootstrapServers = broker.bootstrapServers();
-        MonitorConfig config = MonitorConfig.parse(
-                DemoFolder.configuration(folder.root(), bootstrapServers), "demo.yaml", folder.root());
         String activations = config.topics().activations();
         createTopic(bootstrapServers, activations, PARTITIONS);
-        PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
-        subscribe(config, SITE, Explainer.read(folder.explainer()));
+        Map<String, WatchedSite> sites = read(reading);
+        PlumblineRuntime runtime = own(PlumblineRuntime.start(config, sites, Role.ALL));
+        subscribe(config, SITE, Objects.requireNonNull(sites.get(SITE)).explainer());
         Reports windows = own(new Reports(bootstrapServers, config.topics().windowReports()));
         Reports adaptations = own(new Reports(bootstrapServers, config.topics().adaptationReports()));
         Traffic traffic = own(new Traffic(bootstrapServers, activations, PARTITIONS, SITE));
@@ -83,6 +93,20 @@ public final class Demo extends Stage {
         out.println();
         out.println(story.summary());
         return new Result(story.missing(), runtime.httpAddress(), bootstrapServers);
+    }
+
+    private static void start(Runnable task) {
+        Thread thread = new Thread(task, "demo-sites");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static <T> T read(FutureTask<T> task) throws InterruptedException {
+        try {
+            return task.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the site of the demonstration cannot be read", e.getCause());
+        }
     }
 
     /**

@@ -11,6 +11,8 @@ import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestProjection;
 import java.io.IOException;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,19 @@ public record WatchedSite(
     public static WatchedSite read(SiteSettings settings) throws IOException {
         Baseline baseline = Baseline.read(settings.baseline());
         return of(settings, explainer(settings, baseline), baseline);
+    }
+
+    /**
+     * Returns sites by their names, each {@link #read}.
+     *
+     * @throws IllegalArgumentException when the files of one do not belong together, saying how
+     */
+    public static Map<String, WatchedSite> readAll(Collection<SiteSettings> sites) throws IOException {
+        Map<String, WatchedSite> read = new LinkedHashMap<>();
+        for (SiteSettings settings : sites) {
+            read.put(settings.site(), read(settings));
+        }
+        return read;
     }
 
     private static Explainer explainer(SiteSettings settings, Baseline baseline) throws IOException {

@@ -6,7 +6,6 @@ import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.assessment.DriftListener;
-import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.Application;
 import io.plumbline.topology.broker.BrokerRefusal;
@@ -39,7 +38,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -100,11 +98,7 @@ public final class PlumblineRuntime implements AutoCloseable {
      * @throws StartException as {@link #start(MonitorConfig, Map, Role)}
      */
     public static PlumblineRuntime start(MonitorConfig config, Role role) throws IOException, InterruptedException {
-        Map<String, WatchedSite> sites = new LinkedHashMap<>();
-        for (SiteSettings settings : config.sites().values()) {
-            sites.put(settings.site(), WatchedSite.read(settings));
-        }
-        return start(config, sites, role);
+        return start(config, WatchedSite.readAll(config.sites().values()), role);
     }
 
     /**
