@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>FVU of few rows scatters widely, and how widely depends on the model and on the traffic. Of a large window few
  * rows of each request are encoded, so a request of n rows is ranked among the baseline's requests cut to as many: to
- * the largest number of {@link #ROWS} that is not above n, which scatters no less. The rows of a request come in an order
- * that is drawn for it, and each cut holds the smaller ones.
+ * the largest number of {@link #ROWS} that is not above n, which scatters no less. The rows of a request come in an
+ * order that is drawn for it, and each cut holds the smaller ones.
  *
  * <p><b>Size.</b> A number for each request and step: 0.6 MB at most. Immutable; any number of threads.
  *

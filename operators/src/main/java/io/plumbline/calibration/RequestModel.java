@@ -52,7 +52,8 @@ public final class RequestModel {
      * @param location p numbers
      * @param usualRows n0, at least 1
      * @param means cross-fitted scores of the baseline's request means
-     * @param reconstructions how badly the baseline's requests are reconstructed; null where too few have rows that vary
+     * @param reconstructions how badly the baseline's requests are reconstructed; null where too few have rows that
+     *     vary
      * @throws IllegalArgumentException if they do not fit together or are not finite
      */
     RequestModel(
