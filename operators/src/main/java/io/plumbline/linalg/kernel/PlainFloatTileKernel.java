@@ -2,7 +2,10 @@ package io.plumbline.linalg.kernel;
 
 import java.util.Arrays;
 
-/** The twin of {@link PlainTileKernel} in floats. */
+/**
+ * Sums of four by three entries at a time, which stay in registers. The class for doubles is generated from this one,
+ * see {@code VectorFloatTiles}.
+ */
 final class PlainFloatTileKernel implements FloatTileKernel {
 
     private static final int HEIGHT = 4;

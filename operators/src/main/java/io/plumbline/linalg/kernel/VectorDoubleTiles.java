@@ -3,11 +3,7 @@ package io.plumbline.linalg.kernel;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/**
- * The twin of {@link VectorFloatTiles} in float64, rows {@value TileKernel#WIDTH} entries apart. Not one with it: the
- * vector classes have no common type with lanes of any kind, and a detour through one would put objects where registers
- * should be.
- */
+/** The twin of {@link VectorFloatTiles} in float64; {@code GeneratedDoublesTest} makes it from that one. */
 final class VectorDoubleTiles {
 
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;

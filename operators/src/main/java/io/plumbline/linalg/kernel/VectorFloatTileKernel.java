@@ -6,56 +6,49 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * Squares in tiles of the shape it is given, tiles of eight rows by eight by three vectors or by eight by one. Every
  * shape gives the same bits, see {@link VectorFloatTiles}.
+ *
+ * <p>The class for doubles is generated from this one, see {@link VectorFloatTiles}.
  */
 final class VectorFloatTileKernel implements FloatTileKernel {
 
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final int LANES = VectorFloatTiles.LANES;
 
+    /** Whether products are summed before they are added to what is there: of four bytes, the error is smaller then. */
+    private static final boolean SUMMED_APART = Float.BYTES == 4;
+
     private static final float[] ZEROS = new float[WIDTH * WIDTH];
     private static final ThreadLocal<float[]> PRODUCT = ThreadLocal.withInitial(() -> new float[WIDTH * WIDTH]);
 
     private final VectorTiles shape;
+    private final int height;
+    private final int span;
 
     VectorFloatTileKernel(VectorTiles shape) {
         this.shape = shape;
+        this.height = shape.rows();
+        this.span = shape.vectors() * LANES;
     }
 
     @Override
     public void square(
             float[] left, int a, float[] right, int b, int count, int rows, int columns, float[] after, int c) {
         // A piece of B stays in the first-level cache while A passes by.
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            for (int j = 0; j < columns; j += 2 * LANES) {
-                for (int i = 0; i < rows; i += 6) {
-                    VectorFloatTiles.sixByTwo(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
-                }
-            }
-            return;
-        }
-        for (int j = 0; j < columns; j += 3 * LANES) {
-            for (int i = 0; i < rows; i += ROWS) {
-                VectorFloatTiles.eightByThree(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+        for (int j = 0; j < columns; j += span) {
+            for (int i = 0; i < rows; i += height) {
+                tile(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
             }
         }
     }
 
     @Override
     public void lowerTriangle(float[] both, int a, int count, int rows, float[] after, int c) {
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            for (int i = 0; i < rows; i += 6) {
-                for (int j = 0; j < i + 6; j += 2 * LANES) {
-                    VectorFloatTiles.sixByTwo(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
-                }
-            }
-            return;
-        }
-        for (int i = 0; i < rows; i += ROWS) {
-            for (int j = 0; j < i + ROWS; j += 3 * LANES) {
-                if (i + ROWS - j <= LANES) {
+        for (int i = 0; i < rows; i += height) {
+            for (int j = 0; j < i + height; j += span) {
+                if (height == ROWS && i + ROWS - j <= LANES) {
                     VectorFloatTiles.eightByOne(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 } else {
-                    VectorFloatTiles.eightByThree(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+                    tile(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
             }
         }
@@ -63,24 +56,46 @@ final class VectorFloatTileKernel implements FloatTileKernel {
 
     @Override
     public void addSquare(float[] left, int a, float[] right, int b, int count, float[] square, int c) {
-        float[] product = PRODUCT.get();
-        square(left, a, right, b, count, WIDTH, WIDTH, product, 0);
-        addTo(square, c, product, WIDTH * WIDTH);
+        if (SUMMED_APART) {
+            float[] product = PRODUCT.get();
+            square(left, a, right, b, count, WIDTH, WIDTH, product, 0);
+            addTo(square, c, product, WIDTH * WIDTH);
+            return;
+        }
+        for (int j = 0; j < WIDTH; j += span) {
+            for (int i = 0; i < WIDTH; i += height) {
+                int at = c + i * WIDTH + j;
+                tile(left, a + i, right, b + j, count, square, at, square, at);
+            }
+        }
+    }
+
+    private void tile(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            VectorFloatTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
+        } else {
+            VectorFloatTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+        }
     }
 
     @Override
     public void add(float[] left, int a, float[] right, int b, int count, float[] tile, int c) {
-        float[] product = PRODUCT.get();
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            for (int j = 0; j < WIDTH; j += LANES) {
-                VectorFloatTiles.eightByOne(left, a, right, b + j, count, ZEROS, 0, product, j);
+        float[] before = SUMMED_APART ? ZEROS : tile;
+        float[] after = SUMMED_APART ? PRODUCT.get() : tile;
+        int at = SUMMED_APART ? 0 : c;
+        if (height == ROWS) {
+            for (int j = 0; j < WIDTH; j += span) {
+                tile(left, a, right, b + j, count, before, at + j, after, at + j);
             }
         } else {
-            for (int j = 0; j < WIDTH; j += 3 * LANES) {
-                VectorFloatTiles.eightByThree(left, a, right, b + j, count, ZEROS, 0, product, j);
+            for (int j = 0; j < WIDTH; j += LANES) {
+                VectorFloatTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
             }
         }
-        addTo(tile, c, product, ROWS * WIDTH);
+        if (SUMMED_APART) {
+            addTo(tile, c, after, ROWS * WIDTH);
+        }
     }
 
     private static void addTo(float[] sums, int c, float[] product, int length) {

@@ -3,85 +3,101 @@ package io.plumbline.linalg.kernel;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** The twin of {@link VectorFloatTileKernel} in float64. */
+/** The twin of {@link VectorFloatTileKernel} in float64; {@code GeneratedDoublesTest} makes it from that one. */
 final class VectorTileKernel implements TileKernel {
 
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
     private static final int LANES = VectorDoubleTiles.LANES;
 
+    /** Whether products are summed before they are added to what is there: of four bytes, the error is smaller then. */
+    private static final boolean SUMMED_APART = Double.BYTES == 4;
+
     private static final double[] ZEROS = new double[WIDTH * WIDTH];
+    private static final ThreadLocal<double[]> PRODUCT = ThreadLocal.withInitial(() -> new double[WIDTH * WIDTH]);
 
     private final VectorTiles shape;
+    private final int height;
+    private final int span;
 
     VectorTileKernel(VectorTiles shape) {
         this.shape = shape;
+        this.height = shape.rows();
+        this.span = shape.vectors() * LANES;
     }
 
     @Override
     public void square(
             double[] left, int a, double[] right, int b, int count, int rows, int columns, double[] after, int c) {
         // A piece of B stays in the first-level cache while A passes by.
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            for (int j = 0; j < columns; j += 2 * LANES) {
-                for (int i = 0; i < rows; i += 6) {
-                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
-                }
-            }
-            return;
-        }
-        for (int j = 0; j < columns; j += 3 * LANES) {
-            for (int i = 0; i < rows; i += ROWS) {
-                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+        for (int j = 0; j < columns; j += span) {
+            for (int i = 0; i < rows; i += height) {
+                tile(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
             }
         }
     }
 
     @Override
     public void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c) {
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            for (int i = 0; i < rows; i += 6) {
-                for (int j = 0; j < i + 6; j += 2 * LANES) {
-                    VectorDoubleTiles.sixByTwo(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+        for (int i = 0; i < rows; i += height) {
+            for (int j = 0; j < i + height; j += span) {
+                if (height == ROWS && i + ROWS - j <= LANES) {
+                    VectorDoubleTiles.eightByOne(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+                } else {
+                    tile(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
-            }
-            return;
-        }
-        for (int i = 0; i < rows; i += ROWS) {
-            for (int j = 0; j < i + ROWS; j += 3 * LANES) {
-                VectorDoubleTiles.eightByThree(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
             }
         }
     }
 
     @Override
     public void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c) {
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            for (int j = 0; j < WIDTH; j += 2 * LANES) {
-                for (int i = 0; i < WIDTH; i += 6) {
-                    int at = c + i * WIDTH + j;
-                    VectorDoubleTiles.sixByTwo(left, a + i, right, b + j, count, square, at, square, at);
-                }
-            }
+        if (SUMMED_APART) {
+            double[] product = PRODUCT.get();
+            square(left, a, right, b, count, WIDTH, WIDTH, product, 0);
+            addTo(square, c, product, WIDTH * WIDTH);
             return;
         }
-        for (int j = 0; j < WIDTH; j += 3 * LANES) {
-            for (int i = 0; i < WIDTH; i += ROWS) {
+        for (int j = 0; j < WIDTH; j += span) {
+            for (int i = 0; i < WIDTH; i += height) {
                 int at = c + i * WIDTH + j;
-                VectorDoubleTiles.eightByThree(left, a + i, right, b + j, count, square, at, square, at);
+                tile(left, a + i, right, b + j, count, square, at, square, at);
             }
+        }
+    }
+
+    private void tile(
+            double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            VectorDoubleTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
+        } else {
+            VectorDoubleTiles.eightByThree(left, a, right, b, count, before, p, after, c);
         }
     }
 
     @Override
     public void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c) {
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            for (int j = 0; j < WIDTH; j += LANES) {
-                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, tile, c + j, tile, c + j);
+        double[] before = SUMMED_APART ? ZEROS : tile;
+        double[] after = SUMMED_APART ? PRODUCT.get() : tile;
+        int at = SUMMED_APART ? 0 : c;
+        if (height == ROWS) {
+            for (int j = 0; j < WIDTH; j += span) {
+                tile(left, a, right, b + j, count, before, at + j, after, at + j);
             }
         } else {
-            for (int j = 0; j < WIDTH; j += 3 * LANES) {
-                VectorDoubleTiles.eightByThree(left, a, right, b + j, count, tile, c + j, tile, c + j);
+            for (int j = 0; j < WIDTH; j += LANES) {
+                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
             }
+        }
+        if (SUMMED_APART) {
+            addTo(tile, c, after, ROWS * WIDTH);
+        }
+    }
+
+    private static void addTo(double[] sums, int c, double[] product, int length) {
+        for (int j = 0; j < length; j += LANES) {
+            DoubleVector.fromArray(SPECIES, sums, c + j)
+                    .add(DoubleVector.fromArray(SPECIES, product, j))
+                    .intoArray(sums, c + j);
         }
     }
 

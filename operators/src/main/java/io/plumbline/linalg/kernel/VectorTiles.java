@@ -48,6 +48,16 @@ enum VectorTiles {
                 .toList();
     }
 
+    /** Returns the rows of a tile. */
+    int rows() {
+        return rows;
+    }
+
+    /** Returns the vectors side by side in a tile. */
+    int vectors() {
+        return vectors;
+    }
+
     /** Writes the shape, for example {@code 256 bits, tiles of 6 by 2 vectors}. */
     @Override
     public String toString() {
