@@ -53,15 +53,15 @@ abstract class CodeSelection {
         for (int entry = 0; entry < ranks.length; entry++) {
             ranks[entry] = rank(values[entry]);
         }
-        double[] sorted = ranks.clone();
-        Arrays.sort(sorted);
-        double smallest = sorted[sorted.length - k];
-        int equal = 0;
-        for (int at = sorted.length - k; at < sorted.length && sorted[at] == smallest; at++) {
-            equal++;
+        double smallest = largest(k, ranks.clone());
+        int equal = k;
+        for (double rank : ranks) {
+            if (rank > smallest) {
+                equal--;
+            }
         }
         int kept = 0;
-        for (int entry = 0; entry < sorted.length; entry++) {
+        for (int entry = 0; entry < ranks.length; entry++) {
             if (ranks[entry] > smallest || (ranks[entry] == smallest && equal-- > 0)) {
                 feature[row][kept] = feature[row][entry];
                 values[kept++] = values[entry];
@@ -69,6 +69,43 @@ abstract class CodeSelection {
         }
         size[row] = kept;
         return smallest;
+    }
+
+    /**
+     * Returns the k-th largest value by Hoare's selection, which puts the values into another order. Sorting them took
+     * a tenth of an encoder's time where there are 3,072 features.
+     */
+    static double largest(int k, double[] values) {
+        int wanted = values.length - k;
+        int from = 0;
+        int to = values.length - 1;
+        while (from < to) {
+            double pivot = values[(from + to) >>> 1];
+            int up = from;
+            int down = to;
+            while (up <= down) {
+                while (values[up] < pivot) {
+                    up++;
+                }
+                while (values[down] > pivot) {
+                    down--;
+                }
+                if (up <= down) {
+                    double other = values[up];
+                    values[up++] = values[down];
+                    values[down--] = other;
+                }
+            }
+            if (wanted > down && wanted < up) {
+                return pivot;
+            }
+            if (wanted <= down) {
+                to = down;
+            } else {
+                from = up;
+            }
+        }
+        return values[wanted];
     }
 
     /** Writes the codes of a row that is complete. */

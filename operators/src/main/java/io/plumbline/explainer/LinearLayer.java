@@ -79,7 +79,7 @@ final class LinearLayer {
             throw new IllegalArgumentException(
                     "rows of %d values, the encoder reads %d".formatted(rows.columns(), inputWidth()));
         }
-        int together = floats == null ? ROWS_PER_BLOCK : PackedFloatMatrix.blockRows(rows.rows());
+        int together = floats == null ? ROWS_PER_BLOCK : floats.blockRows(rows.rows());
         int blocks = (rows.rows() + together - 1) / together;
         SparseCodes[] parts = new SparseCodes[blocks];
         Cores.each(blocks, block -> {

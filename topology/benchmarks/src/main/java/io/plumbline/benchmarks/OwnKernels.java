@@ -132,7 +132,7 @@ final class OwnKernels {
         Matrix rows = new Matrix(work.n(), work.d(), work.rows());
         float[] bias = new float[work.features()];
         float[] codes = new float[work.n() * work.features()];
-        int together = PackedFloatMatrix.blockRows(work.n());
+        int together = factor.blockRows(work.n());
         int blocks = (work.n() - 1) / together + 1;
         Runnable product = () -> Cores.each(blocks, block -> {
             int from = block * together;
