@@ -1,6 +1,7 @@
 package io.plumbline.benchmarks;
 
 import com.sun.jna.Memory;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Runs OpenBLAS of the system (package libopenblas0-pthread on Debian), through JNA. */
@@ -23,11 +24,14 @@ final class OpenBlasRivals implements KernelRivals {
 
     @Override
     public List<String> notes() {
-        return List.of(
-                missing.isEmpty()
-                        ? "OpenBLAS: %s, kernels for %s"
-                                .formatted(OpenBlas.openblas_get_config(), OpenBlas.openblas_get_corename())
-                        : missing);
+        if (!missing.isEmpty()) {
+            return List.of(missing);
+        }
+        String core = OpenBlas.openblas_get_corename();
+        List<String> notes = new ArrayList<>();
+        notes.add("OpenBLAS: %s, kernels for %s".formatted(OpenBlas.openblas_get_config(), core));
+        OpenBlasCore.warning(core).ifPresent(notes::add);
+        return notes;
     }
 
     @Override
