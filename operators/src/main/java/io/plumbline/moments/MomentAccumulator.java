@@ -28,6 +28,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MomentAccumulator implements AutoCloseable {
 
+    /** Names the header that says how many tokens the server processed for a record. */
+    public static final String TOKENS_SERVED = "tokens_served";
+
+    /** Names the header with the tokens of {@value #TOKENS_SERVED} that records before told of. */
+    public static final String TOKENS_ANNOUNCED = "tokens_announced";
+
     /** Takes finished records; it should hand them to a producer and return. */
     @FunctionalInterface
     public interface Sink {

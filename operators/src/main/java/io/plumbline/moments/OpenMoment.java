@@ -14,9 +14,6 @@ final class OpenMoment {
     /** A record that is ready to be sent. */
     record Finished(long timestampMs, byte @Nullable [] value, Map<String, String> headers) {}
 
-    private static final String SERVED = "tokens_served";
-    private static final String ANNOUNCED = "tokens_announced";
-
     private final MomentAccumulator.Settings settings;
     private final long startMs;
     private final SecondMomentAccumulator moment;
@@ -93,7 +90,7 @@ final class OpenMoment {
                             : rows.stream().map(SampledRow::targetRow).toList());
         }
         Map<String, String> headers =
-                announced == 0 ? Map.of() : Map.of(SERVED, Long.toString(rows()), ANNOUNCED, Long.toString(announced));
+                announced == 0 ? Map.of() : Map.of(MomentAccumulator.TOKENS_SERVED, Long.toString(rows()), MomentAccumulator.TOKENS_ANNOUNCED, Long.toString(announced));
         return new Finished(newestMs, writer.toBytes(), headers);
     }
 
@@ -105,7 +102,7 @@ final class OpenMoment {
             return null;
         }
         announced = rows();
-        return new Finished(newestMs, null, Map.of(SERVED, Long.toString(more)));
+        return new Finished(newestMs, null, Map.of(MomentAccumulator.TOKENS_SERVED, Long.toString(more)));
     }
 
     private static float[] floats(Matrix matrix, int row) {

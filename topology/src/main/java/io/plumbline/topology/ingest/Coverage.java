@@ -1,5 +1,6 @@
 package io.plumbline.topology.ingest;
 
+import io.plumbline.moments.MomentAccumulator;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -25,10 +26,10 @@ public record Coverage(long served, long delivered, long cached, long notSampled
     public static final Coverage UNKNOWN = new Coverage(0, 0, 0, 0, 0);
 
     /** Names the header without which the others are not counted. */
-    public static final String SERVED = "tokens_served";
+    public static final String SERVED = MomentAccumulator.TOKENS_SERVED;
 
     /** Names the header with the tokens of {@value #SERVED} that records before told of. */
-    static final String ANNOUNCED = "tokens_announced";
+    static final String ANNOUNCED = MomentAccumulator.TOKENS_ANNOUNCED;
 
     static final String CACHED = "cached";
     static final String NOT_SAMPLED = "not_sampled";
