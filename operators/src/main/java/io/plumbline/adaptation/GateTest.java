@@ -1,5 +1,7 @@
 package io.plumbline.adaptation;
 
+import java.util.List;
+
 /**
  * One test of the gate.
  *
@@ -14,4 +16,7 @@ public record GateTest(String name, boolean passed, String finding) {
     public static final String FEATURES = "features";
     public static final String ID_COST = "id_cost";
     public static final String BEHAVIOUR = "behaviour";
+
+    /** Every test, in the order in which they are made. */
+    public static final List<String> NAMES = List.of(IMPROVEMENT, GAP, FEATURES, ID_COST, BEHAVIOUR);
 }

@@ -1,5 +1,6 @@
 package io.plumbline.behaviour;
 
+import io.plumbline.adaptation.BehaviourJudge;
 import io.plumbline.explainer.Decoder;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,15 @@ public interface BehaviourProbe extends AutoCloseable {
      * @return never fails: says why where there is no answer
      */
     WindowBehaviour measure(List<byte[]> requests, @Nullable Decoder active);
+
+    /**
+     * Returns what judges a refit of this site by the model. Of either list it runs as many requests from the first on
+     * as are run of a window; one that cannot be used is passed over.
+     *
+     * @param heldOut whole requests that had no part in the refit, each as a record of its own
+     * @param normal whole requests of normal traffic; empty: what the refit does to it is not asked
+     */
+    BehaviourJudge judge(List<byte[]> heldOut, List<byte[]> normal);
 
     @Override
     void close();

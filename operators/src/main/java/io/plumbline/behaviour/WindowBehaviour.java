@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param active of the decoder in service; null while that is the trained one
  * @param change KL of the decoder in service less that of the trained one, request by request; null while that is the
  *     trained one
+ * @param ablation what removing features does; null where none were removed
  * @param failure in one word how the head failed; null where it did not
  * @param reason why nothing was measured; null where something was
  * @param nanoseconds what it took
@@ -32,6 +33,7 @@ public record WindowBehaviour(
         Map<Statistic, Figure> trained,
         @Nullable Map<Statistic, Figure> active,
         @Nullable PairedErrors change,
+        @Nullable WindowAblation ablation,
         @Nullable String failure,
         @Nullable String reason,
         long nanoseconds) {
@@ -57,12 +59,12 @@ public record WindowBehaviour(
 
     /** Says that nothing was measured, for a reason that is no failure of the head. */
     public static WindowBehaviour nothing(int leftOut, String reason, long nanoseconds) {
-        return new WindowBehaviour(0, 0, leftOut, Map.of(), null, null, null, reason, nanoseconds);
+        return new WindowBehaviour(0, 0, leftOut, Map.of(), null, null, null, null, reason, nanoseconds);
     }
 
     /** Says that the head failed. */
     public static WindowBehaviour failed(String failure, String reason, long nanoseconds) {
-        return new WindowBehaviour(0, 0, 0, Map.of(), null, null, failure, reason, nanoseconds);
+        return new WindowBehaviour(0, 0, 0, Map.of(), null, null, null, failure, reason, nanoseconds);
     }
 
     /** Returns an assessment with what was measured of the trained decoder, or why it was not. */

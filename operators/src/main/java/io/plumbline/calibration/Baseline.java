@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param encodedRows rows of a clean window on which its reconstruction was measured, where it has more; at least 2
  * @param requests how its requests differ; null where they were fewer than {@link RequestModel#FEWEST_REQUESTS}
  * @param activity how often its features are active; null in files that do not say
+ * @param wholeRequests requests of the recording with all of their rows, each as a record of its own, to run the rest
+ *     of a model on; empty where none were kept
  * @param provenance when it was made, of what, and what it replaces; null for one that was never meant for a file
  */
 public record Baseline(
@@ -41,11 +43,13 @@ public record Baseline(
         int encodedRows,
         @Nullable RequestModel requests,
         @Nullable FeatureActivity activity,
+        List<byte[]> wholeRequests,
         @Nullable Provenance provenance) {
 
     public Baseline {
         samples = List.copyOf(samples);
         rows = List.copyOf(rows);
+        wholeRequests = List.copyOf(wholeRequests);
         int dimension = moment.dimension();
         if (reconstructionMoment.rows() != dimension || reconstructionMoment.columns() != dimension) {
             throw new IllegalArgumentException("a reconstruction moment of %d x %d for targets of %d"
@@ -88,7 +92,26 @@ public record Baseline(
                 encodedRows,
                 requests,
                 activity,
+                wholeRequests,
                 other);
+    }
+
+    /** Returns this baseline with other whole requests. */
+    public Baseline keepingWhole(List<byte[]> other) {
+        return new Baseline(
+                explainerSha256,
+                moment,
+                reconstructionMoment,
+                reconstructionFvu,
+                grouping,
+                samples,
+                masking,
+                rows,
+                encodedRows,
+                requests,
+                activity,
+                other,
+                provenance);
     }
 
     /** Returns how many rows the moments are of; {@link #rows} are the few of them that were kept. */

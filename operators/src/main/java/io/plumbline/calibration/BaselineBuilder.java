@@ -10,6 +10,7 @@ import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,7 @@ public final class BaselineBuilder {
     private MaskedRows masked = MaskedRows.NONE;
     private RequestSample sample = RequestSample.ofCapacity(DEFAULT_SAMPLE_ROWS);
     private int encodedRows;
+    private WindowFigures figures = requests -> Map.of();
 
     private BaselineBuilder(Explainer explainer, List<Integer> ranks, List<Integer> rowsPerWindow, MaskRules rules) {
         this.explainer = explainer;
@@ -148,6 +150,12 @@ public final class BaselineBuilder {
         return this;
     }
 
+    /** Measures these figures of each clean window too. */
+    public BaselineBuilder measuring(WindowFigures ofWindows) {
+        figures = ofWindows;
+        return this;
+    }
+
     /** Returns whether every request must go through {@link #addNorms} before the first {@link #add}. */
     public boolean needsNorms() {
         return rules.normCap() != null;
@@ -226,7 +234,7 @@ public final class BaselineBuilder {
             rowsPerWindow = sizesOnLadder();
         }
         CrossFit requests = CrossFit.of(means);
-        return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows(requests), requests, codes);
+        return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows(requests), requests, codes, figures);
     }
 
     /**
@@ -259,6 +267,7 @@ public final class BaselineBuilder {
                 encodedRows,
                 requests == null ? null : requests.model(),
                 activity == null ? null : activity.snapshot(),
+                List.of(),
                 null);
     }
 }

@@ -54,6 +54,10 @@ import org.jspecify.annotations.Nullable;
  * sample_request_offsets                  [q + 1]         I64   rows of request i: offsets[i] .. offsets[i + 1] - 1
  * sample_activations                      [n, d_in]       see below
  * sample_targets                          [n, d]          transcoders only
+ * whole_request_offsets                   [w + 1]         I64   these five may be missing: whole requests
+ * whole_activations, whole_targets        [n, d_in], [n, d]   narrowest type, as below; targets of transcoders only
+ * whole_residual                          [n, d]          likewise
+ * whole_token_ids                         [n]             I64
  * mean, second_moment                     [d], [d, d]     F64   for other programs; not read back
  * </pre>
  *
@@ -101,6 +105,7 @@ final class BaselineFile {
         writer.addLongs(ENCODED_ROWS, baseline.encodedRows());
         KeptRequests.write(writer, baseline.requests());
         KeptActivity.write(writer, baseline.activity());
+        KeptWhole.write(writer, baseline.wholeRequests());
         for (NullSample sample : baseline.samples()) {
             sample.statistics()
                     .forEach((statistic, values) -> writer.addVector(
@@ -191,6 +196,7 @@ final class BaselineFile {
                 encodedRows(name, tensors),
                 KeptRequests.read(name, tensors, width),
                 KeptActivity.read(name, tensors, rows),
+                KeptWhole.read(name, tensors, width),
                 provenance(name, metadata));
     }
 

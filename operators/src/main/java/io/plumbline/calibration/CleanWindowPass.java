@@ -34,9 +34,14 @@ import org.jspecify.annotations.Nullable;
 public final class CleanWindowPass {
 
     /** A window that is being filled. */
-    private record Window(RequestSums sums, SampledReconstruction sampled, List<RequestScore> requests) {
+    private record Window(
+            RequestSums sums, SampledReconstruction sampled, List<RequestScore> requests, List<Integer> places) {
         Window(int dimension, int encodedRows) {
-            this(new RequestSums(dimension), SampledReconstruction.ofCapacity(encodedRows), new ArrayList<>());
+            this(
+                    new RequestSums(dimension),
+                    SampledReconstruction.ofCapacity(encodedRows),
+                    new ArrayList<>(),
+                    new ArrayList<>());
         }
     }
 
@@ -44,12 +49,14 @@ public final class CleanWindowPass {
     private final Baseline whole;
     private final @Nullable CrossFit crossFit;
     private final KeptCodes codes;
+    private final WindowFigures figures;
     private final RowMask mask;
     private final List<SiteGeometry> geometries = new ArrayList<>();
     private final Map<Integer, Window> open = new LinkedHashMap<>();
     private final Map<List<Integer>, Map<String, List<Double>>> values = new LinkedHashMap<>();
     private long rows;
     private int requests;
+    private int read;
 
     CleanWindowPass(
             Explainer explainer,
@@ -57,11 +64,13 @@ public final class CleanWindowPass {
             List<Integer> rowsPerWindow,
             Baseline whole,
             @Nullable CrossFit crossFit,
-            KeptCodes codes) {
+            KeptCodes codes,
+            WindowFigures figures) {
         this.explainer = explainer;
         this.whole = whole;
         this.crossFit = crossFit;
         this.codes = codes;
+        this.figures = figures;
         this.mask = whole.masking().mask();
         for (int rank : ranks) {
             geometries.add(SiteGeometry.of(explainer, whole.moment(), whole.reconstructionMoment(), rank));
@@ -72,6 +81,7 @@ public final class CleanWindowPass {
 
     /** Adds the next request, the same and in the same order as in the first pass. */
     public CleanWindowPass add(ActivationBatch batch) {
+        int place = read++;
         ActivationBatch kept = mask.apply(batch).rows();
         if (kept == null) {
             return this;
@@ -86,6 +96,7 @@ public final class CleanWindowPass {
         rows += kept.rows();
         open.replaceAll((size, window) -> {
             window.sums().merge(request.sums());
+            window.places().add(place);
             window.sampled().add(hash, request.targets(), request.squaredErrors());
             if (score != null) {
                 window.requests().add(score);
@@ -143,6 +154,7 @@ public final class CleanWindowPass {
                 whole.encodedRows(),
                 whole.requests(),
                 whole.activity(),
+                whole.wholeRequests(),
                 null);
     }
 
@@ -157,6 +169,7 @@ public final class CleanWindowPass {
         Matrix otherReconstructions = without(window.sums().reconstructions().snapshot(), otherRows);
         EncodedErrors errors = window.sampled().errors();
         WindowRequests scored = requests(window.requests(), errors);
+        Map<Statistic, Double> further = figures.of(window.places());
         for (SiteGeometry geometry : geometries) {
             Map<String, List<Double>> series =
                     values.computeIfAbsent(List.of(geometry.rank(), size), key -> new LinkedHashMap<>());
@@ -164,6 +177,7 @@ public final class CleanWindowPass {
                     .with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu(window, errors))
                     .with(Statistic.RECONSTRUCTION_ERROR, errors.energy());
             scored.addTo(assessment).statistics().forEach((name, value) -> append(series, name, value));
+            further.forEach((statistic, value) -> append(series, statistic.label(), value));
             append(series, NullSample.ROWS, (double) own.rows());
             int windows = series.getOrDefault(NullSample.ROWS, List.of()).size();
             series.values().forEach(values -> {

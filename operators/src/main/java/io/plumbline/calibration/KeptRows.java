@@ -56,7 +56,7 @@ final class KeptRows {
         }
         long[] requests = list(name, tensors, REQUESTS);
         long[] offsets = list(name, tensors, OFFSETS);
-        requireOffsets(name, requests, offsets, rows);
+        requireOffsets(name, OFFSETS, requests.length, offsets, rows);
         float[] inputs = finite(name, activations);
         float[] outputs = targets == null ? null : finite(name, targets);
         List<SampledRow> read = new ArrayList<>(rows);
@@ -86,7 +86,7 @@ final class KeptRows {
         writer.add(name, narrowest(matrix.values()), matrix);
     }
 
-    private static DType narrowest(double[] values) {
+    static DType narrowest(double[] values) {
         for (DType dtype : NARROWEST_FIRST) {
             int i = 0;
             while (i < values.length && dtype.rounded(values[i]) == values[i]) {
@@ -99,7 +99,7 @@ final class KeptRows {
         return DType.F32;
     }
 
-    private static int requireRows(String name, Tensor tensor, @Nullable Integer rows, @Nullable Integer width) {
+    static int requireRows(String name, Tensor tensor, @Nullable Integer rows, @Nullable Integer width) {
         List<Long> shape = tensor.shape();
         if (!NARROWEST_FIRST.contains(tensor.dtype())
                 || shape.size() != 2
@@ -113,7 +113,7 @@ final class KeptRows {
         return tensor.size(0);
     }
 
-    private static long[] list(String name, Safetensors tensors, String tensor) {
+    static long[] list(String name, Safetensors tensors, String tensor) {
         Tensor found = BaselineFile.tensor(name, tensors, tensor, DType.I64);
         if (found.shape().size() != 1) {
             throw new BaselineException("%s: %s, expected one dimension".formatted(name, found));
@@ -121,18 +121,15 @@ final class KeptRows {
         return found.toLongs();
     }
 
-    private static void requireOffsets(String name, long[] requests, long[] offsets, int rows) {
-        boolean sound = offsets.length == requests.length + 1
-                && requests.length > 0
-                && offsets[0] == 0
-                && offsets[requests.length] == rows;
+    static void requireOffsets(String name, String tensor, int requests, long[] offsets, int rows) {
+        boolean sound = offsets.length == requests + 1 && requests > 0 && offsets[0] == 0 && offsets[requests] == rows;
         for (int i = 1; sound && i < offsets.length; i++) {
             sound = offsets[i] > offsets[i - 1];
         }
         if (!sound) {
             throw new BaselineException(
                     "%s: tensor \"%s\" with %d entries for %d requests, expected ascending ones from 0 to %d, the rows"
-                            .formatted(name, OFFSETS, offsets.length, requests.length, rows));
+                            .formatted(name, tensor, offsets.length, requests, rows));
         }
     }
 

@@ -89,8 +89,13 @@ final class OpenMoment {
                             ? null
                             : rows.stream().map(SampledRow::targetRow).toList());
         }
-        Map<String, String> headers =
-                announced == 0 ? Map.of() : Map.of(MomentAccumulator.TOKENS_SERVED, Long.toString(rows()), MomentAccumulator.TOKENS_ANNOUNCED, Long.toString(announced));
+        Map<String, String> headers = announced == 0
+                ? Map.of()
+                : Map.of(
+                        MomentAccumulator.TOKENS_SERVED,
+                        Long.toString(rows()),
+                        MomentAccumulator.TOKENS_ANNOUNCED,
+                        Long.toString(announced));
         return new Finished(newestMs, writer.toBytes(), headers);
     }
 

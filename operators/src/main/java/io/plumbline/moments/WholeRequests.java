@@ -21,10 +21,10 @@ import java.util.function.Supplier;
  *
  * <pre>
  * offset  size  what
- *      0     1  version, 1
+ *      0     1  version, 2
  *      1     4  capacity
- *      5        pieces: mixed hash (8), record (8), bytes of the request (4; 0: split), offset (4),
- *               length l (4), l bytes
+ *      5        pieces: mixed hash (8), group (8), record (8), bytes of the request (4; 0: split),
+ *               offset (4), length l (4), l bytes
  * </pre>
  *
  * <p>A request of more bytes than a part holds is cut; its pieces must come in order, which they do where the messages
@@ -32,9 +32,9 @@ import java.util.function.Supplier;
  */
 public final class WholeRequests {
 
-    private static final byte VERSION = 1;
+    private static final byte VERSION = 2;
     private static final int HEADER_BYTES = 5;
-    private static final int PIECE_BYTES = 28;
+    private static final int PIECE_BYTES = 36;
 
     /** The largest request; a piece of a larger one is refused. */
     private static final int LARGEST_REQUEST = 1 << 28;
@@ -42,7 +42,17 @@ public final class WholeRequests {
     private int capacity;
     private final TreeMap<Long, Entry> byHash = new TreeMap<>();
 
+    /**
+     * A request that came whole.
+     *
+     * @param hash mixed hash of its name
+     * @param group hash of the name under which its rows are sampled, {@link SampledRow#request}
+     * @param bytes the request as a record of its own
+     */
+    public record Kept(long hash, long group, byte[] bytes) {}
+
     private static final class Entry {
+        final long group;
         final long record;
         /** Bytes of the whole request; 0: split. */
         int size;
@@ -53,7 +63,8 @@ public final class WholeRequests {
         /** How much of it is stored; -1: not even that it exists. */
         int stored = -1;
 
-        Entry(long record, int size) {
+        Entry(long group, long record, int size) {
+            this.group = group;
             this.record = record;
             this.size = size;
         }
@@ -102,10 +113,12 @@ public final class WholeRequests {
      * Offers a request; it is kept if its hash is among the smallest.
      *
      * @param request hash of its name
+     * @param group hash of the name under which its rows are sampled: that of the record where it holds several
+     *     requests
      * @param record identity of the record it came in, {@link RowSample#recordHash}
      * @param bytes makes its record; asked only where it is kept
      */
-    public void offer(long request, long record, Supplier<byte[]> bytes) {
+    public void offer(long request, long group, long record, Supplier<byte[]> bytes) {
         long hash = SplitMix.mix(request);
         if (!keeps(hash)) {
             return;
@@ -113,7 +126,7 @@ public final class WholeRequests {
         Entry known = byHash.get(hash);
         if (known == null) {
             byte[] given = bytes.get();
-            Entry entry = new Entry(record, given.length);
+            Entry entry = new Entry(group, record, given.length);
             entry.bytes = given;
             entry.filled = given.length;
             put(hash, entry);
@@ -152,7 +165,7 @@ public final class WholeRequests {
     private void take(long hash, Entry theirs) {
         Entry known = byHash.get(hash);
         if (known == null) {
-            Entry entry = new Entry(theirs.record, theirs.size);
+            Entry entry = new Entry(theirs.group, theirs.record, theirs.size);
             entry.bytes = theirs.bytes;
             entry.filled = theirs.filled;
             put(hash, entry);
@@ -167,6 +180,34 @@ public final class WholeRequests {
                 .filter(Entry::isWhole)
                 .map(entry -> entry.bytes)
                 .toList();
+    }
+
+    /** Returns the requests that came whole, in the order of {@link #requests()}. */
+    public List<Kept> kept() {
+        return byHash.entrySet().stream()
+                .filter(one -> one.getValue().isWhole())
+                .map(one -> new Kept(one.getKey(), one.getValue().group, one.getValue().bytes))
+                .toList();
+    }
+
+    /**
+     * Returns the sample of the first requests that came whole and have at most so many bytes together. The bytes are
+     * shared.
+     */
+    public WholeRequests within(long mostBytes) {
+        WholeRequests within = new WholeRequests(capacity);
+        long bytes = 0;
+        for (Map.Entry<Long, Entry> one : byHash.entrySet()) {
+            Entry entry = one.getValue();
+            if (entry.isWhole()) {
+                bytes += entry.size;
+                if (bytes > mostBytes) {
+                    break;
+                }
+                within.take(one.getKey(), entry);
+            }
+        }
+        return within;
     }
 
     /** Returns how many of the requests in the sample came in several records. */
@@ -239,6 +280,7 @@ public final class WholeRequests {
 
     private void mergePiece(ByteBuffer buffer) {
         long hash = buffer.getLong();
+        long group = buffer.getLong();
         long record = buffer.getLong();
         int size = buffer.getInt();
         int from = buffer.getInt();
@@ -254,7 +296,7 @@ public final class WholeRequests {
         if (keeps(hash)) {
             Entry known = byHash.get(hash);
             if (known == null) {
-                known = new Entry(record, size);
+                known = new Entry(group, record, size);
                 put(hash, known);
             } else if (known.record != record || size == 0) {
                 known.split();
@@ -293,6 +335,7 @@ public final class WholeRequests {
                 }
                 int length = Math.min(entry.filled - at, open.remaining() - PIECE_BYTES);
                 open.putLong(hash)
+                        .putLong(entry.group)
                         .putLong(entry.record)
                         .putInt(entry.size)
                         .putInt(at)

@@ -72,6 +72,11 @@ public final class RequestRecord {
         return offsets[request + 1] - offsets[request];
     }
 
+    /** Returns all rows, as {@link ActivationBatch#parse} does. */
+    public ActivationBatch batch() {
+        return tensors.rows(0, tensors.rowCount());
+    }
+
     /** Returns the residual stream of all rows, or null. */
     public @Nullable EncodedRows residual() {
         return residual == null ? null : EncodedRows.of(residual);

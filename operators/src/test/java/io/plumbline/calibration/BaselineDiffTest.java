@@ -33,6 +33,7 @@ class BaselineDiffTest {
                 256,
                 null,
                 null,
+                List.of(),
                 null);
     }
 

@@ -446,6 +446,7 @@ class DriftJudgeTest {
                 256,
                 null,
                 null,
+                List.of(),
                 null);
     }
 

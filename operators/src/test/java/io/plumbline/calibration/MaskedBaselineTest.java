@@ -91,6 +91,7 @@ class MaskedBaselineTest {
                 old.encodedRows(),
                 old.requests(),
                 old.activity(),
+                List.of(),
                 null);
         assertEquals(Masking.UNKNOWN, BaselineTest.reread(folder, older).masking());
     }

@@ -23,7 +23,7 @@ class WholeRequestsTest {
 
     private static WholeRequests of(int capacity, List<Long> requests) {
         WholeRequests sample = WholeRequests.ofCapacity(capacity);
-        requests.forEach(request -> sample.offer(request, request, () -> bytes(request)));
+        requests.forEach(request -> sample.offer(request, request, request, () -> bytes(request)));
         return sample;
     }
 
@@ -63,7 +63,7 @@ class WholeRequestsTest {
         AtomicInteger asked = new AtomicInteger();
         WholeRequests sample = WholeRequests.ofCapacity(4);
         for (long i = 0; i < 10_000; i++) {
-            sample.offer(i, i, () -> {
+            sample.offer(i, i, i, () -> {
                 asked.incrementAndGet();
                 return new byte[] {1};
             });
@@ -74,11 +74,11 @@ class WholeRequestsTest {
     @Test
     void aRequestInSeveralRecordsIsSplitInWhateverOrderTheyCome() {
         WholeRequests once = WholeRequests.ofCapacity(4);
-        once.offer(1, 10, () -> bytes(1));
-        once.offer(1, 10, () -> bytes(1));
+        once.offer(1, 1, 10, () -> bytes(1));
+        once.offer(1, 1, 10, () -> bytes(1));
         assertEquals(1, once.requests().size(), "the same record again counts once");
         WholeRequests other = WholeRequests.ofCapacity(4);
-        other.offer(1, 11, () -> bytes(1));
+        other.offer(1, 1, 11, () -> bytes(1));
         WholeRequests merged = WholeRequests.ofCapacity(4).merge(other).merge(once);
         assertEquals(List.of(), merged.requests());
         assertEquals(1, merged.split());
@@ -93,7 +93,7 @@ class WholeRequestsTest {
     @Test
     void smallPartsAreReadBackToTheSameSample() {
         WholeRequests whole = of(16, thousand());
-        whole.offer(1_001, 1, () -> bytes(1));
+        whole.offer(1_001, 1_001, 1, () -> bytes(1));
         List<byte[]> parts = whole.encode(77);
         assertTrue(parts.stream().allMatch(part -> part.length <= 77));
         WholeRequests read = WholeRequests.ofCapacity(100);
@@ -110,7 +110,7 @@ class WholeRequestsTest {
         List<byte[]> stored = new ArrayList<>();
         for (long i = 0; i < 50; i++) {
             long request = i;
-            sample.offer(request, request, () -> bytes(request));
+            sample.offer(request, request, request, () -> bytes(request));
             stored.addAll(sample.encodeNew(1_000));
         }
         assertEquals(List.of(), sample.encodeNew(1_000), "nothing is new");
@@ -119,7 +119,7 @@ class WholeRequestsTest {
         assertSame(sample, read);
         for (long i = 0; i < 50; i++) {
             long request = i;
-            sample.offer(request, -1, () -> bytes(request));
+            sample.offer(request, request, -1, () -> bytes(request));
         }
         assertEquals(4, sample.split());
         sample.encodeNew(1_000).forEach(read::mergeEncoded);
@@ -140,18 +140,42 @@ class WholeRequestsTest {
         version[0] = 9;
         assertThrows(IllegalArgumentException.class, () -> read.mergeEncoded(version));
         byte[] huge = part.clone();
-        Arrays.fill(huge, 21, 25, (byte) 0x7f);
+        Arrays.fill(huge, 29, 33, (byte) 0x7f);
         assertThrows(IllegalArgumentException.class, () -> read.mergeEncoded(huge));
         assertEquals(List.of(), read.requests());
     }
 
     @Test
+    void theFirstWholeRequestsThatFitAreASampleOfTheirOwnWithTheirGroups() {
+        WholeRequests whole = WholeRequests.ofCapacity(8);
+        for (long i = 0; i < 6; i++) {
+            long request = i;
+            whole.offer(request, 100 + request, request, () -> new byte[10]);
+        }
+        whole.offer(3, 103, 77, () -> new byte[10]);
+        WholeRequests read = WholeRequests.ofCapacity(8);
+        whole.within(35).encode(1_000).forEach(read::mergeEncoded);
+        assertEquals(3, read.kept().size());
+        assertEquals(0, read.split());
+        for (int i = 0; i < 3; i++) {
+            assertEquals(whole.kept().get(i).hash(), read.kept().get(i).hash());
+            assertEquals(whole.kept().get(i).group(), read.kept().get(i).group());
+        }
+        assertEquals(
+                List.of(100L, 101L, 102L, 104L, 105L),
+                whole.kept().stream().map(WholeRequests.Kept::group).sorted().toList());
+        assertEquals(5, whole.within(1_000).kept().size());
+        assertEquals(List.of(), whole.within(9).kept());
+    }
+
+    @Test
     void aClaimedSizeAllocatesNothing() {
         WholeRequests requests = WholeRequests.ofCapacity(4);
-        requests.mergeEncoded(java.nio.ByteBuffer.allocate(34)
+        requests.mergeEncoded(java.nio.ByteBuffer.allocate(42)
                 .order(java.nio.ByteOrder.LITTLE_ENDIAN)
-                .put((byte) 1)
+                .put((byte) 2)
                 .putInt(4)
+                .putLong(1)
                 .putLong(1)
                 .putLong(2)
                 .putInt(1 << 28)

@@ -1,5 +1,6 @@
 package io.plumbline.topology;
 
+import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdapterTask;
 import io.plumbline.topology.adaptation.PublishedCandidates;
@@ -43,6 +44,7 @@ public final class AdapterTopology {
                 config,
                 sites,
                 activeDecoders,
+                Map.of(),
                 candidates,
                 listener,
                 new Repeats(),
@@ -50,6 +52,7 @@ public final class AdapterTopology {
     }
 
     /**
+     * @param probes run the rest of the model of the sites that name it
      * @param repeats counts what is read again and again
      * @param outputs goes on where a topic does not take what is written
      */
@@ -57,6 +60,7 @@ public final class AdapterTopology {
             MonitorConfig config,
             Map<String, WatchedSite> sites,
             ActiveDecoders activeDecoders,
+            Map<String, BehaviourProbe> probes,
             PublishedCandidates candidates,
             AdaptationListener listener,
             Repeats repeats,
@@ -78,6 +82,7 @@ public final class AdapterTopology {
                         sites,
                         config.adaptations(),
                         config.swapRules(),
+                        probes,
                         activeDecoders,
                         candidates,
                         listener,

@@ -1,5 +1,6 @@
 package io.plumbline.downstream;
 
+import io.plumbline.adaptation.BehaviourJudge;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.behaviour.DownstreamSettings;
@@ -8,9 +9,7 @@ import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.Statistic;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.KnownHeaders;
-import io.plumbline.wire.RequestRecord;
+import io.plumbline.linalg.Matrix;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -23,17 +22,12 @@ import org.jspecify.annotations.Nullable;
  * Sequence metrics of one site's windows, through its head.
  *
  * <p><b>Cost.</b> Three runs of the head for each request, one more while an adapted decoder is in service, and a
- * bootstrap of {@value RequestBootstrap#DRAWS} draws. While a backlog is read, windows close faster than the head
+ * bootstrap of {@value RequestBootstrap#DRAWS} draws; {@link WindowAblations}, where asked for, with what the budget
+ * leaves. While a backlog is read, windows close faster than the head
  * answers; after a window that was measured it rests, so that it takes at most its share of the time and the records
  * behind it do not wait for it.
  */
 final class HeadProbe implements BehaviourProbe {
-
-    private static final Map<Statistic, Metric> METRICS = Map.of(
-            Statistic.DELTA_CE, Metric.DELTA_CE,
-            Statistic.KL, Metric.KL,
-            Statistic.TOP1_AGREEMENT, Metric.TOP1_AGREEMENT,
-            Statistic.LOSS_RECOVERED, Metric.LOSS_RECOVERED);
 
     private final Explainer explainer;
     private final Head head;
@@ -77,6 +71,8 @@ final class HeadProbe implements BehaviourProbe {
     private WindowBehaviour measure(long begin, List<byte[]> requests, @Nullable Decoder active) {
         List<Sums> trained = new ArrayList<>();
         List<Sums> served = new ArrayList<>();
+        WindowAblations ablations = new WindowAblations(explainer.decoder(), active);
+        List<byte[]> measured = new ArrayList<>();
         int leftOut = 0;
         String refusal = head.readsResidual()
                 ? "no whole request came: each has its rows and their residual in one record"
@@ -90,14 +86,17 @@ final class HeadProbe implements BehaviourProbe {
                         served.add(study.sequence(active));
                     }
                     trained.add(ofTrained);
+                    measured.add(record);
                 } catch (IllegalArgumentException unusable) {
                     leftOut++;
                     refusal = "no request could be measured: " + unusable.getMessage();
                 }
-                if (nanoClock.getAsLong() - begin > settings.budget().toNanos()) {
+                if (isSpent(begin)) {
                     break;
                 }
             }
+            // After the figures that windows are judged by, of which a budget that ends should take none.
+            ablate(begin, measured, ablations);
         } catch (HeadException failed) {
             return WindowBehaviour.failed(
                     failed.fault().name().toLowerCase(Locale.ROOT),
@@ -120,9 +119,23 @@ final class HeadProbe implements BehaviourProbe {
                 figures(drawn),
                 active == null ? null : figures(RequestBootstrap.of(served)),
                 active == null ? null : change(trained, served),
+                ablations.figures(),
                 null,
                 null,
                 nanoClock.getAsLong() - begin);
+    }
+
+    private boolean isSpent(long begin) {
+        return nanoClock.getAsLong() - begin > settings.budget().toNanos();
+    }
+
+    private void ablate(long begin, List<byte[]> measured, WindowAblations ablations) {
+        for (byte[] record : measured.subList(0, Math.min(settings.ablations(), measured.size()))) {
+            if (isSpent(begin)) {
+                return;
+            }
+            ablations.add(study(record));
+        }
     }
 
     private static PairedErrors change(List<Sums> trained, List<Sums> served) {
@@ -134,28 +147,46 @@ final class HeadProbe implements BehaviourProbe {
     }
 
     private RequestStudy study(byte[] record) {
-        RequestRecord parsed = RequestRecord.parse(record, new KnownHeaders(), null);
-        ActivationBatch batch = ActivationBatch.parse(record);
-        RequestRows rows = new RequestRows(
-                batch,
-                head.readsResidual() && parsed.residual() != null
-                        ? parsed.residual().toMatrix()
-                        : null);
-        if (head.readsResidual() && rows.residual() == null) {
-            throw new IllegalArgumentException("a record has no tensor \"residual\"");
-        }
+        RequestRows rows = RecordedRequests.rows(record, head.readsResidual());
         return RequestStudy.of(explainer, head, rows, new double[explainer.targetWidth()]);
     }
 
     private static Map<Statistic, Figure> figures(RequestBootstrap drawn) {
         Map<Statistic, Figure> figures = new EnumMap<>(Statistic.class);
-        METRICS.forEach((statistic, metric) -> {
+        WindowMetrics.BY_STATISTIC.forEach((statistic, metric) -> {
             Interval interval = drawn.interval(metric::of);
             if (Double.isFinite(interval.value()) && Double.isFinite(interval.low())) {
                 figures.put(statistic, new Figure(interval.value(), interval.low(), interval.high()));
             }
         });
         return figures;
+    }
+
+    @Override
+    public BehaviourJudge judge(List<byte[]> heldOut, List<byte[]> normal) {
+        RecordedRequests clean = RecordedRequests.usable(normal, settings.requests(), head);
+        return new KlJudge(
+                explainer,
+                new Waiting(),
+                RecordedRequests.usable(heldOut, settings.requests(), head),
+                clean.count() == 0 ? null : clean,
+                settings.maximumGrowth());
+    }
+
+    /** Lets a judge run the head between the windows that are measured. */
+    private final class Waiting implements Head {
+
+        @Override
+        public boolean readsResidual() {
+            return head.readsResidual();
+        }
+
+        @Override
+        public Logits logits(Matrix rows, @Nullable Matrix residual) {
+            synchronized (HeadProbe.this) {
+                return head.logits(rows, residual);
+            }
+        }
     }
 
     @Override

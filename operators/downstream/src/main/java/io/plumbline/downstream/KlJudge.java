@@ -35,12 +35,6 @@ public record KlJudge(
         double maximumGrowth)
         implements BehaviourJudge {
 
-    /**
-     * The growth of the KL that is let pass: up to twice the trained decoder's. Refits by {@code auto} had .9 to 1.4
-     * times it, those to refuse 1.5 to 25.
-     */
-    public static final double MAXIMUM_GROWTH = 1.0;
-
     @Override
     public Behaviour judge(Decoder trained, Decoder current, Decoder proposed) {
         try {

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.adaptation.Behaviour;
 import io.plumbline.adaptation.GatedAdaptation;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.SampledRow;
@@ -28,7 +29,7 @@ class BehaviourSoak {
     private static final int BASELINE_ROWS = 4_096;
 
     private static KlJudge judge(Explainer explainer, OnnxHead head, SiteStudy.Requests later, SiteStudy.Requests id) {
-        return new KlJudge(explainer, head, later, id, KlJudge.MAXIMUM_GROWTH);
+        return new KlJudge(explainer, head, later, id, DownstreamSettings.DEFAULT_MAXIMUM_GROWTH);
     }
 
     /** The requests from the 129th on are in no table. */

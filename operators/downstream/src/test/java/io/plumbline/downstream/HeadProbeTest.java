@@ -13,6 +13,7 @@ import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.Figure;
 import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.behaviour.ProbeProvider;
+import io.plumbline.behaviour.WindowAblation;
 import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
@@ -26,10 +27,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -120,6 +123,50 @@ class HeadProbeTest {
     }
 
     @Test
+    void featuresAreRemovedInAsManyRequestsAsAskedForAndOnlyWithinTheBudget() throws IOException {
+        Explainer explainer = PART.explainer();
+        AtomicLong clock = new AtomicLong();
+        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS);
+                RequestFile file = RequestFile.open(PART.requests(), explainer)) {
+            Map<String, List<SiteStudy.Found>> study = new SiteStudy(
+                            explainer, head, new SiteStudy.Ablating(FeatureRanking.CAUSAL, null, 2))
+                    .run(file, Map.of("trained", explainer.decoder()), unused -> {});
+            double naopc = study.getOrDefault("trained", List.of()).stream()
+                    .mapToDouble(found -> Arrays.stream(
+                                    Objects.requireNonNull(found.ablation()).drops())
+                            .average()
+                            .orElseThrow())
+                    .average()
+                    .orElseThrow();
+            Head ticking = counting(head, () -> clock.addAndGet(1_000));
+            WindowBehaviour found =
+                    ablating(explainer, ticking, Duration.ofSeconds(1), clock).measure(requests(), null);
+            WindowAblation ablation = Objects.requireNonNull(found.ablation());
+            assertEquals(2, ablation.requests());
+            assertEquals(0, ablation.excluded());
+            assertEquals(
+                    naopc,
+                    Objects.requireNonNull(ablation.trained().get("naopc")).value(),
+                    1e-6);
+            assertEquals(
+                    Set.of("naopc", "ncomp", "ncomp4", "ncomp8"),
+                    ablation.trained().keySet());
+            assertNull(ablation.active());
+            WindowBehaviour hurried =
+                    ablating(explainer, ticking, Duration.ofNanos(5_500), clock).measure(requests(), null);
+            assertEquals(2, hurried.requests());
+            assertNull(hurried.ablation(), "the budget is spent on what windows are judged by");
+        }
+    }
+
+    private static HeadProbe ablating(Explainer explainer, Head head, Duration budget, AtomicLong clock) {
+        DownstreamSettings settings =
+                new DownstreamSettings(
+                new HeadLocation.InFile(LivePart.head()), 8, 2, budget, LONG, 1.0, 1, 1 << 28, true, 1.0);
+        return new HeadProbe(explainer, head, () -> {}, settings, clock::get);
+    }
+
+    @Test
     void afterTheBudgetNoFurtherRequestIsBegun() throws IOException {
         AtomicLong clock = new AtomicLong();
         Explainer explainer = PART.explainer();
@@ -168,7 +215,8 @@ class HeadProbeTest {
     }
 
     private static DownstreamSettings settings(Path head, int most, Duration budget, double share) {
-        return new DownstreamSettings(new HeadLocation.InFile(head), most, budget, LONG, share, 1, 1 << 28);
+        return new DownstreamSettings(
+                new HeadLocation.InFile(head), most, 0, budget, LONG, share, 1, 1 << 28, true, 1.0);
     }
 
     private static Head counting(Head head, Supplier<Long> tick) {
@@ -224,11 +272,14 @@ class HeadProbeTest {
         DownstreamSettings settings = new DownstreamSettings(
                 new HeadLocation.InFile(folder.resolve(failure + ".onnx")),
                 32,
+                0,
                 LONG,
                 Duration.ofMillis(300),
                 1.0,
                 1,
-                1 << 20);
+                1 << 20,
+                true,
+                1.0);
         try (BehaviourProbe probe = new HeadProbes().open(settings, PART.explainer())) {
             WindowBehaviour found = probe.measure(requests(), null);
             assertEquals(failure, found.failure());

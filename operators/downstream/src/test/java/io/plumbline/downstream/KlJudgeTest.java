@@ -12,6 +12,7 @@ import io.plumbline.adaptation.GateTest;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -63,7 +64,7 @@ class KlJudgeTest {
                 explainer.isTranscoder() ? LivePart.summing(activations) : activations,
                 heldOut,
                 normal,
-                KlJudge.MAXIMUM_GROWTH);
+                DownstreamSettings.DEFAULT_MAXIMUM_GROWTH);
     }
 
     private static GateTest test(GateDecision decision, String name) {

@@ -217,7 +217,8 @@ class WorkerHeadTest {
     }
 
     private static DownstreamSettings settings(HeadLocation head) {
-        return new DownstreamSettings(head, 32, Duration.ofMinutes(1), Duration.ofMinutes(1), 1.0, 1, 1 << 28);
+        return new DownstreamSettings(
+                head, 32, 0, Duration.ofMinutes(1), Duration.ofMinutes(1), 1.0, 1, 1 << 28, true, 1.0);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.plumbline.causal;
 
 import io.plumbline.adaptation.Behaviour;
 import io.plumbline.adaptation.GateTest;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.downstream.HeadException;
 import io.plumbline.downstream.HeadLimits;
 import io.plumbline.downstream.KlJudge;
@@ -9,8 +10,11 @@ import io.plumbline.downstream.OpenHead;
 import io.plumbline.downstream.RequestRows;
 import io.plumbline.downstream.SiteStudy;
 import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.cli.BehaviourProvider;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +40,11 @@ public final class KlBehaviour implements BehaviourProvider {
             close(heldOut, normal);
             throw failed;
         }
+    }
+
+    @Override
+    public Clean openClean(HeadLocation head, Explainer explainer, List<Path> dumps, int most) throws IOException {
+        return CleanBehaviour.open(head, explainer, dumps, most);
     }
 
     private static void close(RequestFiles heldOut, @Nullable RequestFiles normal) throws IOException {

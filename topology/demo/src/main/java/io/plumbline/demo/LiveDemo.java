@@ -2,6 +2,7 @@ package io.plumbline.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.adaptation.Behaviour;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.demo.Traffic.Stretch;
 import io.plumbline.downstream.HeadLimits;
@@ -252,7 +253,7 @@ public final class LiveDemo extends Stage {
             return;
         }
         try (RequestFile later = RequestFile.open(dumps.get(last), explainer)) {
-            Behaviour found = new KlJudge(explainer, head, later, null, KlJudge.MAXIMUM_GROWTH)
+            Behaviour found = new KlJudge(explainer, head, later, null, DownstreamSettings.DEFAULT_MAXIMUM_GROWTH)
                     .judge(explainer.decoder(), explainer.decoder(), after);
             out.printf(
                     "%nWhat the model does on the last window of %s: %s%n",

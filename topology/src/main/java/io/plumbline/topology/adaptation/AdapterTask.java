@@ -2,6 +2,8 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
@@ -52,6 +54,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     private final ProcessorContext<String, AdapterAnswer> context;
     private final RowPools pools;
+    private final RequestPool requests;
     private final KeyValueStore<String, byte[]> swaps;
     private final Map<String, SiteAdapter> adapters;
     private final PublishedCandidates published;
@@ -91,6 +94,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         this.listener = listener;
         this.attempts = attempts;
         pools = new RowPools(context.getStateStore(PARTS_STORE), context.getStateStore(POOLS_STORE));
+        requests = new RequestPool(context.getStateStore(PARTS_STORE));
         swaps = context.getStateStore(SWAPS_STORE);
         pools.rows().forEach(this::tell);
     }
@@ -98,6 +102,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     /**
      * @param settings by site; sites without are only watched
      * @param rules by site, of the same sites
+     * @param probes run the rest of the model of the sites that name it
      * @param activeDecoders what is on the topic, as readers see it
      * @param logConfig topic settings of the change-logs
      */
@@ -105,6 +110,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             Map<String, WatchedSite> sites,
             Map<String, AdaptationSettings> settings,
             Map<String, SwapRules> rules,
+            Map<String, BehaviourProbe> probes,
             ActiveDecoders activeDecoders,
             PublishedCandidates published,
             AdaptationListener listener,
@@ -120,7 +126,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                     watched.baseline().rows(),
                     watched.settings().rank(),
                     one,
-                    watched.codes());
+                    watched.codes(),
+                    gate(watched, probes.get(site)));
             adapters.put(
                     site,
                     new SiteAdapter(
@@ -136,6 +143,14 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                 Set.of(store(PARTS_STORE, logConfig), store(POOLS_STORE, logConfig), store(SWAPS_STORE, logConfig));
         return TaskProcessor.supplier(
                 stores, context -> new AdapterTask(context, adapters, activeDecoders, published, listener, attempts));
+    }
+
+    /** Returns the gate, or null where the site names no rest of its model, or lets nothing be judged by it. */
+    private static @Nullable BehaviourGate gate(WatchedSite site, @Nullable BehaviourProbe probe) {
+        DownstreamSettings downstream = site.settings().downstream();
+        return probe == null || downstream == null || !downstream.gate()
+                ? null
+                : new BehaviourGate(probe, site.baseline().wholeRequests());
     }
 
     private static StoreBuilder<?> store(String name, Map<String, String> logConfig) {
@@ -177,8 +192,11 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             unknown(site, message, record.timestamp());
         } else if (message instanceof AdaptationMessage.SamplePart part) {
             pools.keep(site, part, value);
+        } else if (message instanceof AdaptationMessage.RequestPart part) {
+            requests.keep(site, part, value);
         } else {
             answer(site, adapter, message, record.timestamp());
+            requests.keepOnly(site, pools.of(site));
             tell(site, pools.of(site).rows());
         }
     }
@@ -275,7 +293,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         GateLimits limits = doubled
                 ? adapter.settings().improvementLimits()
                 : adapter.settings().limits();
-        AdapterAnswer answer = fit(site, adapter.refit(), request, rows, current, limits);
+        AdapterAnswer answer = fit(site, adapter.refit(), request, rows.with(requests.of(site)), current, limits);
         if (answer.outcome() != Outcome.POOLED) {
             pools.judged(site, request.windowEndMs(), doubled ? rows.size() : 0);
         }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.adaptation;
 
+import io.plumbline.adaptation.Behaviour;
 import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GateTest;
 import io.plumbline.adaptation.GatedAdaptation;
@@ -21,6 +22,16 @@ import org.jspecify.annotations.Nullable;
  * @param featuresBeyond how many features are beyond the limits
  * @param fvuInDistributionTrained of the trained decoder on rows of the baseline; null where it holds none
  * @param fvuInDistributionAfter of the proposed decoder on the same rows
+ * @param klBefore KL of the model's output with the decoder in service, nats, on held-out whole requests; null, as are
+ *     the next seven, where the model was not run
+ * @param klAfter KL with the proposed decoder
+ * @param klImprovement share of it that goes
+ * @param klImprovementLower of its 95 % interval over requests; null where there is one request
+ * @param klImprovementUpper likewise
+ * @param klRequests held-out requests that the model was run on
+ * @param klInDistributionTrained KL with the trained decoder on whole requests of the baseline; null where it holds
+ *     none
+ * @param klInDistributionAfter KL with the proposed decoder on the same requests
  * @param publishedRows sampled rows of the window that the decoder to publish was fitted on; all figures are those of
  *     the judged decoder, which was not fitted on the rows to judge on; null where the gate refused
  */
@@ -37,6 +48,14 @@ public record GateVerdict(
         int featuresBeyond,
         @Nullable Double fvuInDistributionTrained,
         @Nullable Double fvuInDistributionAfter,
+        @Nullable Double klBefore,
+        @Nullable Double klAfter,
+        @Nullable Double klImprovement,
+        @Nullable Double klImprovementLower,
+        @Nullable Double klImprovementUpper,
+        @Nullable Integer klRequests,
+        @Nullable Double klInDistributionTrained,
+        @Nullable Double klInDistributionAfter,
         @Nullable Integer publishedRows) {
 
     public GateVerdict {
@@ -46,6 +65,9 @@ public record GateVerdict(
     static GateVerdict of(GatedAdaptation adaptation) {
         GateDecision decision = adaptation.decision();
         GateDecision.Figures figures = decision.figures();
+        Behaviour.Change heldOut = decision.behaviour() instanceof Behaviour.Measured found ? found.heldOut() : null;
+        Behaviour.Change normal =
+                decision.behaviour() instanceof Behaviour.Measured found ? found.inDistribution() : null;
         return new GateVerdict(
                 decision.tests(),
                 figures.improvement().share(),
@@ -59,6 +81,14 @@ public record GateVerdict(
                 figures.features().beyond(),
                 figures.idTrained() == null ? null : figures.idTrained().fvu(),
                 figures.idProposed() == null ? null : figures.idProposed().fvu(),
+                heldOut == null ? null : heldOut.before().value(),
+                heldOut == null ? null : heldOut.after().value(),
+                heldOut == null ? null : heldOut.improvement().share(),
+                heldOut == null ? null : finite(heldOut.improvement().lower()),
+                heldOut == null ? null : finite(heldOut.improvement().upper()),
+                heldOut == null ? null : heldOut.improvement().requests(),
+                normal == null ? null : normal.before().value(),
+                normal == null ? null : normal.after().value(),
                 decision.publishes() ? adaptation.publishedRows() : null);
     }
 

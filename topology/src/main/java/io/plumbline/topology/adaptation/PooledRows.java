@@ -2,6 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.moments.WholeRequests;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -14,12 +15,18 @@ import java.util.stream.Stream;
  * @param fitted requests that the decoder in service was fitted on; empty while the trained decoder serves
  * @param windows how many windows they come from
  * @param rate the share of these windows' rows that are here, in (0, 1]
+ * @param whole requests of these windows that are held whole
  */
-record PooledRows(List<SampledRow> rows, Set<Long> fitted, int windows, double rate) {
+record PooledRows(List<SampledRow> rows, Set<Long> fitted, int windows, double rate, List<WholeRequests.Kept> whole) {
 
     PooledRows {
         rows = List.copyOf(rows);
         fitted = Set.copyOf(fitted);
+        whole = List.copyOf(whole);
+    }
+
+    PooledRows with(List<WholeRequests.Kept> requests) {
+        return new PooledRows(rows, fitted, windows, rate, requests);
     }
 
     int size() {

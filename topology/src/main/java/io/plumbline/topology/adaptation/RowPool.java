@@ -86,6 +86,10 @@ record RowPool(List<Window> windows, int rows, long judgedMs, int doubledRows) {
         return judgedMs != NEVER && Math.abs(windowEndMs - judgedMs) < cooldown.toMillis();
     }
 
+    boolean holds(long windowEndMs) {
+        return windows.stream().anyMatch(window -> window.endMs() == windowEndMs);
+    }
+
     boolean holds(long windowEndMs, int part) {
         return windows.stream().anyMatch(window -> window.endMs() == windowEndMs && part < window.parts());
     }

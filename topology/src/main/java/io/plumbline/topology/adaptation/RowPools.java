@@ -117,7 +117,7 @@ final class RowPools {
         pools.put(site, after.encode());
         deleteOthers(site, after);
         pooled.sort(Comparator.comparingLong(SampledRow::hash));
-        return new PooledRows(pooled, fitted, kept.size(), rates / pooled.size());
+        return new PooledRows(pooled, fitted, kept.size(), rates / pooled.size(), List.of());
     }
 
     /** Remembers that the rows of a site were answered with a refit, see {@link RowPool#judged}. */

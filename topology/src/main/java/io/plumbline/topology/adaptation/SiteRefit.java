@@ -39,6 +39,7 @@ final class SiteRefit {
     private final int rank;
     private final AdaptationSettings settings;
     private final WindowCodes codes;
+    private final @Nullable BehaviourGate gate;
     private final BaselineRows baselineRows;
     private final CleanRequests cleanRequests;
     private final ExplainerSubspace trainedSubspace;
@@ -51,6 +52,7 @@ final class SiteRefit {
      * @param baselineRows rows of clean traffic, request after request
      * @param rank the rank the site is watched at
      * @param codes what the monitor of this process has encoded
+     * @param gate judges by what the model does; null where the gate does not ask that
      */
     SiteRefit(
             String site,
@@ -59,7 +61,8 @@ final class SiteRefit {
             List<SampledRow> baselineRows,
             int rank,
             AdaptationSettings settings,
-            WindowCodes codes) {
+            WindowCodes codes,
+            @Nullable BehaviourGate gate) {
         this.cleanRequests = CleanRequests.of(baselineRows);
         this.baselineRows = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
         this.site = site;
@@ -67,6 +70,7 @@ final class SiteRefit {
         this.rank = rank;
         this.settings = settings;
         this.codes = codes;
+        this.gate = gate;
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
         this.revertType = settings.revertType(explainer.decoder());
@@ -114,7 +118,7 @@ final class SiteRefit {
                 AdaptationRows.of(explainer.encoder(), codes.newest(), split, baselineRows, explainer.targetWidth());
         GatedAdaptation adaptation = GatedAdaptation.of(
                 settings.profile(),
-                new SwapGate(limits),
+                new SwapGate(limits, gate == null ? null : gate.judge(split, pool.whole())),
                 explainer.decoder(),
                 trainedSubspace,
                 current,

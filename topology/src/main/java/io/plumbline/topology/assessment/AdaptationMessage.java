@@ -5,13 +5,13 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Asks the adapter about a site, keyed by the site; the monitor sends it, or a person. The parts of a row sample come
- * first, then the request that names them.
+ * Asks the adapter about a site, keyed by the site; the monitor sends it, or a person. The parts of a row sample and
+ * those of whole requests come first, then the request that names them.
  *
  * <pre>
  * offset  size  field
  *      0     1  version, 2
- *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command
+ *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command, 6 request part
  *      2     8  window end, ms: names the request; of a command when it was typed
  *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
  *  adapt        10  8  window start, ms   18  8  rows in the window   26  4  capacity of the sample   30  4  parts
@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
  *               50  8  that of the trained decoder
  *  command      10  1  verb: 1 approve, 2 pin, 3 unpin, 4 roll back   11  8  version, -1: the one in service
  *               19  1  length of the id   20  …  id, UTF-8   …  …  who asks, UTF-8
+ *  request part 10  4  index   14  …  a part of {@link io.plumbline.moments.WholeRequests}
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB.
@@ -40,6 +41,17 @@ public sealed interface AdaptationMessage {
         @Override
         public byte[] encode() {
             return header((byte) 1, windowEndMs, 4 + part.length)
+                    .putInt(index)
+                    .put(part)
+                    .array();
+        }
+    }
+
+    /** One part of the window's whole requests, which a refit is judged on. */
+    record RequestPart(long windowEndMs, int index, byte[] part) implements AdaptationMessage {
+        @Override
+        public byte[] encode() {
+            return header((byte) 6, windowEndMs, 4 + part.length)
                     .putInt(index)
                     .put(part)
                     .array();
@@ -200,12 +212,7 @@ public sealed interface AdaptationMessage {
             byte kind = buffer.get();
             long windowEndMs = buffer.getLong();
             return switch (kind) {
-                case 1 -> {
-                    int index = buffer.getInt();
-                    byte[] part = new byte[buffer.remaining()];
-                    buffer.get(part);
-                    yield new SamplePart(windowEndMs, index, part);
-                }
+                case 1 -> new SamplePart(windowEndMs, buffer.getInt(), rest(buffer));
                 case 2 -> new Adapt(windowEndMs, buffer.getLong(), buffer.getLong(), buffer.getInt(), buffer.getInt());
                 case 3 -> new Revert(windowEndMs);
                 case 4 ->
@@ -219,11 +226,18 @@ public sealed interface AdaptationMessage {
                             buffer.getDouble(),
                             buffer.getDouble());
                 case 5 -> Command.decode(buffer, windowEndMs);
+                case 6 -> new RequestPart(windowEndMs, buffer.getInt(), rest(buffer));
                 default -> throw new IllegalArgumentException("adaptation message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {
             throw new IllegalArgumentException(
                     "adaptation message of %d bytes is cut short".formatted(bytes.length), e);
         }
+    }
+
+    private static byte[] rest(ByteBuffer buffer) {
+        byte[] rest = new byte[buffer.remaining()];
+        buffer.get(rest);
+        return rest;
     }
 }

@@ -1,6 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.behaviour.Figure;
+import io.plumbline.behaviour.WindowAblation;
 import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
 import java.util.LinkedHashMap;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason a sentence for why nothing was measured; null where something was
  * @param trained figures of the trained decoder by statistic, with the ends of their 95 % intervals over requests
  * @param active the same of the decoder in service; null while that is the trained one
+ * @param ablation what removing features does to the model's prediction; null where none were removed
  */
 public record DownstreamReport(
         int requests,
@@ -27,7 +29,8 @@ public record DownstreamReport(
         @Nullable String failure,
         @Nullable String reason,
         Map<String, Figure> trained,
-        @Nullable Map<String, Figure> active) {
+        @Nullable Map<String, Figure> active,
+        @Nullable WindowAblation ablation) {
 
     static DownstreamReport of(WindowBehaviour behaviour, int split) {
         Map<Statistic, Figure> active = behaviour.active();
@@ -39,7 +42,8 @@ public record DownstreamReport(
                 behaviour.failure(),
                 behaviour.reason(),
                 byLabel(behaviour.trained()),
-                active == null ? null : byLabel(active));
+                active == null ? null : byLabel(active),
+                behaviour.ablation());
     }
 
     private static Map<String, Figure> byLabel(Map<Statistic, Figure> figures) {

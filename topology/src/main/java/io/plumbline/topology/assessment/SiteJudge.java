@@ -7,6 +7,7 @@ import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
@@ -204,6 +205,12 @@ final class SiteJudge {
         return probe == null || whole == null
                 ? null
                 : probe.measure(whole.requests(), active != null && isAdapted(active) ? active.decoder() : null);
+    }
+
+    /** Returns whether the adapter judges refits of this site by what the model does, and so needs whole requests. */
+    boolean sendsRequests() {
+        DownstreamSettings downstream = site.settings().downstream();
+        return downstream != null && downstream.gate();
     }
 
     private static @Nullable DownstreamReport downstream(ClosedWindow window, Measurement measured) {

@@ -5,6 +5,7 @@ import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.moments.WholeRequests;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.kafka.Task;
@@ -38,6 +39,9 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
      * this window, a {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
      */
     public static final String ACCOUNT_HEADER = "plumbline.account";
+
+    /** Bytes of whole requests that go to the adapter with one window. */
+    static final long MOST_REQUEST_BYTES = 16L << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowAssessor.class);
 
@@ -109,7 +113,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
         context.forward(report, reports);
-        ask(window, before, judgement, record.timestamp());
+        ask(window, before, judgement, judge.sendsRequests(), record.timestamp());
         WindowBehaviour behaviour = measured.behaviour();
         if (behaviour != null) {
             listener.onDownstream(window.site(), behaviour.nanoseconds());
@@ -142,7 +146,8 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         }
     }
 
-    private void ask(ClosedWindow window, SiteMemory before, Judgement judgement, long timestampMs) {
+    private void ask(
+            ClosedWindow window, SiteMemory before, Judgement judgement, boolean sendsRequests, long timestampMs) {
         Ask ask = judgement.ask();
         if (ask == Ask.REVERT) {
             forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
@@ -170,6 +175,9 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                 byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
                 forward(window.site(), part, timestampMs, requests);
             }
+            if (sendsRequests) {
+                sendRequests(window, timestampMs);
+            }
             AdaptationMessage request = new AdaptationMessage.Adapt(
                     window.endMs(),
                     window.startMs(),
@@ -177,6 +185,16 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     window.sample().capacity(),
                     parts.size());
             forward(window.site(), request.encode(), timestampMs, requests);
+        }
+    }
+
+    private void sendRequests(ClosedWindow window, long timestampMs) {
+        WholeRequests whole = window.whole();
+        List<byte[]> parts =
+                whole == null ? List.of() : whole.within(MOST_REQUEST_BYTES).encode(RowSample.RECORD_PART_BYTES);
+        for (int index = 0; index < parts.size(); index++) {
+            byte[] part = new AdaptationMessage.RequestPart(window.endMs(), index, parts.get(index)).encode();
+            forward(window.site(), part, timestampMs, requests);
         }
     }
 

@@ -11,6 +11,7 @@ import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.RequestModel;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestSample;
 import io.plumbline.moments.SampledRow;
@@ -75,6 +76,9 @@ final class BaselineCommand implements Callable<Integer> {
 
     @Mixin
     BaselineSource source;
+
+@Mixin
+    CleanHeadOptions downstream;
 
     @Option(
             names = "--out",
@@ -154,6 +158,7 @@ final class BaselineCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         source.check();
+        downstream.check(source.dumps());
         SiteSettings site = source.settings();
         Path folder = explainer == null && site != null ? site.explainer() : explainer;
         if (folder == null) {
@@ -186,10 +191,10 @@ final class BaselineCommand implements Callable<Integer> {
                     .print(spec.commandLine().getOut(), json);
             return ExitCodes.FINE;
         }
-        if (replaces != null || source.dumps().isEmpty()) {
+        if (replaces != null || source.dumps().isEmpty() || downstream.isAsked()) {
             throw new UsageException("--%s is for one baseline, and this explainer has %d targets: expected %s"
                     .formatted(
-                            replaces == null ? "from-topic" : "replaces",
+                            replaces != null ? "replaces" : downstream.isAsked() ? "head" : "from-topic",
                             blocks.size(),
                             "--explainer-option target=L"));
         }
@@ -229,15 +234,14 @@ final class BaselineCommand implements Callable<Integer> {
         if (encodedRows != null) {
             builder.encoding(encodedRows);
         }
-        Baseline measured = source.read(trained, rules, requests -> {
-            if (builder.needsNorms()) {
-                requests.forEach("norms", builder::addNorms);
+        Baseline measured;
+        try (BehaviourProvider.Clean head = downstream.open(trained, source.dumps())) {
+            if (head != null) {
+                builder.measuring(head);
             }
-            requests.forEach("moments", builder::add);
-            CleanWindowPass windows = builder.secondPass();
-            requests.forEach("clean windows", windows::add);
-            return windows.build();
-        });
+            Baseline windows = source.read(trained, rules, requests -> measured(builder, requests));
+            measured = head == null ? windows : windows.keepingWhole(head.sample(CleanHeadOptions.MOST_BYTES));
+        }
         Provenance provenance = replacement == null
                 ? Provenance.first(Instant.now(), source.describe())
                 : replacement.provenance(Instant.now(), source.describe());
@@ -257,6 +261,16 @@ final class BaselineCommand implements Callable<Integer> {
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records));
         return answer;
+    }
+
+    private static Baseline measured(BaselineBuilder builder, BaselineSource.Requests requests) throws IOException {
+        if (builder.needsNorms()) {
+            requests.forEach("norms", builder::addNorms);
+        }
+        requests.forEach("moments", builder::add);
+        CleanWindowPass windows = builder.secondPass();
+        requests.forEach("clean windows", windows::add);
+        return windows.build();
     }
 
     private MaskRules maskRules() {
@@ -298,11 +312,17 @@ final class BaselineCommand implements Callable<Integer> {
         } else {
             answer.put("request_scores", baseline.requests().requests());
         }
+        if (!baseline.wholeRequests().isEmpty()) {
+            answer.put("whole_requests", baseline.wholeRequests().size());
+        }
         for (NullSample sample : baseline.samples()) {
             putSpread(answer, sample);
             DriftJudge.DEFAULT_TRIGGERS.stream()
                     .filter(statistic -> !statistic.equals(DriftJudge.DEFAULT_TRIGGER))
                     .forEach(statistic -> putSpread(answer, sample, statistic));
+            if (sample.values(Statistic.KL.label()).length > 0) {
+                putSpread(answer, sample, Statistic.KL.label());
+            }
             putSupport(answer, sample, size);
         }
         return answer;

@@ -74,18 +74,22 @@ final class BehaviourOptions {
         if (!given()) {
             return null;
         }
-        BehaviourProvider provider = ServiceLoader.load(BehaviourProvider.class)
+        return provider()
+                .open(new BehaviourProvider.Asked(
+                        HeadPlace.of(head, worker),
+                        explainer,
+                        heldOut,
+                        requests,
+                        inDistribution,
+                        maximumGrowth == null ? 1.0 : maximumGrowth));
+    }
+
+    static BehaviourProvider provider() {
+        return ServiceLoader.load(BehaviourProvider.class)
                 .findFirst()
                 .orElseThrow(() -> new UsageException(
                         "--head and --worker are not part of this installation, which holds the service alone: run it from a checkout, or"
                                 + " from the unpacked distribution, whose folder downstream/ has its jars"));
-        return provider.open(new BehaviourProvider.Asked(
-                HeadPlace.of(head, worker),
-                explainer,
-                heldOut,
-                requests,
-                inDistribution,
-                maximumGrowth == null ? 1.0 : maximumGrowth));
     }
 
     /** Adds what was found to an answer. */

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.BehaviourJudge;
 import io.plumbline.behaviour.HeadLocation;
+import io.plumbline.calibration.WindowFigures;
 import io.plumbline.explainer.Explainer;
 import java.io.Closeable;
 import java.io.IOException;
@@ -22,6 +23,21 @@ public interface BehaviourProvider {
      * @throws UsageException when one of them cannot be used
      */
     Opened open(Asked asked) throws IOException;
+
+    /**
+     * Opens the head and clean dumps, for a baseline.
+     *
+     * @param most requests of a window that are run, and that are kept whole
+     * @throws UsageException when one of them cannot be used
+     */
+    Clean openClean(HeadLocation head, Explainer explainer, List<Path> dumps, int most) throws IOException;
+
+    /** Clean requests and what the model does with them; holds files open. */
+    interface Clean extends WindowFigures, Closeable {
+
+        /** Returns a uniform sample of whole requests, each as a record, of at most so many bytes together. */
+        List<byte[]> sample(long mostBytes);
+    }
 
     /**
      * Says what is to be judged, and on what.

@@ -24,6 +24,11 @@ final class DownstreamReader {
                             .formatted(DownstreamSettings.MOST_REQUESTS));
             requests = DownstreamSettings.MOST_REQUESTS;
         }
+        int ablations = node.integer("ablations", 0, 0);
+        if (ablations > requests) {
+            node.problem("ablations", ablations, "expected at most requests (%d)".formatted(requests));
+            ablations = 0;
+        }
         Duration budget = positive(node, "budget", DownstreamSettings.DEFAULT_BUDGET);
         Duration timeout = positive(node, "timeout", DownstreamSettings.DEFAULT_TIMEOUT);
         double share = node.real("share", DownstreamSettings.DEFAULT_SHARE, 0.001, 1.0);
@@ -41,8 +46,11 @@ final class DownstreamReader {
                             .formatted(DownstreamSettings.MOST_MEGABYTES));
             megabytes = DownstreamSettings.MOST_MEGABYTES;
         }
+        boolean gate = node.flag("gate", true);
+        double growth = node.real("max_kl_growth", DownstreamSettings.DEFAULT_MAXIMUM_GROWTH, 0.0, Double.MAX_VALUE);
         node.refuseUnknownKeys();
-        return new DownstreamSettings(head, requests, budget, timeout, share, threads, (long) megabytes << 20);
+        return new DownstreamSettings(
+                head, requests, ablations, budget, timeout, share, threads, (long) megabytes << 20, gate, growth);
     }
 
     private static HeadLocation head(ConfigNode node, ConfigReader reader) {

@@ -140,7 +140,8 @@ final class SiteReader {
         FeatureSettings features = features(node.child("features"));
         CoverageRule coverage = coverage(node.child("coverage"));
         String breakdownBy = breakdownBy(node);
-        DownstreamSettings downstream = downstream(node, given, triggers, warn);
+        DownstreamSettings downstream =
+                downstream(node, given, triggers, warn, sequential == null ? List.of() : sequential.statistics());
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -172,7 +173,7 @@ final class SiteReader {
     }
 
     private @Nullable DownstreamSettings downstream(
-            ConfigNode node, boolean given, List<String> triggers, List<String> warn) {
+            ConfigNode node, boolean given, List<String> triggers, List<String> warn, List<String> sequential) {
         if (node.has("downstream")) {
             DownstreamSettings downstream = DownstreamReader.read(node.child("downstream"), reader);
             if (given) {
@@ -183,10 +184,11 @@ final class SiteReader {
             return downstream;
         }
         for (Statistic statistic : WindowBehaviour.STATISTICS) {
-            if (triggers.contains(statistic.label()) || warn.contains(statistic.label())) {
+            String label = statistic.label();
+            if (triggers.contains(label) || warn.contains(label) || sequential.contains(label)) {
                 node.problem(
-                        triggers.contains(statistic.label()) ? "trigger" : "warn",
-                        statistic.label(),
+                        triggers.contains(label) ? "trigger" : warn.contains(label) ? "warn" : "sequential",
+                        label,
                         "expected only beside downstream: {head: FILE} or {worker: ADDRESS}, the rest of the model that it is"
                                 + " measured with");
             }

@@ -1,7 +1,9 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.adaptation.GateTest;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.GateVerdict;
 import io.plumbline.topology.adaptation.Outcome;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import java.util.Collection;
@@ -30,6 +32,7 @@ public final class AdaptationMeters implements AdaptationListener {
         for (String site : siteNames) {
             String label = sites.of(site).label();
             Outcome.labels().forEach(outcome -> counters.adaptations(label, outcome));
+            GateTest.NAMES.forEach(test -> counters.gateRefusals(label, test));
             counters.adaptationRows(label);
         }
         counters.foreignRecords(Metrics.ADAPTATION_REQUESTS);
@@ -71,6 +74,12 @@ public final class AdaptationMeters implements AdaptationListener {
             default -> {}
         }
         counters.adaptations(ofSite.label(), report.outcome().label()).increment();
+        GateVerdict gate = report.gate();
+        if (gate != null && report.outcome() == Outcome.REFUSED) {
+            gate.tests().stream().filter(test -> !test.passed()).forEach(test -> counters.gateRefusals(
+                            ofSite.label(), test.name())
+                    .increment());
+        }
         times.took(Stage.ADAPT, (long) (report.seconds() * 1e9));
     }
 }

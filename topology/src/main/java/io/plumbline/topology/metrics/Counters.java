@@ -118,6 +118,16 @@ final class Counters {
                 "plumbline.adaptations", "Adaptation requests by how they ended", "site", site, "outcome", outcome);
     }
 
+    Counter gateRefusals(String site, String test) {
+        return counter(
+                "plumbline.gate.refusals",
+                "Refits that a test of the gate refused; one that several refuse counts in each",
+                "site",
+                site,
+                "test",
+                test);
+    }
+
     Counter adaptationRows(String site) {
         return counter("plumbline.adaptation.rows", "Sampled rows of adaptations", "site", site);
     }

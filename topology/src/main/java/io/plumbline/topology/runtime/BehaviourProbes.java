@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Opens the rest of the model of every site that names it. What runs it, ONNX Runtime with 43 MB of native code, lies
@@ -31,6 +33,8 @@ final class BehaviourProbes implements AutoCloseable {
     private static final String MISSING =
             "downstream: what runs a head is not there; it lies in the folder downstream/ of the distribution, which ./plumbline"
                     + " names by -D" + CLASS_PATH_PROPERTY;
+
+    private static final Logger LOG = LoggerFactory.getLogger(BehaviourProbes.class);
 
     private final Map<String, BehaviourProbe> bySite = new TreeMap<>();
     private @Nullable URLClassLoader loader;
@@ -122,5 +126,13 @@ final class BehaviourProbes implements AutoCloseable {
     @Override
     public void close() {
         bySite.values().forEach(BehaviourProbe::close);
+        URLClassLoader known = loader;
+        if (known != null) {
+            try {
+                known.close();
+            } catch (IOException unreadable) {
+                LOG.warn("the jars of what runs a head could not be closed: {}", unreadable.getMessage());
+            }
+        }
     }
 }

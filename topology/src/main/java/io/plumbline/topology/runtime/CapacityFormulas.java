@@ -3,6 +3,7 @@ package io.plumbline.topology.runtime;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.moments.RequestTotals;
+import io.plumbline.topology.adaptation.RequestPool;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
@@ -35,6 +36,8 @@ import org.apache.kafka.streams.StreamsConfig;
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r + 16 d p
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
  * pooled, in the adapter (p + s) (4 w + 24), while the site is drifted; p {@code adaptation.pooled_rows}
+ * whole requests         4 v 512 q a pane, twice that in a store, for q {@code downstream.requests} of v values a row
+ * held whole, in the adapter at most {@link RequestPool#MOST_BYTES}, while the site is drifted
  * </pre>
  *
  * <p>Panes open: {@link WindowSettings#openPanesPerPartition} at level 1, {@link WindowSettings#openPanesPerWindow} at
@@ -56,6 +59,9 @@ final class CapacityFormulas {
     private static final long LARGEST_MOMENT_RECORD = 512L << 10;
     private static final long FETCH = 50L << 20;
     private static final long ROCKSDB_PER_STORE = (50L + 3 * 16) << 20;
+    /** A store holds at most twice the requests that are kept, and some. */
+    private static final double STORED_WHOLE = 2.0;
+
     private static final long DAY_MS = 86_400_000;
 
     private final MonitorConfig config;
@@ -85,10 +91,12 @@ final class CapacityFormulas {
         double explainers = 0;
         double geometry = 0;
         double decoders = 0;
+        double whole = 0;
         for (SiteSizes site : sites) {
             live += site.totals() + moment(site) + config.sampleRows() * site.heldRow();
             waiting += waitingRows(site) + site.waitingRequests();
-            stored += site.storedPane(config.sampleRows());
+            stored += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
+            whole += site.whole();
             explainers += decoder(site)
                     + region.array(encoderWeights(site), site.shape().encoderWeightBytes());
             geometry += moment(site)
@@ -104,6 +112,11 @@ final class CapacityFormulas {
         held.add(part("adapted decoders in service", decoders));
         held.add(part("open panes where rows are read", level1 * (live + waiting)));
         held.add(part("open panes where windows are composed", level2 * live));
+        if (whole > 0) {
+            held.add(part(
+                    "whole requests of open panes, of %d rows of float32".formatted(SiteSizes.ROWS_OF_A_REQUEST),
+                    (level1 + level2) * whole));
+        }
         if (config.store() == StoreKind.MEMORY) {
             double copies = 1 + deployment.standbys();
             held.add(part("both as stored (state.store: memory)", copies * (level1 + level2) * stored));
@@ -168,16 +181,24 @@ final class CapacityFormulas {
     List<Part> adapter() {
         double stored = 0;
         double answered = 0;
+        double whole = 0;
         for (SiteSizes site : sites) {
+            if (site.adapts() && site.judged()) {
+                whole += RequestPool.MOST_BYTES;
+            }
             if (site.adapts()) {
                 double rows = (double) site.pooledRows() + config.sampleRows();
                 stored += rows * site.sentRow();
                 answered = Math.max(answered, rows * site.heldRow());
             }
         }
-        return List.of(
+        List<Part> parts = new ArrayList<>(List.of(
                 part("rows pooled while all sites are drifted", stored),
-                part("those of one site again, while it is answered", answered));
+                part("those of one site again, while it is answered", answered)));
+        if (whole > 0) {
+            parts.add(part("whole requests to judge refits on, at most", whole));
+        }
+        return parts;
     }
 
     /** Returns what goes to the monitor's own topics. */

@@ -1,5 +1,6 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.linalg.SymmetricEigen;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
@@ -170,6 +171,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         Probe allAlive = Optional::empty;
         Probe allReady = Optional::empty;
+        Map<String, BehaviourProbe> probes = own(BehaviourProbes.open(sites)).bySite();
         if (role.monitors()) {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
@@ -188,7 +190,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     source,
                     WindowWorkers.of(threads(properties)),
                     WatchedSite.projections(sites),
-                    own(BehaviourProbes.open(sites)).bySite(),
+                    probes,
                     outputs);
             DecidedCommits clients = new DecidedCommits(source.topic()::requireSame);
             KafkaStreams streams =
@@ -206,7 +208,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             AdaptationListener listener = heard(AdaptationListener.class, metrics, metrics.adaptations(), console);
-            Topology topology = AdapterTopology.build(config, sites, decoders, decoders, listener, repeats, outputs);
+            Topology topology =
+                    AdapterTopology.build(config, sites, decoders, probes, decoders, listener, repeats, outputs);
             Properties properties = StreamsSettings.adapter(config);
             DecidedCommits clients = new DecidedCommits(() -> {});
             KafkaStreams streams =

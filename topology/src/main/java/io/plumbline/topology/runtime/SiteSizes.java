@@ -1,5 +1,6 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerShape;
@@ -21,8 +22,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param pooledRows the most rows that the adapter pools
  * @param requestComponents directions along which requests are totalled; 0: they are not
+ * @param wholeRequests requests of a window that are kept whole; 0 where no rest of a model is run
+ * @param judged whether refits are judged by that
  */
-record SiteSizes(ExplainerShape shape, int rank, boolean adapts, int pooledRows, int requestComponents) {
+record SiteSizes(
+        ExplainerShape shape,
+        int rank,
+        boolean adapts,
+        int pooledRows,
+        int requestComponents,
+        int wholeRequests,
+        boolean judged) {
+
+    /** Rows that a whole request is taken to have; how many it has nobody knows before it comes. */
+    static final int ROWS_OF_A_REQUEST = 512;
 
     /**
      * The size of a stored sample in samples: a store holds the rows that came since the sample was last written whole,
@@ -63,6 +76,7 @@ record SiteSizes(ExplainerShape shape, int rank, boolean adapts, int pooledRows,
     /** Returns the sizes of a site, or nothing where its files cannot be read: {@link ConfigCheck} names those. */
     static Optional<SiteSizes> of(
             SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
+        DownstreamSettings downstream = settings.downstream();
         try {
             return Files.exists(settings.hasExplainer() ? settings.explainer() : settings.baseline())
                     ? Optional.of(new SiteSizes(
@@ -70,7 +84,9 @@ record SiteSizes(ExplainerShape shape, int rank, boolean adapts, int pooledRows,
                             settings.rank(),
                             settings.adapts(),
                             adaptation == null ? 0 : adaptation.pooledRows(),
-                            requestComponents))
+                            requestComponents,
+                            downstream == null ? 0 : downstream.requests(),
+                            downstream != null && downstream.gate()))
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException unreadable) {
             return Optional.empty();
@@ -104,6 +120,12 @@ record SiteSizes(ExplainerShape shape, int rank, boolean adapts, int pooledRows,
     /** Returns the bytes of sums that wait to be projected. */
     double waitingRequests() {
         return requestComponents == 0 ? 0 : WaitingRequests.bytes(shape.targetWidth());
+    }
+
+    /** Returns the bytes of the whole requests of a pane, as float32; a transcoder's have their residual stream too. */
+    double whole() {
+        int values = sampledValues() + (shape.transcoder() ? shape.targetWidth() : 0);
+        return 4.0 * values * ROWS_OF_A_REQUEST * wholeRequests;
     }
 
     double moment() {

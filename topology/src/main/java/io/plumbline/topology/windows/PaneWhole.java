@@ -30,7 +30,7 @@ final class PaneWhole {
         for (int i = 0; i < whole.count(); i++) {
             int index = i;
             long request = whole.count() == 1 ? record.request() : RowSample.hash(record.request(), i);
-            requests.offer(request, record.record(), () -> whole.request(index));
+            requests.offer(request, record.request(), record.record(), () -> whole.request(index));
         }
     }
 

@@ -197,7 +197,7 @@ class SiteRefitTest {
 
     private static SiteRefit refit(Explainer explainer, AdaptationSettings settings) {
         ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
-        return new SiteRefit("layer.2", explainer, subspace, List.of(), 3, settings, new WindowCodes());
+        return new SiteRefit("layer.2", explainer, subspace, List.of(), 3, settings, new WindowCodes(), null);
     }
 
     private static AdaptationSettings settings(DType dtype) {
@@ -224,7 +224,7 @@ class SiteRefitTest {
     }
 
     private static PooledRows pool(RowSample sample) {
-        return new PooledRows(sample.rows(), Set.of(), 1, 1.0);
+        return new PooledRows(sample.rows(), Set.of(), 1, 1.0, List.of());
     }
 
     /** Reads both signs of every coordinate; writes half of the first three and a quarter of the others. */

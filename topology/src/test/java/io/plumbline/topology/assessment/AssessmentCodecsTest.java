@@ -34,6 +34,12 @@ class AssessmentCodecsTest {
         assertEquals(2, read.index());
         assertArrayEquals(new byte[] {1, 2, 3}, read.part());
         HostileBytes.mutate(part.encode(), AdaptationMessage::decode);
+        AdaptationMessage.RequestPart requests = assertInstanceOf(
+                AdaptationMessage.RequestPart.class,
+                AdaptationMessage.decode(new AdaptationMessage.RequestPart(20, 3, new byte[] {4, 5}).encode()));
+        assertEquals(20, requests.windowEndMs());
+        assertEquals(3, requests.index());
+        assertArrayEquals(new byte[] {4, 5}, requests.part());
         assertThrows(IllegalArgumentException.class, () -> AdaptationMessage.decode(Arrays.copyOf(part.encode(), 13)));
     }
 

@@ -81,16 +81,19 @@ class MonitorConfigTest {
     void theRestOfAModelIsOfItsSiteAndMistakesInItAreSaid() {
         String named = SMALLEST.replace(
                 "threshold: 4.0",
-                "downstream: {head: h.onnx, requests: 8, budget: 1s, share: 0.5, threads: 2, max_megabytes: 3}, warn: [kl]");
+                "downstream: {head: h.onnx, requests: 8, ablations: 2, budget: 1s, share: 0.5, threads: 2, max_megabytes: 3, gate: false, max_kl_growth: 0.5}, warn: [kl]");
         assertEquals(
                 new DownstreamSettings(
                         new HeadLocation.InFile(Path.of("/conf/h.onnx")),
                         8,
+                        2,
                         Duration.ofSeconds(1),
                         Duration.ofSeconds(5),
                         0.5,
                         2,
-                        3L << 20),
+                        3L << 20,
+                        false,
+                        0.5),
                 site(parse(named), "layer.2").downstream());
         assertNull(site(parse(SMALLEST), "layer.2").downstream());
         Map<String, String> workers = Map.of(
@@ -107,27 +110,20 @@ class MonitorConfigTest {
                                 .downstream())
                         .head()
                         .toString()));
-        Map<String, String> mistakes = Map.of(
-                "downstream: {requests: 8}",
-                "or worker: the address of one",
-                "downstream: {head: h, worker: 'unix:h.sock'}",
-                "either head or worker, not both",
-                "downstream: {worker: '10.0.0.1:7070'}",
-                "a worker listens on this machine alone",
-                "downstream: {worker: 'unix:" + "x".repeat(120) + "'}",
-                "a Unix socket's path at most 107",
-                "downstream: {head: h, requests: 2000}",
-                "expected at most 1024",
-                "downstream: {head: h, budget: 0s}",
-                "is 0: expected a time",
-                "downstream: {head: h, max_megabytes: 4096}",
-                "what one ONNX file holds",
-                "downstream: {head: h, share: 2}",
-                "share",
-                "downstream: {head: h, gpu: true}",
-                "gpu is not a known key",
-                "warn: [kl], warn_threshold: 1.0",
-                "expected only beside downstream: {head: FILE}");
+        Map<String, String> mistakes = Map.ofEntries(
+                Map.entry("downstream: {requests: 8}", "or worker: the address of one"),
+                Map.entry("downstream: {head: h, worker: 'unix:h.sock'}", "either head or worker, not both"),
+                Map.entry("downstream: {worker: '10.0.0.1:7070'}", "a worker listens on this machine alone"),
+                Map.entry("downstream: {worker: 'unix:" + "x".repeat(120) + "'}", "a Unix socket's path at most 107"),
+                Map.entry("downstream: {head: h, requests: 2000}", "expected at most 1024"),
+                Map.entry("downstream: {head: h, budget: 0s}", "is 0: expected a time"),
+                Map.entry("downstream: {head: h, max_megabytes: 4096}", "what one ONNX file holds"),
+                Map.entry("downstream: {head: h, share: 2}", "share"),
+                Map.entry("downstream: {head: h, gpu: true}", "gpu is not a known key"),
+                Map.entry("warn: [kl], warn_threshold: 1.0", "expected only beside downstream: {head: FILE}"),
+                Map.entry("downstream: {head: h, requests: 3, ablations: 4}", "expected at most requests (3)"),
+                Map.entry("downstream: {head: h, max_kl_growth: -1}", "max_kl_growth"),
+                Map.entry("sequential: {statistics: [kl]}", "expected only beside downstream"));
         mistakes.forEach((text, sentence) -> {
             String said = String.valueOf(
                     assertThrows(ConfigException.class, () -> parse(SMALLEST.replace("threshold: 4.0", text)), text)

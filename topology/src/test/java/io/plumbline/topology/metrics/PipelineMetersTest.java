@@ -216,7 +216,8 @@ class PipelineMetersTest {
                 Map.of(7, new FeatureName("dogs", null)),
                 1_700_000_000_500L,
                 7L,
-                new DownstreamReport(24, 3_000, 1, 2, null, null, Map.of(), Map.of("kl", new Figure(0.375, 0.25, 0.5))),
+                new DownstreamReport(
+                        24, 3_000, 1, 2, null, null, Map.of(), Map.of("kl", new Figure(0.375, 0.25, 0.5)), null),
                 new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)),
                 geometry);
     }

@@ -1,0 +1,35 @@
+package io.plumbline.topology.adaptation;
+
+import io.plumbline.adaptation.BehaviourJudge;
+import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.moments.SampleSplit;
+import io.plumbline.moments.SampledRow;
+import io.plumbline.moments.WholeRequests;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Makes the judge of one attempt at a refit: by what the rest of the site's model does on whole requests.
+ *
+ * @param normal whole requests of the baseline; empty: what a refit does to normal traffic is not asked
+ */
+record BehaviourGate(BehaviourProbe probe, List<byte[]> normal) {
+
+    BehaviourGate {
+        normal = List.copyOf(normal);
+    }
+
+    /**
+     * Holds out the requests whose sampled rows judge: these were not fitted on, and touch none in time that was. A
+     * request of which no row was sampled may, so it is not taken.
+     */
+    BehaviourJudge judge(SampleSplit split, List<WholeRequests.Kept> whole) {
+        Set<Long> judging = split.judge().stream().map(SampledRow::request).collect(Collectors.toSet());
+        List<byte[]> heldOut = whole.stream()
+                .filter(request -> judging.contains(request.group()))
+                .map(WholeRequests.Kept::bytes)
+                .toList();
+        return probe.judge(heldOut, normal);
+    }
+}
