@@ -45,6 +45,7 @@ class DashboardIT {
     private static final byte[] ACME = "tenant=acme".getBytes(StandardCharsets.UTF_8);
     private static final byte[] GLOBEX = "tenant=globex".getBytes(StandardCharsets.UTF_8);
     private static final long T0 = 1_700_000_000_000L;
+    private static final String PROBES = "plumbline.downstream";
     private static final Map<String, String> VARIABLES =
             Map.of("$__rate_interval", "5s", "$site", WatchedFolder.SITE, "$instance", ".*");
     private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.+), (\\w+)\\)");
@@ -69,6 +70,7 @@ class DashboardIT {
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
         WatchedFolder.createAdapting(folder.resolve("site"), broker.bootstrapServers(), "mode: auto");
         MonitorConfig config = warning(folder.resolve("site").resolve(WatchedFolder.FILE));
+        System.setProperty(PROBES, ConstantProbes.jar(folder).toString());
         PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
         begin = Instant.now();
         prometheus = own(PrometheusServer.start(folder.resolve("prometheus"), null, runtime.httpAddress()));
@@ -85,8 +87,7 @@ class DashboardIT {
         }
         client.sendAll(records);
         awaitAnswer("plumbline_subscriber_decoder_version == 1");
-        // All stages but the rest of a model, which no site here names.
-        awaitAnswer("count(plumbline_stage_seconds_count > 0) == %d".formatted(Stage.values().length - 1));
+        awaitAnswer("count(plumbline_stage_seconds_count > 0) == %d".formatted(Stage.values().length));
         awaitAnswer("plumbline_state_bytes{store=\"panes\"} > 0");
         awaitAnswer("plumbline_decoder_swaps_total{site=\"%s\"} == 1".formatted(WatchedFolder.SITE));
     }
@@ -96,12 +97,14 @@ class DashboardIT {
         String yaml = Files.readString(file)
                 .replace("sample: {rows: 512}", "sample: {rows: 2048}")
                 .replaceAll(
-                        "( +)debounce: .*", "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9\n$1breakdown_by: tenant");
+                        "( +)debounce: .*",
+                        "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9\n$1breakdown_by: tenant\n$1downstream: {head: h.onnx}");
         return MonitorConfig.parse(yaml, WatchedFolder.FILE, file.getParent());
     }
 
     @AfterAll
     static void stop() throws Exception {
+        System.clearProperty(PROBES);
         while (!started.isEmpty()) {
             started.pop().close();
         }
