@@ -40,7 +40,16 @@ class HeadProbeJudgeTest {
         return new HeadProbes()
                 .open(
                         new DownstreamSettings(
-                                new HeadLocation.InFile(head), requests, 0, minute, minute, 1.0, 1, 1 << 28, true, 0.25),
+                                new HeadLocation.InFile(head),
+                                requests,
+                                0,
+                                minute,
+                                minute,
+                                1.0,
+                                1,
+                                1 << 28,
+                                true,
+                                0.25),
                         PART.explainer());
     }
 

@@ -160,8 +160,7 @@ class HeadProbeTest {
     }
 
     private static HeadProbe ablating(Explainer explainer, Head head, Duration budget, AtomicLong clock) {
-        DownstreamSettings settings =
-                new DownstreamSettings(
+        DownstreamSettings settings = new DownstreamSettings(
                 new HeadLocation.InFile(LivePart.head()), 8, 2, budget, LONG, 1.0, 1, 1 << 28, true, 1.0);
         return new HeadProbe(explainer, head, () -> {}, settings, clock::get);
     }

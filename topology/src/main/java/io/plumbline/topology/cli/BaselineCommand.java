@@ -77,7 +77,7 @@ final class BaselineCommand implements Callable<Integer> {
     @Mixin
     BaselineSource source;
 
-@Mixin
+    @Mixin
     CleanHeadOptions downstream;
 
     @Option(

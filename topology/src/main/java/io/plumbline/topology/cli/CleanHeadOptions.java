@@ -28,8 +28,9 @@ final class CleanHeadOptions {
     @Option(
             names = "--worker",
             paramLabel = "ADDRESS",
-            description = "Instead of --head: where a worker of the Python package runs the rest of the network: unix:PATH or"
-                    + " 127.0.0.1:PORT.")
+            description =
+                    "Instead of --head: where a worker of the Python package runs the rest of the network: unix:PATH or"
+                            + " 127.0.0.1:PORT.")
     @Nullable
     String worker;
 
