@@ -4,18 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.fixtures.EmbeddedBroker;
-import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.faults.ChildJvm;
 import io.plumbline.topology.faults.FaultBroker;
 import io.plumbline.topology.runtime.Role;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests an adapter that dies by SIGKILL, in the middle of a refit and with half of a decoder on its topic; a subscriber
@@ -50,43 +44,6 @@ class KilledAdapterIT {
             AdapterCase.Result result = run.finish();
             assertEquals(4, result.requests());
             assertEquals(4, result.published());
-        }
-    }
-
-    /**
-     * Tests an adapter that dies when half of the approved decoder is written.
-     *
-     * @param records of a decoder of this site: its chunks, the manifest and one of state
-     * @param half of them
-     */
-    @ParameterizedTest
-    @CsvSource({"dense, 33, 16", "factored, 3, 1"})
-    void anApprovalIsCarriedOutOnceThoughTheAdapterDiesInIt(String encoding, int records, int half) throws Exception {
-        try (EmbeddedBroker broker = FaultBroker.start(folder.resolve("broker"));
-                AdapterCase run = new AdapterCase(
-                        folder.resolve("case"), broker.bootstrapServers(), true, "propose, encoding: " + encoding)) {
-            run.client().createTopic("adaptation-reports", 1, Map.of());
-            ChildJvm adapter = run.startToBeKilledAt(Role.ADAPTER, "send-decoders", records + half);
-            run.client().send(AdaptationRequests.adapt(WideSite.SITE, END, WideSite.RECORDS, WideSite::drifted));
-            run.awaitReports(1);
-            assertEquals(records, run.committed(), "the candidate, and that it waits");
-            run.client().send(AdaptationRequests.approve(WideSite.SITE, 1));
-            run.awaitKilled(adapter);
-            assertEquals(records, run.committed());
-            assertEquals(List.of(), run.followed());
-
-            run.start(Role.ADAPTER);
-            run.awaitReports(2);
-            run.client().send(AdaptationRequests.revert(WideSite.SITE, END + 1));
-            run.awaitReports(3);
-            BrokerClient.awaitThat(() -> run.followed().size() >= 2, () -> "followed " + run.followed());
-            assertEquals(
-                    List.of(DecoderKind.ADAPTED, DecoderKind.TRAINED),
-                    run.followed().stream()
-                            .map(decoder -> decoder.manifest().kind())
-                            .toList());
-            assertEquals("1", run.followed().get(0).manifest().lineage().get("approved_candidate"));
-            assertEquals(3 * records, run.committed(), "candidate, version 1, version 2");
         }
     }
 }
