@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The layout of a baseline file.
  *
  * <pre>
- * metadata   format = plumbline-baseline, version = 5, explainer_sha256,
+ * metadata   format = plumbline-baseline, version = 1, explainer_sha256,
  *            content_sha256, the file's checksum of itself: see {@link SafetensorsWriter#sealed},
  *            created (ISO-8601, UTC), source, revision, parent_sha256: see {@link Provenance}; may be missing
  * tensor                                  shape           type  meaning
@@ -67,7 +67,7 @@ import org.jspecify.annotations.Nullable;
 final class BaselineFile {
 
     static final String FORMAT = "plumbline-baseline";
-    static final String VERSION = "5";
+    static final String VERSION = "1";
     private static final String REMEDY =
             "copy the file again from where it was made, or run `plumbline baseline` again";
     private static final String CREATED = "created";

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
  *
  * <pre>
  * offset  size  what
- *      0     1  version, 2
+ *      0     1  version, 1
  *      1     4  capacity
  *      5        pieces: mixed hash (8), group (8), record (8), bytes of the request (4; 0: split),
  *               offset (4), length l (4), l bytes
@@ -32,7 +32,7 @@ import java.util.function.Supplier;
  */
 public final class WholeRequests {
 
-    private static final byte VERSION = 2;
+    private static final byte VERSION = 1;
     private static final int HEADER_BYTES = 5;
     private static final int PIECE_BYTES = 36;
 

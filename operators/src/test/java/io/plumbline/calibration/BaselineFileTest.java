@@ -102,8 +102,8 @@ class BaselineFileTest {
     @Test
     void aFileThatIsNoBaselineIsRefusedInWords(@TempDir Path folder) throws IOException {
         assertRefused("format = null", SafetensorsWriter.create());
-        assertRefused("version 1", header().metadata("version", "1"));
-        assertRefused("run `plumbline baseline` again", header().metadata("version", "1"));
+        assertRefused("version 2", header().metadata("version", "2"));
+        assertRefused("run `plumbline baseline` again", header().metadata("version", "2"));
         assertRefused("no tensor \"rows\"", header());
         assertRefused("rows = 0", header().addLongs("rows", 0));
         assertRefused("shape [2], expected [1]", header().addLongs("rows", 1, 2));

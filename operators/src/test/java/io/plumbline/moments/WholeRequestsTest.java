@@ -173,7 +173,7 @@ class WholeRequestsTest {
         WholeRequests requests = WholeRequests.ofCapacity(4);
         requests.mergeEncoded(java.nio.ByteBuffer.allocate(42)
                 .order(java.nio.ByteOrder.LITTLE_ENDIAN)
-                .put((byte) 2)
+                .put((byte) 1)
                 .putInt(4)
                 .putLong(1)
                 .putLong(1)

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
  *
  * <pre>
  * offset  size  field
- *      0     1  version, 2
+ *      0     1  version, 1
  *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command, 6 request part
  *      2     8  window end, ms: names the request; of a command when it was typed
  *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
@@ -29,7 +29,7 @@ import java.nio.charset.StandardCharsets;
  */
 public sealed interface AdaptationMessage {
 
-    byte VERSION = 2;
+    byte VERSION = 1;
 
     /** Returns the end of the window that asks; of a command, when it was typed. */
     long windowEndMs();

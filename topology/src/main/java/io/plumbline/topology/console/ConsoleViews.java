@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConsoleViews {
 
-    static final int SCHEMA = 2;
+    static final int SCHEMA = 1;
 
     private ConsoleViews() {}
 
