@@ -18,6 +18,7 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -189,6 +190,7 @@ final class BaselineCommand implements Callable<Integer> {
         if (blocks.size() == 1) {
             measured(blocks.get(0), site, size, out, out)
                     .print(spec.commandLine().getOut(), json);
+            sayWhatIsNext();
             return ExitCodes.FINE;
         }
         if (replaces != null || source.dumps().isEmpty() || downstream.isAsked()) {
@@ -213,7 +215,18 @@ final class BaselineCommand implements Callable<Integer> {
         });
         reports.together().put("out", out.toString()).put("targets", blocks.size());
         reports.print(spec.commandLine().getOut(), json);
+        sayWhatIsNext();
         return ExitCodes.FINE;
+    }
+
+    private void sayWhatIsNext() {
+        if (!json) {
+            PrintWriter print = spec.commandLine().getOut();
+            print.println();
+            print.println("wrote %s. Name it as the site's `baseline`, then `plumbline check` says what can be watched with it."
+                    .formatted(out));
+            print.flush();
+        }
     }
 
     /**

@@ -179,6 +179,9 @@ final class ReplayCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         ReplayTally tally = new DeadLetterReplay(cluster, chosen, chosen.selection(sites), deadLetters, topic).run();
         tally.print(out, spec.commandLine().getErr(), chosen.dryRun ? "to send" : "sent");
+        if (chosen.dryRun) {
+            tally.printAdvice(out);
+        }
         out.println("%s %,d letters of %s".formatted(chosen.dryRun ? "would send" : "sent", tally.sent(), deadLetters));
         if (tally.sent() > 0) {
             out.println("rows whose window has closed meanwhile are counted as late (plumbline_late_rows_total), not"

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.KeptLetter;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -78,6 +79,15 @@ final class ReplayTally {
             err.println("not sent: %d more".formatted(problemCount - problems.size()));
         }
         err.flush();
+    }
+
+    /** Says of each reason that was met whether sending its letters again helps. */
+    void printAdvice(PrintWriter out) {
+        for (DeadLetter.Reason reason : DeadLetter.Reason.values()) {
+            if (byReason.containsKey(reason.label())) {
+                out.printf("%-20s does a replay help? %s%n", reason.label(), reason.replay());
+            }
+        }
     }
 
     private Line line(KeptLetter letter) {

@@ -47,26 +47,39 @@ public record DeadLetter(Reason reason, String message) {
         }
     }
 
-    /** The fixed set of reasons, so that a counter by reason stays small. */
+    /** The fixed set of reasons, so that a counter by reason stays small; each with whether a replay helps. */
     public enum Reason {
-        UNKNOWN_SITE,
-        NULL_VALUE,
-        MALFORMED,
-        WRONG_WIDTH,
-        MISSING_TARGETS,
-        UNEXPECTED_TARGETS,
-        MISSING_RECONSTRUCTIONS,
-        MISSING_CODES,
-        MISSING_TOKEN_IDS,
-        EMPTY_BATCH,
-        NON_FINITE,
-        AHEAD_OF_TIME,
-        TOO_MANY_ROWS,
-        TOO_MANY_REQUESTS,
-        WRONG_MASK,
-        IMPOSSIBLE_MOMENT,
-        UNEXPECTED_MOMENT,
-        STRADDLES_PANES;
+        UNKNOWN_SITE("yes, once the site is configured"),
+        NULL_VALUE(Reason.NO),
+        MALFORMED(Reason.NO),
+        WRONG_WIDTH("yes, if the explainer was the wrong one"),
+        MISSING_TARGETS(Reason.NO),
+        UNEXPECTED_TARGETS("yes, once the transcoder is configured"),
+        MISSING_RECONSTRUCTIONS(Reason.NO),
+        MISSING_CODES("yes, once the site asks for none"),
+        MISSING_TOKEN_IDS("yes, once no token is masked"),
+        EMPTY_BATCH(Reason.NO),
+        NON_FINITE(Reason.NO),
+        AHEAD_OF_TIME("yes, once this clock has come so far: a replay keeps the time"),
+        TOO_MANY_ROWS("yes, once the limit is raised"),
+        TOO_MANY_REQUESTS("yes, once the limit is raised"),
+        WRONG_MASK(Reason.NO),
+        IMPOSSIBLE_MOMENT(Reason.NO),
+        UNEXPECTED_MOMENT(Reason.NO),
+        STRADDLES_PANES(Reason.NO);
+
+        private static final String NO = "no";
+
+        private final String replay;
+
+        Reason(String replay) {
+            this.replay = replay;
+        }
+
+        /** Returns whether records refused for it are taken when they are sent again, and after what. */
+        public String replay() {
+            return replay;
+        }
 
         /** The reason as it stands in headers and metric labels: lower case, underscores. */
         public String label() {

@@ -122,7 +122,7 @@ public record WindowMetric(
             family("plumbline_verdict", "1 for the verdict in force for the site, 0 for the others", "verdict");
     public static final WindowMetric DECIDING = family(
             "plumbline_deciding_statistic",
-            "1 for the statistic that decides in the newest window: of those above their thresholds the farthest above",
+            "Value of the statistic that decides in the newest window: of those above their thresholds the farthest above",
             "statistic");
     public static final WindowMetric WORST_REQUEST_SHARE = family(
             "plumbline_worst_request_share_ratio",

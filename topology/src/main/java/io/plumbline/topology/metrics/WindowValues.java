@@ -36,7 +36,7 @@ final class WindowValues {
                 .set(WindowMetric.DECODER_VERSION, report.decoderVersion())
                 .set(WindowMetric.BASELINE_CREATED, seconds(report.baselineCreatedMs()))
                 .set(WindowMetric.BASELINE_REVISION, report.baselineRevision())
-                .set(WindowMetric.DECIDING, report.trigger(), Boolean.TRUE)
+                .set(WindowMetric.DECIDING, report.trigger(), report.triggerValue())
                 .set(WindowMetric.WARNING, warning(report))
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())

@@ -132,7 +132,9 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertTrue(
                 shell.err().contains("--rank = %d: expected 1 to %d, less than the width".formatted(WIDTH, WIDTH - 1)),
                 shell.err());
-        assertEquals(0, baseline().exitCode());
+        Shell written = baseline();
+        assertEquals(0, written.exitCode());
+        assertTrue(written.out().contains("then `plumbline check` says"), written.out());
         Shell check = check("rank: %d".formatted(WIDTH), "--offline");
         assertEquals(2, check.exitCode());
         assertTrue(

@@ -72,6 +72,10 @@ class DeadLetterReplayIT {
         assertEquals(0, look.exitCode(), look.err());
         assertTrue(look.out().contains("would send 17 letters"), look.out());
         assertTrue(look.out().lines().anyMatch(line -> line.matches("malformed +0 +0 +1 .*")), look.out());
+        assertTrue(
+                look.out().lines().anyMatch(line -> line.matches("unknown_site +does a replay help\\? yes, once .*")),
+                look.out());
+        assertTrue(look.out().lines().anyMatch(line -> line.matches("malformed +does a replay help\\? no")), look.out());
 
         MonitorConfig after = config(WatchedFolder.SITE, FORGOTTEN);
         try (PlumblineRuntime runtime = PlumblineRuntime.start(after, Role.MONITOR)) {

@@ -59,7 +59,7 @@ class PipelineMetersTest {
         assertEquals(4.5, value(snapshot, WindowMetric.ACTIVE_FAITHFULNESS_GAP, ""));
         assertEquals(0.5, value(snapshot, WindowMetric.SEQUENTIAL_EVIDENCE, "eta"), 1e-12);
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
-        assertEquals(1.0, value(snapshot, WindowMetric.DECIDING, "faithfulness_gap"));
+        assertEquals(5.0, value(snapshot, WindowMetric.DECIDING, "faithfulness_gap"));
         assertEquals(0.75, value(snapshot, WindowMetric.WORST_REQUEST_SHARE, "chat?17"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
