@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  * the largest number of {@link #ROWS} that is not above n, which scatters no less. The rows of a request come in an
  * order that is drawn for it, and each cut holds the smaller ones.
  *
+ * <p><b>Longest cut.</b> Half of the requests or more have as many rows. The few that are longer may be of another kind
+ * and are too few to tell how far a tail reaches; among shorter cuts, which scatter more, a long request looks less far
+ * than it is, never farther.
+ *
  * <p><b>Size.</b> A number for each request and step: 0.6 MB at most. Immutable; any number of threads.
  *
  * @param steps by ascending rows, at least one
@@ -46,6 +50,7 @@ record ErrorRanks(List<Step> steps) {
      */
     static @Nullable ErrorRanks of(List<double[]> requests) {
         List<Step> steps = new ArrayList<>();
+        long all = requests.stream().filter(cut -> cut.length > 0).count();
         for (int i = 0; i < ROWS.size(); i++) {
             int step = i;
             double[] scores = requests.stream()
@@ -53,7 +58,7 @@ record ErrorRanks(List<Step> steps) {
                     .mapToDouble(cut -> cut[step])
                     .filter(Double::isFinite)
                     .toArray();
-            if (scores.length >= ScoreRanks.FEWEST) {
+            if (scores.length >= ScoreRanks.FEWEST && 2L * scores.length >= all) {
                 steps.add(new Step(ROWS.get(step), ScoreRanks.of(scores)));
             }
         }

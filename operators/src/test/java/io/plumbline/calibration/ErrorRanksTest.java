@@ -87,6 +87,21 @@ class ErrorRanksTest {
         assertTrue(shareBelow(0.05, pValues(ranks, 5, 24, 2.0)) > 0.9, "twenty-four say it");
     }
 
+    /** Tests that a long request is ranked among many cut shorter, and not among the few that are as long. */
+    @Test
+    void noCutIsLongerThanHalfOfTheRequests() {
+        Random random = new Random(8);
+        List<double[]> cuts = new ArrayList<>();
+        for (int g = 0; g < 90; g++) {
+            Rows rows = Rows.drawn(random, g < 60 ? ROWS : 512, 1.0);
+            cuts.add(ErrorRanks.cut(g, rows.targets(), rows.squaredErrors()));
+        }
+        ErrorRanks ranks = Objects.requireNonNull(ErrorRanks.of(cuts));
+        ErrorRanks.Step longest = ranks.steps().get(ranks.steps().size() - 1);
+        assertEquals(ROWS, longest.rows());
+        assertEquals(90, longest.ranks().size());
+    }
+
     @Test
     void aCutIsTheErrorOfItsRowsAndHoldsTheSmallerOnes() {
         Rows rows = Rows.drawn(new Random(6), 4, 1.0);
