@@ -105,7 +105,7 @@ abstract class CrossLayerFormat implements ExplainerFormat {
         int last = set.layers().size() - 1;
         if (target == null) {
             throw new ExplainerFormatException(
-                    "a cross-layer transcoder, which writes into the layers 0 to %d: each is a block to watch by itself; give one with %s"
+                    "a cross-layer transcoder, which writes into the layers 0 to %d: each is a block to watch by itself; give one with %s, or watch several with targets: [0, 1] beside the explainer"
                             .formatted(last, ExplainerOptions.howTo(ExplainerOptions.TARGET, "L")));
         }
         if (target > last) {

@@ -100,6 +100,13 @@ public record ExplainerOptions(Map<String, String> values) {
         return new ExplainerOptions(more);
     }
 
+    /** Returns these options without a target layer. */
+    public ExplainerOptions withoutTarget() {
+        Map<String, String> fewer = new LinkedHashMap<>(values);
+        fewer.remove(TARGET);
+        return new ExplainerOptions(fewer);
+    }
+
     @Nullable
     Double norm() {
         String value = values.get(NORM);

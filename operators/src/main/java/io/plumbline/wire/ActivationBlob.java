@@ -52,8 +52,21 @@ public final class ActivationBlob implements ActivationRecord {
         return of(Safetensors.parse(blob, LONGEST_HEADER, known), null);
     }
 
+    /**
+     * Reads the header of a record of a site with several targets; the rows of the source layers are copied side by
+     * side.
+     *
+     * @param block which target is read
+     */
+    public static ActivationBlob parseBlock(byte[] blob, KnownHeaders known, TargetBlock block) {
+        return of(ActivationTensors.ofBlock(Safetensors.parse(blob, LONGEST_HEADER, known), block));
+    }
+
     static ActivationBlob of(Safetensors blob, @Nullable HiddenLayers layers) {
-        ActivationTensors tensors = ActivationTensors.of(blob, layers);
+        return of(ActivationTensors.of(blob, layers));
+    }
+
+    private static ActivationBlob of(ActivationTensors tensors) {
         Tensor targets = tensors.targets();
         Tensor reconstructions = tensors.reconstructions();
         Tensor tokenIds = tensors.tokenIds();

@@ -52,7 +52,12 @@ public final class ActivationFile implements Closeable {
      * @param layers which layers there are, and which one is read; null: hidden states of three dimensions are refused
      */
     public static ActivationFile open(Path path, @Nullable HiddenLayers layers) throws IOException {
-        return open(path, file -> ActivationTensors.of(file, layers), layers != null);
+        return open(
+                path,
+                file -> TargetBlock.layersOf(file).isEmpty() || file.contains(ActivationTensors.ACTIVATIONS)
+                        ? ActivationTensors.of(file, layers)
+                        : ActivationTensors.ofLayers(file),
+                layers != null);
     }
 
     /**
@@ -141,7 +146,13 @@ public final class ActivationFile implements Closeable {
         int from = offsets[index];
         int to = offsets[index + 1];
         SafetensorsWriter record = SafetensorsWriter.create();
-        addRows(record, ActivationTensors.ACTIVATIONS, tensors.activations(), from, to);
+        if (tensors.sources().size() > 1) {
+            for (String layer : TargetBlock.layersOf(file)) {
+                addRows(record, layer, file.tensor(layer), from, to);
+            }
+        } else {
+            addRows(record, ActivationTensors.ACTIVATIONS, tensors.activations(), from, to);
+        }
         if (tensors.targets() != null) {
             addRows(record, ActivationTensors.TARGETS, tensors.targets(), from, to);
         }

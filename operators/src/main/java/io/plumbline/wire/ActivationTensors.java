@@ -28,6 +28,19 @@ record ActivationTensors(
         return of(blob, null);
     }
 
+    /** Reads the rows of all layers of a dump of a site with several targets, to be sent on as they are. */
+    static ActivationTensors ofLayers(Safetensors blob) {
+        List<Tensor> layers = TargetBlock.layersOf(blob).stream()
+                .map(name -> matrix(blob.tensor(name)))
+                .toList();
+        for (Tensor layer : layers) {
+            if (layer.size(0) != layers.get(0).size(0)) {
+                throw wrong(layer, "shape " + layer.shape(), layers.get(0).size(0) + " rows, as the other layers");
+            }
+        }
+        return of(blob, layers, null, false);
+    }
+
     /** @param block which of several targets is read, of the rows of which layers */
     static ActivationTensors ofBlock(Safetensors blob, TargetBlock block) {
         List<Tensor> sources = block.sources(blob);

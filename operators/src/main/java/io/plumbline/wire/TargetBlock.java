@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * One target layer of a cross-layer dictionary, and the layers whose rows its features are read from.
@@ -17,6 +18,8 @@ import java.util.List;
  */
 public record TargetBlock(int target, List<Integer> sources) {
 
+    private static final Pattern LAYER = Pattern.compile("(activations|targets)\\.\\d+");
+
     static final String ACTIVATIONS_OF = "activations.";
     static final String TARGETS_OF = "targets.";
 
@@ -25,6 +28,13 @@ public record TargetBlock(int target, List<Integer> sources) {
         if (target < 0 || sources.isEmpty()) {
             throw new IllegalArgumentException("target %d of the layers %s".formatted(target, sources));
         }
+    }
+
+    /** Returns the names of the tensors with rows of layers, as a dump of a site with several targets has them. */
+    static List<String> layersOf(Safetensors blob) {
+        return blob.names().stream()
+                .filter(name -> LAYER.matcher(name).matches())
+                .toList();
     }
 
     /** Returns the name of the tensor with the targets: {@code targets.3}. */

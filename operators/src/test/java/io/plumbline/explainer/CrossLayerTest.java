@@ -9,8 +9,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.ActivationFile;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -164,6 +166,19 @@ class CrossLayerTest {
                 assertThrows(IllegalArgumentException.class, () -> ActivationFile.openBlock(dump, block.requireBlock()))
                         .getMessage());
         assertTrue(message.contains("tensor \"activations.1\" is missing"), message);
+    }
+
+    @Test
+    void aRequestOfADumpIsARecordOfAllLayers() throws IOException {
+        Path folder = folder("circuit_tracer_clt");
+        Explainer block = Explainer.read(folder.resolve("explainer"), ExplainerOptions.NONE.ofTarget(2));
+        try (ActivationFile dump = ActivationFile.open(folder.resolve("blocks.safetensors"))) {
+            byte[] record = dump.requestAsRecord(0);
+            assertEquals(
+                    batch(folder, block),
+                    ActivationBlob.parseBlock(record, new KnownHeaders(), block.requireBlock())
+                            .batch());
+        }
     }
 
     private static void assertMessage(Path path, ExplainerOptions options, String... parts) {

@@ -16,6 +16,7 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.progress.Repeats;
+import io.plumbline.topology.windows.GroupPartitioner;
 import io.plumbline.topology.windows.RequestTotalling;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
@@ -131,7 +132,7 @@ public final class MonitorTopology {
         topology.addProcessor("accumulate", windows.accumulator(), "ingest");
         topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
         topology.addSink("dead-letters", topics.deadLetters(), out, guarded, "ingest");
-        topology.addSink("closed-panes", topics.moments(), out, out, "accumulate");
+        topology.addSink("closed-panes", topics.moments(), out, out, new GroupPartitioner(), "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
         WindowMeasurement measurement = new WindowMeasurement(sites, probes, activeDecoders);

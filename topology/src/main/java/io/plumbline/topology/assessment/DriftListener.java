@@ -6,6 +6,9 @@ public interface DriftListener {
     /** Hears that a window was judged; it took {@code nanoseconds}. */
     default void onReport(WindowReport report, long nanoseconds) {}
 
+    /** Every block of a site with several targets has a report of a window. */
+    default void onTargets(TargetsReport report) {}
+
     /** The rest of the model was run for a window of {@code site}, or failed; it took {@code nanoseconds}. */
     default void onDownstream(String site, long nanoseconds) {}
 

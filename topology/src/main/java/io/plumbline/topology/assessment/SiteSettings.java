@@ -7,6 +7,7 @@ import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.wire.HiddenLayers;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -74,6 +75,34 @@ public record SiteSettings(
             throw new IllegalArgumentException("site %s: rank %d, cooldown %s and at least %d rows do not fit together"
                     .formatted(site, rank, cooldown, minimumRows));
         }
+    }
+
+    /** Returns the settings of one target layer's block, whose baseline lies in the folder of all. */
+    public SiteSettings ofTarget(int target) {
+        return new SiteSettings(
+                TargetSites.site(site, target),
+                explainer,
+                explainerOptions.ofTarget(target),
+                baseline.resolve("targets.%d.safetensors".formatted(target)),
+                rank,
+                mask,
+                hiddenStates,
+                triggers,
+                threshold,
+                clear,
+                warn,
+                warnThreshold,
+                sequential,
+                debounce,
+                cooldown,
+                minimumRows,
+                coverage,
+                breakdownBy,
+                encodedRows,
+                features,
+                downstream,
+                adapts,
+                rollback);
     }
 
     /** Returns whether there is an explainer to read; where not, records bring reconstructions. */

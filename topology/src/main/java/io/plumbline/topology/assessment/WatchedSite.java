@@ -10,9 +10,12 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestProjection;
+import io.plumbline.topology.ingest.TargetSites;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -53,16 +56,35 @@ public record WatchedSite(
     }
 
     /**
-     * Returns sites by their names, each {@link #read}.
+     * Returns sites by their names, each as {@link #read} does; blocks of one explainer share their encoders.
      *
      * @throws IllegalArgumentException when the files of one do not belong together, saying how
      */
-    public static Map<String, WatchedSite> readAll(Collection<SiteSettings> sites) throws IOException {
-        Map<String, WatchedSite> read = new LinkedHashMap<>();
-        for (SiteSettings settings : sites) {
-            read.put(settings.site(), read(settings));
+    public static Map<String, WatchedSite> readAll(Collection<SiteSettings> all) throws IOException {
+        Map<String, List<Explainer>> blocks = new HashMap<>();
+        Map<String, WatchedSite> sites = new LinkedHashMap<>();
+        for (SiteSettings settings : all) {
+            String group = TargetSites.groupOf(settings.site());
+            if (group == null) {
+                sites.put(settings.site(), read(settings));
+                continue;
+            }
+            List<Explainer> read = blocks.get(group);
+            if (read == null) {
+                read = Explainer.readBlocks(
+                        settings.explainer(), settings.explainerOptions().withoutTarget());
+                blocks.put(group, read);
+            }
+            Explainer block = read.stream()
+                    .filter(one -> one.origin().options().equals(settings.explainerOptions()))
+                    .findFirst()
+                    .orElse(null);
+            // One that is not among them is read for the sentence that says why.
+            sites.put(
+                    settings.site(),
+                    block == null ? read(settings) : of(settings, block, Baseline.read(settings.baseline())));
         }
-        return read;
+        return sites;
     }
 
     private static Explainer explainer(SiteSettings settings, Baseline baseline) throws IOException {

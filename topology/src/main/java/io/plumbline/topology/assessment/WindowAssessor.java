@@ -8,6 +8,7 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.WholeRequests;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -39,6 +40,9 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
      * this window, a {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
      */
     public static final String ACCOUNT_HEADER = "plumbline.account";
+
+    /** Header of a {@link TargetsReport}, which is no report of a window of one block. */
+    public static final String TARGETS_HEADER = "plumbline.targets";
 
     /** Bytes of whole requests that go to the adapter with one window. */
     static final long MOST_REQUEST_BYTES = 16L << 20;
@@ -119,6 +123,27 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             listener.onDownstream(window.site(), behaviour.nanoseconds());
         }
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
+        String group = TargetSites.groupOf(window.site());
+        if (group != null) {
+            tellTargets(group, judgement.report(), record.timestamp());
+        }
+    }
+
+    /** Tells how all blocks stand once each has a report of the window. */
+    private void tellTargets(String group, WindowReport report, long timestampMs) {
+        TargetsMemory memory = TargetsMemory.decode(memories.get(group)).with(report);
+        List<BlockStanding> standings = memory.of(report.windowStartMs());
+        if (standings.size() < measurement.blocks(group)) {
+            memories.put(group, memory.encode());
+            return;
+        }
+        memories.put(group, memory.without(report.windowStartMs()).encode());
+        TargetsReport all = TargetsReport.of(group, report.windowStartMs(), report.windowEndMs(), standings);
+        Record<byte[], byte[]> told = record(group, Json.bytes(all), timestampMs);
+        told.headers().add(TARGETS_HEADER, new byte[] {'1'});
+        context.forward(told, reports);
+        judged.add(group);
+        listener.onTargets(all);
     }
 
     private static void logFailure(@Nullable WindowBehaviour behaviour, ClosedWindow window) {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.WindowWork;
 import java.util.Map;
@@ -31,6 +32,13 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
         SiteJudge judge = judges.get(window.site());
         Measurement measurement = judge == null ? null : judge.measure(window, activeDecoders.of(window.site()));
         return accounted -> new MeasuredWindow(accounted, measurement);
+    }
+
+    /** Returns how many blocks of a site with several targets are watched. */
+    long blocks(String group) {
+        return judges.keySet().stream()
+                .filter(site -> group.equals(TargetSites.groupOf(site)))
+                .count();
     }
 
     @Nullable

@@ -137,7 +137,8 @@ final class BaselineSource {
                         explainer.targetWidth(),
                         explainer.isTranscoder(),
                         RowMask.NONE)
-                .with(settings == null ? null : settings.hiddenStates());
+                .with(settings == null ? null : settings.hiddenStates())
+                .ofBlock(explainer.block());
         try (TopicRecording recording =
                 TopicRecording.open(monitorConfig, shape, tokens, time("--from", from), time("--to", to))) {
             T made = use.of((task, reader) -> recording.forEach(

@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.TopicReader;
@@ -98,6 +99,9 @@ final class ReportHistory<T> {
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record, Consumer<T> taker) {
+        if (record.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null) {
+            return;
+        }
         T report;
         try {
             report = Json.read(record.value() == null ? new byte[0] : record.value(), type);

@@ -9,6 +9,7 @@ import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
 import java.nio.file.InvalidPathException;
@@ -130,21 +131,34 @@ final class ConfigReader {
                 problems.add("sites.\"%s\": expected a name without control characters, which would reach terminals"
                         .formatted(site.replaceAll("\\p{Cntrl}", "?")));
             }
+            if (TargetSites.groupOf(site) != null) {
+                problems.add(
+                        "sites.\"%s\": expected another name: such names are those of the targets of a site, which it lists under targets"
+                                .formatted(site));
+            }
             ConfigNode adaptationNode = adaptation(node);
             SwapRules swaps = SwapRulesReader.read(adaptationNode);
-            swapRules.put(site, swaps);
             AdaptationSettings adaptation = sites.adaptation(adaptationNode, swaps);
             adaptationNode.refuseUnknownKeys();
-            if (swaps.adapts()) {
-                adaptations.put(site, adaptation);
-            }
             SiteSettings read = sites.site(site, node, swaps);
-            if (read != null) {
-                settings.put(site, read);
+            List<Integer> targets = TargetsReader.read(node, swaps.adapts());
+            List<String> watched = targets.isEmpty()
+                    ? List.of(site)
+                    : targets.stream()
+                            .map(target -> TargetSites.site(site, target))
+                            .toList();
+            for (int i = 0; i < watched.size(); i++) {
+                swapRules.put(watched.get(i), swaps);
+                if (swaps.adapts()) {
+                    adaptations.put(watched.get(i), adaptation);
+                }
+                if (read != null) {
+                    settings.put(watched.get(i), targets.isEmpty() ? read : read.ofTarget(targets.get(i)));
+                }
             }
             node.refuseUnknownKeys();
         });
-        int named = root.child("sites").keys().size();
+        int named = swapRules.size();
         if (named > limits.sites()) {
             root.problem("sites", "names %d sites, limits.sites allows %d".formatted(named, limits.sites()));
         }

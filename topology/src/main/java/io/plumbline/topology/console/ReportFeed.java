@@ -124,7 +124,7 @@ final class ReportFeed implements AutoCloseable {
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record) {
-        if (record.value() == null) {
+        if (record.value() == null || record.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null) {
             return;
         }
         try {

@@ -4,6 +4,7 @@ import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -95,18 +96,23 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
         RecordMetadata metadata = context.recordMetadata().orElseThrow();
         long begin = System.nanoTime();
         try {
-            Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
-            requireNotAhead(ingested.site(), record.timestamp(), context.currentSystemTimeMs());
-            DeadLetter refusal = admission.refusal(ingested, record.timestamp());
-            if (refusal != null) {
-                throw new Refused(refusal);
+            List<Ingested> read =
+                    reader.readAll(record.key(), record.value(), record.headers(), record.timestamp());
+            requireNotAhead(read.get(0).site(), record.timestamp(), context.currentSystemTimeMs());
+            for (Ingested ingested : read) {
+                DeadLetter refusal = admission.refusal(ingested, record.timestamp());
+                if (refusal != null) {
+                    throw new Refused(refusal);
+                }
             }
             listener.onRead(System.nanoTime() - begin);
-            listener.onAccepted(ingested.site(), ingested.rows());
-            if (ingested.moment() != null) {
-                listener.onMoment(ingested.site());
+            for (Ingested ingested : read) {
+                listener.onAccepted(ingested.site(), ingested.rows());
+                if (ingested.moment() != null) {
+                    listener.onMoment(ingested.site());
+                }
+                context.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
             }
-            context.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
         } catch (Refused refused) {
             DeadLetter letter = refused.deadLetter();
             listener.onRead(System.nanoTime() - begin);

@@ -13,10 +13,13 @@ import io.plumbline.wire.EncodedRows;
 import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.MomentRecord;
 import io.plumbline.wire.RequestRecord;
+import io.plumbline.wire.TargetBlock;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +40,7 @@ public final class RecordReader {
     private static final int LONGEST_NAME_IN_MESSAGE = 80;
     private static final int NAMES_IN_MESSAGE = 10;
 
-    private final Map<String, SiteShape> sites;
+    private final Map<String, List<SiteShape>> sites;
     private final Limits limits;
     private final int longestName;
     private final String configured;
@@ -46,14 +49,27 @@ public final class RecordReader {
 
     /** @param sites what records may be of; all others are refused */
     public RecordReader(Map<String, SiteShape> sites, Limits limits) {
-        this.sites = Map.copyOf(sites);
+        this.sites = byName(sites);
         this.limits = limits;
         momentChecks = new MomentChecks(limits);
-        longestName = sites.keySet().stream()
+        longestName = this.sites.keySet().stream()
                 .mapToInt(site -> site.getBytes(StandardCharsets.UTF_8).length)
                 .max()
                 .orElse(0);
-        configured = configured(sites.keySet());
+        configured = configured(this.sites.keySet());
+    }
+
+    /** A site with several targets is read under the name of the configured site, and each block under its own. */
+    private static Map<String, List<SiteShape>> byName(Map<String, SiteShape> shapes) {
+        Map<String, List<SiteShape>> named = new TreeMap<>();
+        new TreeMap<>(shapes).forEach((site, shape) -> {
+            named.computeIfAbsent(site, name -> new ArrayList<>()).add(shape);
+            String group = TargetSites.groupOf(site);
+            if (group != null && shape.block() != null) {
+                named.computeIfAbsent(group, name -> new ArrayList<>()).add(shape);
+            }
+        });
+        return Map.copyOf(named);
     }
 
     /** Says once for all records of unknown sites, which may be many, what is configured. */
@@ -65,12 +81,29 @@ public final class RecordReader {
     }
 
     /**
-     * The checked record, whose bytes are not copied, or {@link Refused} with the dead letter. What it says does not
-     * depend on where it was read.
+     * Returns the checked record once for every block of its site, or for the site itself. Throws {@link Refused} with
+     * the dead letter where one of them cannot take it.
+     */
+    public List<Ingested> readAll(byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs)
+            throws Refused {
+        List<Ingested> read = new ArrayList<>();
+        for (SiteShape shape : shapesOf(key, headers)) {
+            read.add(read(shape, value, headers, timestampMs));
+        }
+        return read;
+    }
+
+    /**
+     * Returns the checked record of a site with one target, whose bytes are not copied, or throws {@link Refused} with
+     * the dead letter. What it says does not depend on where it was read.
      */
     public Ingested read(byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs)
             throws Refused {
-        SiteShape shape = siteOf(key, headers);
+        return read(shapesOf(key, headers).get(0), value, headers, timestampMs);
+    }
+
+    private Ingested read(SiteShape shape, byte @Nullable [] value, Headers headers, long timestampMs)
+            throws Refused {
         Long id = idOf(shape, headers);
         if (value == null) {
             return wordOf(shape, id, notesOf(shape, headers, 0));
@@ -151,22 +184,23 @@ public final class RecordReader {
         return new Ingested(shape.site(), 0, null, null, MaskedRows.NONE, 0, null, id, notes);
     }
 
-    private SiteShape siteOf(byte @Nullable [] key, Headers headers) throws Refused {
+    private List<SiteShape> shapesOf(byte @Nullable [] key, Headers headers) throws Refused {
         Header header = headers.lastHeader("site");
         byte[] name = header != null && header.value() != null ? header.value() : key;
         if (name == null) {
             throw new Refused(Reason.UNKNOWN_SITE, "neither a 'site' header nor a key names the site");
         }
         // A name longer than any configured one is not even made a text of.
-        SiteShape shape = name.length > longestName ? null : sites.get(new String(name, StandardCharsets.UTF_8));
-        if (shape == null) {
+        List<SiteShape> shapes =
+                name.length > longestName ? null : sites.get(new String(name, StandardCharsets.UTF_8));
+        if (shapes == null) {
             boolean cut = name.length > LONGEST_NAME_IN_MESSAGE;
             String shown = new String(name, 0, cut ? LONGEST_NAME_IN_MESSAGE : name.length, StandardCharsets.UTF_8);
             throw new Refused(
                     Reason.UNKNOWN_SITE,
                     "site \"%s\" is not configured; configured: %s".formatted(cut ? shown + "…" : shown, configured));
         }
-        return shape;
+        return shapes;
     }
 
     private static @Nullable Long idOf(SiteShape shape, Headers headers) throws Refused {
@@ -187,7 +221,10 @@ public final class RecordReader {
 
     private ActivationRecord parse(SiteShape shape, byte[] value) throws Refused {
         try {
-            return ActivationRecord.parse(value, knownHeaders, shape.layers());
+            TargetBlock block = shape.block();
+            return block == null
+                    ? ActivationRecord.parse(value, knownHeaders, shape.layers())
+                    : ActivationBlob.parseBlock(value, knownHeaders, block);
         } catch (EmptyBatchException e) {
             throw new Refused(Reason.EMPTY_BATCH, "site %s: %s".formatted(shape.site(), e.getMessage()));
         } catch (IllegalArgumentException e) {

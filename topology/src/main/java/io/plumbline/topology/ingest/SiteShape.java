@@ -4,6 +4,7 @@ import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.RowMask;
 import io.plumbline.wire.HiddenLayers;
+import io.plumbline.wire.TargetBlock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param mask takes out the rows that enter no sum
  * @param whole whether requests are kept whole, to be run through the rest of the model
  * @param layers which layers {@code hidden_states} of three dimensions hold; null: they are refused
+ * @param block the target layer of a site with several, whose rows lie in tensors of their own; null for any other site
  */
 public record SiteShape(
         String site,
@@ -29,7 +31,8 @@ public record SiteShape(
         int features,
         RowMask mask,
         boolean whole,
-        @Nullable HiddenLayers layers) {
+        @Nullable HiddenLayers layers,
+        @Nullable TargetBlock block) {
 
     /** The shape of an explainer's site. */
     public static SiteShape of(String site, Explainer explainer, RowMask mask) {
@@ -43,21 +46,28 @@ public record SiteShape(
                 explainer.isGiven() && explainer.hasCodes() ? explainer.features() : 0,
                 mask,
                 false,
-                null);
+                null,
+                explainer.block());
     }
 
     /** Returns this shape of a site whose requests are kept whole, or not. */
     public SiteShape keepingRequests(boolean kept) {
-        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, kept, layers);
+        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, kept, layers, block);
     }
 
     /** Returns this shape for records with the hidden states of several layers. */
     public SiteShape with(@Nullable HiddenLayers stacked) {
-        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, stacked);
+        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, stacked, block);
+    }
+
+    /** Returns this shape for records with the rows of several layers. */
+    public SiteShape ofBlock(@Nullable TargetBlock target) {
+        return new SiteShape(
+                site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, layers, target);
     }
 
     /** Makes the shape of a site whose targets are summed as they come, and whose records are of its layer alone. */
     public SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {
-        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask, false, null);
+        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask, false, null, null);
     }
 }

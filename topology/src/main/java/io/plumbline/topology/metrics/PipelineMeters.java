@@ -3,6 +3,7 @@ package io.plumbline.topology.metrics;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.topology.assessment.DownstreamReport;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -162,6 +163,14 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
                     ofSite.label(), worst == null ? null : worst.printable(), worst == null ? 0.0 : worst.share());
         }
         show(WindowValues.of(report));
+    }
+
+    @Override
+    public void onTargets(TargetsReport report) {
+        show(SiteSnapshot.of(report.site())
+                .window(report.windowStartMs(), report.windowEndMs())
+                .set(WindowMetric.WORST_BLOCK, report.worstBlock(), Boolean.TRUE)
+                .build());
     }
 
     @Override

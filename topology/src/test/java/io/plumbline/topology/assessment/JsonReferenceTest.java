@@ -67,7 +67,13 @@ class JsonReferenceTest {
     @Test
     void theKeysOfFeatureActivityAreThose() throws IOException {
         assertEquals(keys(ActivityChanges.class), rows("## Feature activity", "## Activity change", 1));
-        assertEquals(keys(ActivityChange.class), rows("## Activity change", "## Adaptation report", 1));
+        assertEquals(keys(ActivityChange.class), rows("## Activity change", "## Targets report", 1));
+    }
+
+    @Test
+    void theKeysOfATargetsReportAreThose() throws IOException {
+        assertEquals(keys(TargetsReport.class), rows("## Targets report", "\\| key of a block \\|", 1));
+        assertEquals(keys(BlockStanding.class), rows("| key of a block |", "## Adaptation report", 1));
     }
 
     @Test

@@ -1,0 +1,50 @@
+package io.plumbline.topology.config;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** Reads which target layers of a site's explainer are watched, each as a site of its own. */
+final class TargetsReader {
+
+    private static final List<String> OF_ONE_TARGET = List.of("downstream", "hidden_states");
+    private static final Pattern LAYER = Pattern.compile("0|[1-9][0-9]{0,3}");
+
+    private TargetsReader() {}
+
+    /**
+     * Returns the layers in the order of the file; none for a site with one target.
+     *
+     * @param node the site's
+     * @param adapts whether a drift of the site asks for a refit
+     */
+    static List<Integer> read(ConfigNode node, boolean adapts) {
+        if (!node.has("targets")) {
+            return List.of();
+        }
+        List<Integer> targets = new ArrayList<>();
+        for (String text : node.texts("targets")) {
+            if (LAYER.matcher(text).matches()) {
+                targets.add(Integer.valueOf(text));
+            } else {
+                node.problem("targets", text, "expected numbers of target layers, such as [0, 1, 2]");
+            }
+        }
+        if (new HashSet<>(targets).size() < targets.size()) {
+            node.problem("targets", targets, "expected every layer once");
+        }
+        if (adapts) {
+            node.problem(
+                    "targets",
+                    targets,
+                    "expected adaptation: {mode: observe} beside it: the service swaps no decoder of one target alone; `plumbline adapt` refits all of them or none");
+        }
+        for (String key : OF_ONE_TARGET) {
+            if (node.has(key)) {
+                node.problem(key, "expected only at a site with one target, without targets");
+            }
+        }
+        return targets;
+    }
+}

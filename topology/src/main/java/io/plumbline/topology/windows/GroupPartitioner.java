@@ -1,0 +1,22 @@
+package io.plumbline.topology.windows;
+
+import io.plumbline.topology.ingest.TargetSites;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.streams.processor.StreamPartitioner;
+
+/**
+ * Keeps all blocks of a site with several targets in one partition, so that one task sees how all of them stand. Other
+ * sites lie where Kafka's own partitioner puts them.
+ */
+public final class GroupPartitioner implements StreamPartitioner<byte[], byte[]> {
+
+    @Override
+    public Optional<Set<Integer>> partitions(String topic, byte[] key, byte[] value, int partitions) {
+        String group = TargetSites.groupOf(new String(key, StandardCharsets.UTF_8));
+        byte[] together = group == null ? key : group.getBytes(StandardCharsets.UTF_8);
+        return Optional.of(Set.of(Utils.toPositive(Utils.murmur2(together)) % partitions));
+    }
+}
