@@ -43,7 +43,7 @@ class TargetsTopologyTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Path CASE =
-            Path.of("..", "operators", "src", "test", "resources", "crosslayer", "circuit_tracer_clt");
+            Repository.path("operators", "src", "test", "resources", "crosslayer", "circuit_tracer_clt");
     private static final long T0 = 1_700_000_000_000L;
     private static final int LAYERS = 3;
     private static final int ROWS_OF_REQUEST = 8;
@@ -114,10 +114,10 @@ class TargetsTopologyTest {
         try (Streaming stream = stream()) {
             String topic = config().topics().activations();
             stream.send(topic, "clt", record(0, 1), T0);
-            List<TestRecord<byte[], byte[]>> letters = stream.read(config().topics().deadLetters());
+            List<TestRecord<byte[], byte[]>> letters =
+                    stream.read(config().topics().deadLetters());
             assertEquals(1, letters.size());
-            String message = new String(
-                    letters.get(0).headers().lastHeader("plumbline.message").value(), StandardCharsets.UTF_8);
+            String message = message(letters.get(0));
             assertTrue(message.contains("site clt/targets.1: tensor \"targets.1\" is missing"), message);
             stream.send(topic, "clt", record(0, -1), T0);
             stream.send(topic, "clt", record(0, -1), T0 + 20_000);
@@ -126,6 +126,27 @@ class TargetsTopologyTest {
                     .forEach(report -> assertTrue(
                             new String(report.value(), StandardCharsets.UTF_8).contains("\"rows\":8"),
                             "rows of the refused record"));
+        }
+    }
+
+    @Test
+    void rowsOfAnotherNumberOrWidthAreADeadLetterThatNamesTheTensorAndWhatWasExpected() throws IOException {
+        try (Streaming stream = stream()) {
+            String topic = config().topics().activations();
+            Matrix narrow = targets[2].rowRange(0, ROWS_OF_REQUEST).leadingColumns(47);
+            stream.send(topic, "clt", withTargets(2, narrow), T0);
+            stream.send(topic, "clt", withTargets(1, targets[1].rowRange(0, ROWS_OF_REQUEST - 1)), T0);
+            stream.send(topic, "clt", withTargets(1, targets[1].rowRange(0, ROWS_OF_REQUEST)), T0);
+            List<TestRecord<byte[], byte[]>> letters =
+                    stream.read(config().topics().deadLetters());
+            assertEquals(2, letters.size());
+            assertTrue(message(letters.get(0)).contains("site clt/targets.2: "), message(letters.get(0)));
+            assertTrue(message(letters.get(0)).contains("47"), message(letters.get(0)));
+            assertTrue(message(letters.get(0)).contains("48"), message(letters.get(0)));
+            assertTrue(
+                    message(letters.get(1))
+                            .contains("site clt/targets.1: tensor \"targets.1\": shape [7, 48], expected [8, d_out]"),
+                    message(letters.get(1)));
         }
     }
 
@@ -144,6 +165,20 @@ class TargetsTopologyTest {
                 assertThrows(IllegalArgumentException.class, () -> config(more)).getMessage());
     }
 
+    private static String message(TestRecord<byte[], byte[]> letter) {
+        return new String(letter.headers().lastHeader("plumbline.message").value(), StandardCharsets.UTF_8);
+    }
+
+    /** Returns the first record with other targets of one layer. */
+    private byte[] withTargets(int of, Matrix rows) {
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        for (int layer = 0; layer < LAYERS; layer++) {
+            writer.add("activations." + layer, DType.F32, activations[layer].rowRange(0, ROWS_OF_REQUEST));
+            writer.add("targets." + layer, DType.F32, layer == of ? rows : targets[layer].rowRange(0, ROWS_OF_REQUEST));
+        }
+        return writer.toBytes();
+    }
+
     /** Returns the newest report under each key. */
     private Map<String, JsonNode> reports() throws IOException {
         Map<String, JsonNode> reports = new HashMap<>();
@@ -154,7 +189,8 @@ class TargetsTopologyTest {
             }
             stream.send(topic, "clt", record(0, -1), T0 + 20_000);
             assertEquals(0, stream.read(config().topics().deadLetters()).size());
-            for (TestRecord<byte[], byte[]> report : stream.read(config().topics().windowReports())) {
+            for (TestRecord<byte[], byte[]> report :
+                    stream.read(config().topics().windowReports())) {
                 reports.put(new String(report.key(), StandardCharsets.UTF_8), JSON.readTree(report.value()));
             }
         }
@@ -185,14 +221,15 @@ class TargetsTopologyTest {
     }
 
     private MonitorConfig config(String adaptation) {
-        return MonitorConfig.parse("""
+        return MonitorConfig.parse(
+                """
                 application_id: targets
                 kafka: {bootstrap.servers: "unused:9092"}
                 window: {size: 10s, advance: 10s, grace: 0s, idle_close: off, minimum_rows: 8}
                 sample: {rows: 512}
                 state: {store: memory, directory: state}
                 sites:
-                  clt: {explainer: "%s", targets: [0, 1, 2], baseline: baselines, rank: 4, threshold: 1.0, debounce: 1 of 1, %s}
+                  clt: {explainer: "%s", targets: [0, 1, 2], baseline: baselines, rank: 4, trigger: [second_moment_shift_ratio], threshold: 0.1, debounce: 1 of 1, %s}
                 """.formatted(CASE.resolve("explainer").toAbsolutePath(), adaptation), "targets.yaml", folder);
     }
 
@@ -200,8 +237,7 @@ class TargetsTopologyTest {
     private byte[] record(int from, int without) {
         SafetensorsWriter writer = SafetensorsWriter.create();
         for (int layer = 0; layer < LAYERS; layer++) {
-            writer.add(
-                    "activations." + layer, DType.F32, activations[layer].rowRange(from, from + ROWS_OF_REQUEST));
+            writer.add("activations." + layer, DType.F32, activations[layer].rowRange(from, from + ROWS_OF_REQUEST));
             if (layer != without) {
                 writer.add("targets." + layer, DType.F32, targets[layer].rowRange(from, from + ROWS_OF_REQUEST));
             }

@@ -10,12 +10,9 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestProjection;
-import io.plumbline.topology.ingest.TargetSites;
 import java.io.IOException;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +49,7 @@ public record WatchedSite(
      */
     public static WatchedSite read(SiteSettings settings) throws IOException {
         Baseline baseline = Baseline.read(settings.baseline());
-        return of(settings, explainer(settings, baseline), baseline);
+        return of(settings, explainer(settings, baseline, new SharedExplainers()), baseline);
     }
 
     /**
@@ -61,35 +58,19 @@ public record WatchedSite(
      * @throws IllegalArgumentException when the files of one do not belong together, saying how
      */
     public static Map<String, WatchedSite> readAll(Collection<SiteSettings> all) throws IOException {
-        Map<String, List<Explainer>> blocks = new HashMap<>();
+        SharedExplainers explainers = new SharedExplainers();
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : all) {
-            String group = TargetSites.groupOf(settings.site());
-            if (group == null) {
-                sites.put(settings.site(), read(settings));
-                continue;
-            }
-            List<Explainer> read = blocks.get(group);
-            if (read == null) {
-                read = Explainer.readBlocks(
-                        settings.explainer(), settings.explainerOptions().withoutTarget());
-                blocks.put(group, read);
-            }
-            Explainer block = read.stream()
-                    .filter(one -> one.origin().options().equals(settings.explainerOptions()))
-                    .findFirst()
-                    .orElse(null);
-            // One that is not among them is read for the sentence that says why.
-            sites.put(
-                    settings.site(),
-                    block == null ? read(settings) : of(settings, block, Baseline.read(settings.baseline())));
+            Baseline baseline = Baseline.read(settings.baseline());
+            sites.put(settings.site(), of(settings, explainer(settings, baseline, explainers), baseline));
         }
         return sites;
     }
 
-    private static Explainer explainer(SiteSettings settings, Baseline baseline) throws IOException {
+    private static Explainer explainer(SiteSettings settings, Baseline baseline, SharedExplainers explainers)
+            throws IOException {
         return settings.hasExplainer()
-                ? Explainer.read(settings.explainer(), settings.explainerOptions())
+                ? explainers.of(settings)
                 : GivenReconstructions.of(baseline.dimension(), settings.explainerOptions());
     }
 

@@ -19,6 +19,7 @@ import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.FeatureNames;
+import io.plumbline.topology.assessment.SharedExplainers;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderEmitter;
@@ -177,18 +178,24 @@ public final class ConfigCheck {
     /** Reads and checks the files of every site, in the order of the configuration. */
     public static List<Site> sites(MonitorConfig config) {
         List<Site> sites = new ArrayList<>();
+        SharedExplainers explainers = new SharedExplainers();
         config.sites()
                 .forEach((name, settings) -> sites.add(site(
                         settings,
+                        explainers,
                         config.adaptations().get(name),
                         config.limits().width())));
         return sites;
     }
 
-    private static Site site(SiteSettings settings, @Nullable AdaptationSettings adaptation, int largestWidth) {
+    private static Site site(
+            SiteSettings settings,
+            SharedExplainers explainers,
+            @Nullable AdaptationSettings adaptation,
+            int largestWidth) {
         List<String> problems = new ArrayList<>();
         Baseline baseline = baseline(settings, problems);
-        Explainer explainer = explainer(settings, baseline, problems);
+        Explainer explainer = explainer(settings, explainers, baseline, problems);
         if (explainer != null) {
             int width = Math.max(explainer.inputWidth(), explainer.targetWidth());
             if (width > largestWidth) {
@@ -215,7 +222,7 @@ public final class ConfigCheck {
     }
 
     private static @Nullable Explainer explainer(
-            SiteSettings settings, @Nullable Baseline baseline, List<String> problems) {
+            SiteSettings settings, SharedExplainers explainers, @Nullable Baseline baseline, List<String> problems) {
         if (!settings.hasExplainer()) {
             return given(settings, baseline, problems);
         }
@@ -224,7 +231,7 @@ public final class ConfigCheck {
             return null;
         }
         try {
-            return Explainer.read(settings.explainer(), settings.explainerOptions());
+            return explainers.of(settings);
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("explainer: " + broken.getMessage());
             return null;

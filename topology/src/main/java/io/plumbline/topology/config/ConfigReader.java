@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -158,7 +159,12 @@ final class ConfigReader {
             }
             node.refuseUnknownKeys();
         });
-        int named = swapRules.size();
+        long groups = swapRules.keySet().stream()
+                .map(TargetSites::groupOf)
+                .filter(Objects::nonNull)
+                .distinct()
+                .count();
+        long named = swapRules.size() + groups; // each site with several targets has reports of its own
         if (named > limits.sites()) {
             root.problem("sites", "names %d sites, limits.sites allows %d".formatted(named, limits.sites()));
         }

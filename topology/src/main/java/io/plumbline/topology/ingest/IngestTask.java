@@ -96,8 +96,7 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
         RecordMetadata metadata = context.recordMetadata().orElseThrow();
         long begin = System.nanoTime();
         try {
-            List<Ingested> read =
-                    reader.readAll(record.key(), record.value(), record.headers(), record.timestamp());
+            List<Ingested> read = reader.readAll(record.key(), record.value(), record.headers(), record.timestamp());
             requireNotAhead(read.get(0).site(), record.timestamp(), context.currentSystemTimeMs());
             for (Ingested ingested : read) {
                 DeadLetter refusal = admission.refusal(ingested, record.timestamp());

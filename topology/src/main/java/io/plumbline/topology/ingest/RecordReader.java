@@ -102,8 +102,7 @@ public final class RecordReader {
         return read(shapesOf(key, headers).get(0), value, headers, timestampMs);
     }
 
-    private Ingested read(SiteShape shape, byte @Nullable [] value, Headers headers, long timestampMs)
-            throws Refused {
+    private Ingested read(SiteShape shape, byte @Nullable [] value, Headers headers, long timestampMs) throws Refused {
         Long id = idOf(shape, headers);
         if (value == null) {
             return wordOf(shape, id, notesOf(shape, headers, 0));
@@ -191,8 +190,7 @@ public final class RecordReader {
             throw new Refused(Reason.UNKNOWN_SITE, "neither a 'site' header nor a key names the site");
         }
         // A name longer than any configured one is not even made a text of.
-        List<SiteShape> shapes =
-                name.length > longestName ? null : sites.get(new String(name, StandardCharsets.UTF_8));
+        List<SiteShape> shapes = name.length > longestName ? null : sites.get(new String(name, StandardCharsets.UTF_8));
         if (shapes == null) {
             boolean cut = name.length > LONGEST_NAME_IN_MESSAGE;
             String shown = new String(name, 0, cut ? LONGEST_NAME_IN_MESSAGE : name.length, StandardCharsets.UTF_8);

@@ -52,12 +52,14 @@ public record SiteShape(
 
     /** Returns this shape of a site whose requests are kept whole, or not. */
     public SiteShape keepingRequests(boolean kept) {
-        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, kept, layers, block);
+        return new SiteShape(
+                site, inputWidth, targetWidth, transcoder, space, given, features, mask, kept, layers, block);
     }
 
     /** Returns this shape for records with the hidden states of several layers. */
     public SiteShape with(@Nullable HiddenLayers stacked) {
-        return new SiteShape(site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, stacked, block);
+        return new SiteShape(
+                site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, stacked, block);
     }
 
     /** Returns this shape for records with the rows of several layers. */

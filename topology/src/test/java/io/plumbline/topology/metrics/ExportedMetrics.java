@@ -188,6 +188,7 @@ final class ExportedMetrics {
             case "direction" -> List.of("less_active", "more_active");
             case "moment" -> List.of();
             case "value" -> List.of("acme");
+            case "block" -> List.of("targets.3");
             case "change" -> List.of("engine_version 0.20");
             case "tokens" -> List.of("delivered", "cached", "not_sampled", "dropped");
             default -> throw new AssertionError("no values known of the label of " + metric);
