@@ -223,8 +223,9 @@ final class BaselineCommand implements Callable<Integer> {
         if (!json) {
             PrintWriter print = spec.commandLine().getOut();
             print.println();
-            print.println("wrote %s. Name it as the site's `baseline`, then `plumbline check` says what can be watched with it."
-                    .formatted(out));
+            print.println(
+                    "wrote %s. Name it as the site's `baseline`, then `plumbline check` says what can be watched with it."
+                            .formatted(out));
             print.flush();
         }
     }

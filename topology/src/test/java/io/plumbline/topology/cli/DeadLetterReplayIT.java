@@ -75,7 +75,8 @@ class DeadLetterReplayIT {
         assertTrue(
                 look.out().lines().anyMatch(line -> line.matches("unknown_site +does a replay help\\? yes, once .*")),
                 look.out());
-        assertTrue(look.out().lines().anyMatch(line -> line.matches("malformed +does a replay help\\? no")), look.out());
+        assertTrue(
+                look.out().lines().anyMatch(line -> line.matches("malformed +does a replay help\\? no")), look.out());
 
         MonitorConfig after = config(WatchedFolder.SITE, FORGOTTEN);
         try (PlumblineRuntime runtime = PlumblineRuntime.start(after, Role.MONITOR)) {

@@ -103,8 +103,8 @@ class LargeCleanWindowsTest {
         for (int row = 0; row < rows.rows(); row++) {
             double size = Math.exp(0.7 * random.nextGaussian());
             for (int column = 0; column < WIDTH; column++) {
-                rows.values()[row * WIDTH + column] = size * random.nextGaussian() * (1 + column % 6)
-                        + (column == WIDTH - 1 ? offset : 0.0);
+                rows.values()[row * WIDTH + column] =
+                        size * random.nextGaussian() * (1 + column % 6) + (column == WIDTH - 1 ? offset : 0.0);
             }
         }
         SafetensorsWriter.create()
