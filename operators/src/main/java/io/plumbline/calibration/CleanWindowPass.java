@@ -12,8 +12,10 @@ import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.parallel.Cores;
 import io.plumbline.wire.ActivationBatch;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,9 +29,14 @@ import org.jspecify.annotations.Nullable;
  * against the baseline without it, in second moment and reconstructions, its requests scored by a model they had no
  * part in, and forgotten. The unfinished last one is no clean window.
  *
- * <p><b>Size.</b> {@code 8 d(d+3)} bytes and a {@link SampledReconstruction} per window size, whatever the number of
- * windows, and a {@link SiteGeometry} per rank. <b>Cost.</b> Three leading eigenspaces and a Cholesky factorisation of
- * d x d matrices per window and rank; below d = 300, full decompositions. Not thread-safe.
+ * <p>Full windows wait until there are some for each core, and are then assessed beside each other: a product of narrow
+ * matrices is too small to be shared. They are kept in the order in which they became full, so that the file is the
+ * same for any number of cores.
+ *
+ * <p><b>Size.</b> {@code 8 d(d+3)} bytes and a {@link SampledReconstruction} per window size and for each window that
+ * waits ({@value #MOST_WAITING_BYTES} bytes of sums at most, or one window), whatever the number of windows, and a
+ * {@link SiteGeometry} per rank. <b>Cost.</b> Three leading eigenspaces and a Cholesky factorisation of d x d matrices
+ * per window and rank; below d = 300, full decompositions. Not thread-safe.
  */
 public final class CleanWindowPass {
 
@@ -45,6 +52,15 @@ public final class CleanWindowPass {
         }
     }
 
+    /** A window that is full. */
+    private record FullWindow(int size, Window window, Map<Statistic, Double> further) {}
+
+    /** Sums of windows that may wait, in bytes: at d = 1,024 those of some, from 2,048 on of one. */
+    private static final long MOST_WAITING_BYTES = 64L << 20;
+
+    /** Windows a core: the last ones of a turn leave others idle. */
+    private static final long WINDOWS_A_CORE = 4;
+
     private final Explainer explainer;
     private final Baseline whole;
     private final @Nullable CrossFit crossFit;
@@ -54,6 +70,8 @@ public final class CleanWindowPass {
     private final List<SiteGeometry> geometries = new ArrayList<>();
     private final Map<Integer, Window> open = new LinkedHashMap<>();
     private final Map<List<Integer>, Map<String, List<Double>>> values = new LinkedHashMap<>();
+    private final List<FullWindow> full = new ArrayList<>();
+    private final int mostWaiting;
     private long rows;
     private int requests;
     private int read;
@@ -77,6 +95,9 @@ public final class CleanWindowPass {
             rowsPerWindow.forEach(size -> values.put(List.of(rank, size), new LinkedHashMap<>()));
         }
         rowsPerWindow.forEach(size -> open.put(size, newWindow()));
+        long dimension = explainer.targetWidth();
+        long bytes = Double.BYTES * dimension * (dimension + 3);
+        mostWaiting = (int) Math.max(1, Math.min(MOST_WAITING_BYTES / bytes, WINDOWS_A_CORE * Cores.threads()));
     }
 
     /** Adds the next request, the same and in the same order as in the first pass. */
@@ -104,9 +125,12 @@ public final class CleanWindowPass {
             if (window.sums().targets().rows() < size) {
                 return window;
             }
-            assess(size, window);
+            full.add(new FullWindow(size, window, figures.of(window.places())));
             return newWindow();
         });
+        if (full.size() >= mostWaiting) {
+            assessFull();
+        }
         return this;
     }
 
@@ -138,6 +162,7 @@ public final class CleanWindowPass {
                     "the second pass read %d rows, the first %d: clean windows must be of the baseline"
                             .formatted(rows, whole.rowCount()));
         }
+        assessFull();
         List<NullSample> samples = new ArrayList<>();
         if (values.values().stream().anyMatch(series -> !series.isEmpty())) {
             values.forEach((key, series) -> samples.add(new NullSample(key.get(0), key.get(1), arrays(series))));
@@ -158,27 +183,46 @@ public final class CleanWindowPass {
                 null);
     }
 
-    private void assess(int size, Window window) {
+    /** Assesses the windows that wait, on all cores, and keeps what they say in their order. */
+    private void assessFull() {
+        List<List<GapAssessment>> assessed = new ArrayList<>(Collections.nCopies(full.size(), List.of()));
+        Cores.each(
+                full.size(), place -> assessed.set(place, assess(full.get(place).window())));
+        for (int place = 0; place < full.size(); place++) {
+            keep(full.get(place), assessed.get(place));
+        }
+        full.clear();
+    }
+
+    /** Returns what a window is like at each rank; nothing where it is all of the baseline. */
+    private List<GapAssessment> assess(Window window) {
         SecondMoment own = window.sums().targets().snapshot();
         long otherRows = whole.rowCount() - own.rows();
         if (otherRows <= 0) {
-            // The only window is the whole baseline: nothing to compare it with.
-            return;
+            return List.of();
         }
         SecondMoment others = whole.moment().minus(own);
         Matrix otherReconstructions = without(window.sums().reconstructions().snapshot(), otherRows);
         EncodedErrors errors = window.sampled().errors();
         WindowRequests scored = requests(window.requests(), errors);
-        Map<Statistic, Double> further = figures.of(window.places());
+        List<GapAssessment> assessments = new ArrayList<>();
         for (SiteGeometry geometry : geometries) {
-            Map<String, List<Double>> series =
-                    values.computeIfAbsent(List.of(geometry.rank(), size), key -> new LinkedHashMap<>());
             GapAssessment assessment = assess(geometry.withBaseline(others, otherReconstructions), own, window)
                     .with(Statistic.RECONSTRUCTION_FVU_TRAINED, fvu(window, errors))
                     .with(Statistic.RECONSTRUCTION_ERROR, errors.energy());
-            scored.addTo(assessment).statistics().forEach((name, value) -> append(series, name, value));
-            further.forEach((statistic, value) -> append(series, statistic.label(), value));
-            append(series, NullSample.ROWS, (double) own.rows());
+            assessments.add(scored.addTo(assessment));
+        }
+        return assessments;
+    }
+
+    private void keep(FullWindow one, List<GapAssessment> assessments) {
+        double ownRows = one.window().sums().targets().rows();
+        for (int at = 0; at < assessments.size(); at++) {
+            Map<String, List<Double>> series = values.computeIfAbsent(
+                    List.of(geometries.get(at).rank(), one.size()), key -> new LinkedHashMap<>());
+            assessments.get(at).statistics().forEach((name, value) -> append(series, name, value));
+            one.further().forEach((statistic, value) -> append(series, statistic.label(), value));
+            append(series, NullSample.ROWS, ownRows);
             int windows = series.getOrDefault(NullSample.ROWS, List.of()).size();
             series.values().forEach(values -> {
                 while (values.size() < windows) {

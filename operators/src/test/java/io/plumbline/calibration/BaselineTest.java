@@ -18,10 +18,12 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.NonFiniteRowException;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.parallel.Cores;
 import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -101,6 +103,30 @@ class BaselineTest {
             assertTrue(Double.isFinite(energies[i]), "window " + i);
         }
         assertEquals(3, sample.values("faithfulness_gap").length);
+    }
+
+    @Test
+    void cleanWindowsAreTheSameInTheSameOrderForAnyNumberOfCores() {
+        String before = System.getProperty(Cores.PROPERTY);
+        Baseline onAll = build(60);
+        try {
+            System.setProperty(Cores.PROPERTY, "1");
+            for (NullSample one : build(60).samplesOf(RANK)) {
+                NullSample all = onAll.sample(RANK, one.rowsPerWindow()).orElseThrow();
+                assertEquals(one.statistics().keySet(), all.statistics().keySet());
+                one.statistics().forEach((name, values) -> assertArrayEquals(values, all.series(name), name));
+            }
+        } finally {
+            if (before == null) {
+                System.clearProperty(Cores.PROPERTY);
+            } else {
+                System.setProperty(Cores.PROPERTY, before);
+            }
+        }
+        // Requests have 7 to 11 rows in turn: three of them fill a window of 20, and then two.
+        double[] rows = onAll.sample(RANK, 20).orElseThrow().series(NullSample.ROWS);
+        assertArrayEquals(new double[] {24, 21, 24, 21, 24, 21}, Arrays.copyOf(rows, 6));
+        assertEquals(24, rows.length);
     }
 
     @Test
