@@ -24,6 +24,8 @@ import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,14 +42,24 @@ final class SiteRefit {
     private final AdaptationSettings settings;
     private final WindowCodes codes;
     private final @Nullable BehaviourGate gate;
-    private final BaselineRows baselineRows;
-    private final CleanRequests cleanRequests;
+    private final ForkJoinTask<CleanTraffic> clean;
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
     private final DType revertType;
     private final @Nullable DecoderFactors revertFactors;
 
+    /** Holds what a refit needs of the rows that the baseline keeps. */
+    private record CleanTraffic(BaselineRows rows, CleanRequests requests) {
+
+        static CleanTraffic of(Explainer explainer, List<SampledRow> rows) {
+            return new CleanTraffic(
+                    BaselineRows.of(explainer.encoder(), rows, explainer.targetWidth()), CleanRequests.of(rows));
+        }
+    }
+
     /**
+     * Begins to encode the rows of clean traffic, on another thread: the first refit waits for them.
+     *
      * @param trainedSubspace of the explainer's decoder, at any rank
      * @param baselineRows rows of clean traffic, request after request
      * @param rank the rank the site is watched at
@@ -63,8 +75,9 @@ final class SiteRefit {
             AdaptationSettings settings,
             WindowCodes codes,
             @Nullable BehaviourGate gate) {
-        this.cleanRequests = CleanRequests.of(baselineRows);
-        this.baselineRows = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
+        // Encoding thousands of rows takes longer than joining a group does; nobody asks for them before a window has
+        // drifted.
+        this.clean = ForkJoinPool.commonPool().submit(() -> CleanTraffic.of(explainer, baselineRows));
         this.site = site;
         this.explainer = explainer;
         this.rank = rank;
@@ -95,7 +108,8 @@ final class SiteRefit {
 
     private AdapterAnswer fit(
             AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
-        DistinctRequests distinct = DistinctRequests.among(pool.rows(), pool.rate(), cleanRequests, pool.fitted());
+        CleanTraffic traffic = clean.join();
+        DistinctRequests distinct = DistinctRequests.among(pool.rows(), pool.rate(), traffic.requests(), pool.fitted());
         if (distinct.mixed() != null) {
             return AdapterAnswer.said(answer(request, Outcome.REFUSED, distinct.mixed(), begin));
         }
@@ -115,7 +129,7 @@ final class SiteRefit {
                     begin));
         }
         AdaptationRows rows =
-                AdaptationRows.of(explainer.encoder(), codes.newest(), split, baselineRows, explainer.targetWidth());
+                AdaptationRows.of(explainer.encoder(), codes.newest(), split, traffic.rows(), explainer.targetWidth());
         GatedAdaptation adaptation = GatedAdaptation.of(
                 settings.profile(),
                 new SwapGate(limits, gate == null ? null : gate.judge(split, pool.whole())),

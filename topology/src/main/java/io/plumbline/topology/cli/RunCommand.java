@@ -60,6 +60,7 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        StartAhead.begin();
         MonitorConfig monitor = MonitorConfig.load(config);
         requireMemory(monitor);
         Map<String, WatchedSite> sites = sites(monitor);
