@@ -128,8 +128,10 @@ final class FactoredWeights {
 
     private void trainedRow(int feature, double[] row) {
         trained.copyTo(feature * d, row, 0, d);
-        for (int i = 0; i < d; i++) {
-            row[i] = (float) row[i];
+        if (!trained.areFloats()) {
+            for (int i = 0; i < d; i++) {
+                row[i] = (float) row[i];
+            }
         }
     }
 

@@ -74,6 +74,27 @@ public final class Weights {
         return floats != null;
     }
 
+    /** Returns where the first value is that is not finite, counted row by row; -1 where all are. */
+    public int firstNotFinite() {
+        int length = rows * columns;
+        float[] single = floats;
+        if (single == null) {
+            double[] values = all();
+            for (int at = 0; at < length; at++) {
+                if (!(Math.abs(values[at]) <= Double.MAX_VALUE)) {
+                    return at;
+                }
+            }
+            return -1;
+        }
+        for (int at = 0; at < length; at++) {
+            if (!(Math.abs(single[at]) <= Float.MAX_VALUE)) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
     public double get(int row, int column) {
         return value(row * columns + column);
     }

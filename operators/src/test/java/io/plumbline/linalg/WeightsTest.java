@@ -36,6 +36,23 @@ class WeightsTest {
     }
 
     @Test
+    void theFirstValueThatIsNotFiniteIsFound() {
+        for (Matrix matrix : List.of(floats, doubles)) {
+            assertEquals(-1, Weights.of(matrix).firstNotFinite());
+            for (double value : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
+                Matrix one = matrix.copy();
+                one.set(ROWS - 1, COLUMNS - 1, value);
+                assertEquals(ROWS * COLUMNS - 1, Weights.of(one).firstNotFinite(), "the last, " + value);
+                one.set(0, 0, value);
+                assertEquals(0, Weights.of(one).firstNotFinite(), "the first, " + value);
+            }
+        }
+        Matrix largest = doubles.copy();
+        largest.set(1, 1, -Double.MAX_VALUE);
+        assertEquals(-1, Weights.of(largest).firstNotFinite(), "beyond floats and finite");
+    }
+
+    @Test
     void whateverTheyAreHeldAsTheValuesAreTheSame() {
         for (Matrix matrix : List.of(floats, doubles)) {
             Weights weights = Weights.of(matrix);

@@ -76,6 +76,8 @@ public final class StreamsSettings {
         properties.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), "300000");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), "900000");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "1");
+        // A request is megabytes of rows and codes, and a refit waits for the last of them.
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.RECEIVE_BUFFER_CONFIG), "-1");
         properties.putAll(config.adapterProperties());
         return properties;
     }

@@ -75,10 +75,9 @@ final class ArtefactReader {
 
     private static Decoder finite(Tensor weights, Tensor bias) {
         Weights read = weights.toWeights();
-        for (int feature = 0; feature < read.rows(); feature++) {
-            for (int i = 0; i < read.columns(); i++) {
-                requireFinite(weights, read.get(feature, i), (long) feature * read.columns() + i);
-            }
+        int place = read.firstNotFinite();
+        if (place >= 0) {
+            requireFinite(weights, read.get(place / read.columns(), place % read.columns()), place);
         }
         double[] offsets = bias.toDoubles();
         for (int i = 0; i < offsets.length; i++) {

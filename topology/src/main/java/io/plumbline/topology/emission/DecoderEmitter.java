@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
@@ -12,6 +13,7 @@ import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -131,12 +133,23 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
             forward(new DecoderKey(name, surplus).encode(), null, record, decoders);
         }
         DecoderManifest manifest = hashed.join();
-        if (factors != null) {
-            // Weights may be rounded as they travel: a reader takes those from the topic.
+        if (factors != null || isReadAsItIs(publication)) {
             HeldDecoders.OF_THIS_PROCESS.hold(manifest, publication.decoder());
         }
         forward(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
         versions.put(name, manifest.encode());
+    }
+
+    /**
+     * Returns whether a reader of the weights finds these numbers and has nothing against them: what is rounded as it
+     * travels, or is not finite, it takes from the topic.
+     */
+    private static boolean isReadAsItIs(Publication publication) {
+        Decoder decoder = publication.decoder();
+        return publication.dtype() == DType.F32
+                && decoder.weights().areFloats()
+                && decoder.weights().firstNotFinite() < 0
+                && Arrays.stream(decoder.bias()).allMatch(value -> Double.isFinite(value) && (float) value == value);
     }
 
     private @Nullable DecoderManifest current(String name) {

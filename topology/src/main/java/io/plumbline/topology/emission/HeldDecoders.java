@@ -10,11 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The published decoders that somebody in this process holds, by what they are made of, so that the process makes and
  * holds each of them once: the adapter that publishes one, the monitor that watches it and every {@link
- * DecoderSubscriber} share it. Making one takes {@code 4 k d r} flops and a SHA-256 of {@code 4 k d} bytes.
+ * DecoderSubscriber} share it. Making one of factors takes {@code 4 k d r} flops and a SHA-256 of {@code 4 k d} bytes,
+ * reading one that travels as weights {@code 4 k d} bytes.
  *
  * <p>A decoder is found by three SHA-256: of the artefact, whose bytes a reader has hashed itself, of the trained
- * decoder, and of the decoder they make, which was computed from its weights in this process. What the topic says
- * alone finds nothing. References are weak: a decoder that nobody uses any more is given up. Thread-safe.
+ * decoder, and of the decoder they make, which was computed from its weights in this process; of weights the first is
+ * the last. What the topic says alone finds nothing. References are weak: a decoder that nobody uses any more is given
+ * up. Thread-safe.
  */
 final class HeldDecoders {
 

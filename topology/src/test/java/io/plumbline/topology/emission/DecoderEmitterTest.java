@@ -2,7 +2,9 @@ package io.plumbline.topology.emission;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
@@ -75,6 +77,38 @@ class DecoderEmitterTest {
                 List.of(1L, 2L), heard.stream().map(AdaptationReport::version).toList());
         assertEquals(2, context.forwarded("reports").size());
         assertTrue(context.committed());
+    }
+
+    @Test
+    void readersOfThisProcessShareADecoderThatTravelsAsItIs() {
+        Decoder decoder = decoder(5);
+        publish(decoder, DType.F32);
+        assertSame(decoder, HeldDecoders.OF_THIS_PROCESS.of(manifest(), () -> fail("made again")));
+    }
+
+    @Test
+    void readersOfThisProcessReadADecoderThatIsRoundedOrNotFinite() {
+        Decoder read = decoder(6);
+        Matrix between = ActivationRecords.integerRows(7, FEATURES, WIDTH);
+        between.set(FEATURES - 1, 3, 0.1);
+        Matrix notFinite = ActivationRecords.integerRows(8, FEATURES, WIDTH);
+        notFinite.set(FEATURES - 1, 3, Double.NaN);
+        double[] bias = new double[WIDTH];
+        bias[2] = 0.1;
+        for (Decoder published : List.of(
+                new Decoder(between, new double[WIDTH]),
+                new Decoder(notFinite, new double[WIDTH]),
+                new Decoder(ActivationRecords.integerRows(9, FEATURES, WIDTH), bias))) {
+            context.resetForwards();
+            publish(published, DType.F32);
+            assertSame(read, HeldDecoders.OF_THIS_PROCESS.of(manifest(), () -> read));
+        }
+    }
+
+    private DecoderManifest manifest() {
+        List<? extends CapturedForward<?, ?>> forwarded = context.forwarded("decoders");
+        return DecoderManifest.decode(
+                (byte[]) forwarded.get(forwarded.size() - 1).record().value());
     }
 
     @Test
