@@ -48,8 +48,7 @@ final class CircuitTracerCrossLayerFormat extends CrossLayerFormat {
     }
 
     @Override
-    List<CrossLayer.Layer> layers(ExplainerFiles files, int layers, Map<String, Safetensors> opened)
-            throws IOException {
+    CrossLayer open(ExplainerFiles files, int layers, Map<String, Safetensors> opened) throws IOException {
         List<CrossLayer.Layer> all = new ArrayList<>();
         for (int s = 0; s < layers; s++) {
             String weights = "W_enc_" + s;
@@ -77,6 +76,6 @@ final class CircuitTracerCrossLayerFormat extends CrossLayerFormat {
             all.add(new CrossLayer.Layer(
                     blueprint, encoder.contains(threshold), decoderFile, decoders, decoderWeights, s));
         }
-        return all;
+        return new CrossLayer(opened, all, LayerNumbers.counted(layers), false);
     }
 }

@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A configuration as a dictionary's library writes it, read key by key; each value is of the kind expected or refused
@@ -28,6 +30,11 @@ record ConfigFile(ObjectNode document) {
 
     static ConfigFile json(Path file) throws IOException {
         return json(file, LARGEST_BYTES);
+    }
+
+    /** Reads a file that need not be there; without it every key is absent. */
+    static ConfigFile jsonIfThere(Path file) throws IOException {
+        return Files.isRegularFile(file) ? json(file) : new ConfigFile(JSON.createObjectNode());
     }
 
     static ConfigFile json(Path file, long largestBytes) throws IOException {
@@ -113,6 +120,19 @@ record ConfigFile(ObjectNode document) {
             throw new ExplainerFormatException("%s = %s: expected a string".formatted(key, value));
         }
         return value.textValue();
+    }
+
+    /** Returns a list of strings. */
+    List<String> texts(String key) {
+        JsonNode value = document.path(key);
+        List<String> texts = new ArrayList<>();
+        for (JsonNode entry : value) {
+            texts.add(entry.textValue());
+        }
+        if (!value.isArray() || texts.isEmpty() || texts.contains(null)) {
+            throw new ExplainerFormatException("%s = %s: expected a list of strings".formatted(key, shown(value)));
+        }
+        return texts;
     }
 
     /** Returns a nested object; empty where there is none. */

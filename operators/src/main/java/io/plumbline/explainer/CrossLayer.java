@@ -6,13 +6,15 @@ import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.TargetBlock;
 import io.plumbline.wire.Tensor;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 
 /**
- * The opened files of a cross-layer transcoder: features read one layer and write into it and the layers above.
+ * The opened files of a cross-layer transcoder or a weakly causal crosscoder: features read one layer and write into it
+ * and the layers above.
  *
  * <pre>
  * z_s = selection(x_s W_enc_s + b_enc_s)                      one encoder for each source layer s
@@ -21,9 +23,11 @@ import java.util.stream.IntStream;
  *
  * <p>So the block of target layer t is a transcoder: it reads the rows of the layers 0 to t side by side, its codes are
  * those of all their features, layer after layer, and its decoder has the rows of all D_(s to t) in that order. Feature
- * j of layer s is number {@code s k + j} of every block.
+ * j of the s-th layer is number {@code s k + j} of every block.
+ *
+ * <p>Inside, layers are counted from 0; what others see of them are their numbers. A crosscoder's y_t are the rows x_t.
  */
-final class CrossLayer {
+final class CrossLayer implements Blocks {
 
     /**
      * One layer as a source and as a target.
@@ -52,15 +56,21 @@ final class CrossLayer {
 
     private final Map<String, Safetensors> files;
     private final List<Layer> layers;
+    private final List<Integer> numbers;
+    private final boolean crosscoder;
 
     /**
      * Checks that all layers fit together.
      *
      * @param files by name, open for as long as this object is used
+     * @param numbers of the layers
+     * @param crosscoder whether what is written into a layer reproduces what is read there
      */
-    CrossLayer(Map<String, Safetensors> files, List<Layer> layers) {
+    CrossLayer(Map<String, Safetensors> files, List<Layer> layers, List<Integer> numbers, boolean crosscoder) {
         this.files = files;
         this.layers = List.copyOf(layers);
+        this.numbers = List.copyOf(numbers);
+        this.crosscoder = crosscoder;
         Blueprint first = layers.get(0).encoder();
         for (int s = 0; s < layers.size(); s++) {
             Layer layer = layers.get(s);
@@ -104,8 +114,57 @@ final class CrossLayer {
         return layers;
     }
 
-    /** Returns the sizes of a block. */
-    ExplainerShape shape(int target) {
+    @Override
+    public String kind() {
+        return crosscoder ? "crosscoder" : "cross-layer transcoder";
+    }
+
+    @Override
+    public List<Integer> targets() {
+        return numbers;
+    }
+
+    /** Returns which layer, counted from 0, has a number. */
+    int place(int number) {
+        return numbers.indexOf(number);
+    }
+
+    @Override
+    public List<Block> read(List<Integer> targets) {
+        int highest = targets.stream().mapToInt(this::place).max().orElseThrow();
+        List<Encoder> encoders = encoders(highest);
+        List<Block> blocks = new ArrayList<>();
+        for (int number : targets) {
+            int target = place(number);
+            blocks.add(new Block(
+                    architecture(),
+                    new SideBySideEncoder(encoders.subList(0, target + 1)),
+                    decoder(target),
+                    space(target),
+                    new TargetBlock(number, numbers.subList(0, target + 1), crosscoder),
+                    notes(target),
+                    null));
+        }
+        return blocks;
+    }
+
+    @Override
+    public void write(
+            List<Explainer> originals,
+            List<Decoder> adapted,
+            DType dtype,
+            Map<String, String> lineage,
+            Path outDirectory)
+            throws IOException {
+        CrossLayerExport.write(this, originals, adapted, dtype, lineage, outDirectory);
+    }
+
+    @Override
+    public ExplainerShape shape(int number) {
+        return shapeOf(place(number));
+    }
+
+    private ExplainerShape shapeOf(int target) {
         Blueprint first = layers.get(0).encoder();
         boolean floats = layers.stream()
                 .limit(target + 1L)
@@ -118,7 +177,7 @@ final class CrossLayer {
     }
 
     /** Returns the encoders of the layers 0 to {@code target}. */
-    List<Encoder> encoders(int target) {
+    private List<Encoder> encoders(int target) {
         List<Encoder> encoders = new ArrayList<>();
         for (int s = 0; s <= target; s++) {
             encoders.add(layers.get(s).encoder().encoder());
@@ -126,25 +185,23 @@ final class CrossLayer {
         return encoders;
     }
 
-    /** Returns what is read and written by a block. */
-    static TargetBlock block(int target) {
-        return new TargetBlock(target, IntStream.rangeClosed(0, target).boxed().toList());
-    }
-
     /** Returns the decoder of a block, {@code (target + 1) k x d}. */
     Decoder decoder(int target) {
         Blueprint written = layers.get(target).encoder();
-        int features = shape(target).features();
+        int features = shapeOf(target).features();
         int width = written.targetWidth;
         if ((long) features * width > Integer.MAX_VALUE - 8) {
             throw new ExplainerFormatException(
                     "the decoder of target %d has %d features x %d, more than one array holds; watch a lower target layer"
-                            .formatted(target, features, width));
+                            .formatted(numbers.get(target), features, width));
         }
         boolean floats = layers.stream()
                 .limit(target + 1L)
                 .allMatch(
                         layer -> layer.decoders().tensor(layer.decoderWeights()).dtype() != DType.F64);
+        if (crosscoder) {
+            requireNothingBelow(target);
+        }
         float[] single = new float[floats ? features * width : 0];
         double[] wide = new double[floats ? 0 : features * width];
         int at = 0;
@@ -157,7 +214,7 @@ final class CrossLayer {
                     if (!Double.isFinite(value)) {
                         throw new ExplainerFormatException(
                                 "%s: tensor \"%s\": feature %d writes %s into target %d; expected finite weights"
-                                        .formatted(layer.file(), rows.name(), feature, value, target));
+                                        .formatted(layer.file(), rows.name(), feature, value, numbers.get(target)));
                     }
                     if (floats) {
                         single[at++] = (float) value;
@@ -173,8 +230,33 @@ final class CrossLayer {
         return new Decoder(weights, bias);
     }
 
+    /** Refuses a crosscoder whose features write into a layer below the one they read. */
+    private void requireNothingBelow(int target) {
+        for (int s = target + 1; s < layers.size(); s++) {
+            Layer layer = layers.get(s);
+            Tensor rows = layer.decoders().tensor(layer.decoderWeights()).asRows();
+            int targets = layers.size() - layer.firstTarget();
+            for (int feature = 0; feature < layer.encoder().features; feature++) {
+                int row = feature * targets + layer.place(target);
+                for (double value : rows.rows(row, row + 1).values()) {
+                    if (value != 0.0) {
+                        throw new ExplainerFormatException(
+                                "%s: tensor \"%s\": feature %d of layer %d writes %s into layer %d below it; a weakly causal crosscoder has zeros there. Set them to zero where they are left over from training, or send what your library makes of the rows as reconstructions (`explainer: none`)"
+                                        .formatted(
+                                                layer.file(),
+                                                rows.name(),
+                                                feature,
+                                                numbers.get(s),
+                                                value,
+                                                numbers.get(target)));
+                    }
+                }
+            }
+        }
+    }
+
     /** Returns what stands between the targets of a block and what its decoder writes. */
-    DecoderSpace space(int target) {
+    private DecoderSpace space(int target) {
         Blueprint written = layers.get(target).encoder();
         Matrix own = written.skip();
         if (own == null) {
@@ -187,16 +269,21 @@ final class CrossLayer {
     }
 
     /** Returns the word for the kind of explainer that the blocks are. */
-    String architecture() {
+    private String architecture() {
         Layer first = layers.get(0);
-        return (first.thresholds() ? "jumprelu_" : "") + (first.encoder().skip == null ? "" : "skip_") + ARCHITECTURE;
+        return (first.thresholds() ? "jumprelu_" : "")
+                + (first.encoder().skip == null ? "" : "skip_")
+                + (crosscoder ? Explainer.CROSSCODER : ARCHITECTURE);
     }
 
-    /** Returns what is to be known of a block. */
-    List<String> notes(int target) {
+    private List<String> notes(int target) {
         int features = layers.get(0).encoder().features;
         return List.of(
-                "target layer %d of 0 to %d: reads the layers 0 to %d side by side; feature j of layer s is number %d s + j"
-                        .formatted(target, layers.size() - 1, target, features));
+                "target layer %d of %s: reads the layers %s side by side; feature j of the s-th of them, counted from 0, is number %d s + j"
+                        .formatted(
+                                numbers.get(target),
+                                LayerNumbers.words(numbers),
+                                LayerNumbers.words(numbers.subList(0, target + 1)),
+                                features));
     }
 }

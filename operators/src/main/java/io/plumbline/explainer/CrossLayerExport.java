@@ -39,7 +39,7 @@ final class CrossLayerExport {
         Map<Integer, Decoder> byTarget = new TreeMap<>();
         for (int i = 0; i < originals.size(); i++) {
             Explainer original = originals.get(i);
-            int target = original.requireBlock().target();
+            int target = set.place(original.requireBlock().target());
             AdaptedFolder.requireWritable(original, adapted.get(i), dtype);
             AdaptedFolder.requireItsDecoder(original, set.decoder(target));
             byTarget.put(target, adapted.get(i));

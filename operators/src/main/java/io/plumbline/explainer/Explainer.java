@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code architecture} is SAELens' word for the kind: {@code standard}, {@code topk}, {@code jumprelu}, {@code
  * gated}, {@code abstopk}, {@code matching_pursuit}, {@code transcoder}, {@code skip_transcoder}, {@code
  * jumprelu_transcoder}, {@code jumprelu_skip_transcoder}; and, of other formats, {@code groupmax}, {@code
- * topk_transcoder} and the like.
+ * topk_transcoder}, {@code jumprelu_crosscoder} and the like.
  *
  * <p>What the decoder writes is the target itself, or stands to it as {@code space} says.
  *
@@ -30,6 +30,8 @@ public record Explainer(
         DecoderSpace space,
         Origin origin,
         @Nullable TargetBlock block) {
+
+    static final String CROSSCODER = "crosscoder";
 
     private static final String TRANSCODER = "transcoder";
 
@@ -121,7 +123,9 @@ public record Explainer(
     }
 
     static boolean isTranscoder(String architecture) {
-        return architecture.endsWith(TRANSCODER) || architecture.equals(GivenReconstructions.ARCHITECTURE);
+        return architecture.endsWith(TRANSCODER)
+                || architecture.endsWith(CROSSCODER)
+                || architecture.equals(GivenReconstructions.ARCHITECTURE);
     }
 
     /** Returns whether batches bring the reconstructions themselves, as their activations. */

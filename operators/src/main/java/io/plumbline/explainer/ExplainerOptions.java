@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * kind     sae, transcoder   Gemma Scope 1: nothing in params.npz says which it is
  * layer    whole number      sets of transcoders with a file for each layer
  * features whole number      none: how many features the codes are of that come with reconstructions
- * target   whole number      cross-layer transcoders: the target layer whose block is meant
+ * target   whole number      cross-layer transcoders, crosscoders: the target layer whose block is meant
  * norm     positive number   Llama Scope R1-Distill, expected_average_only_in: the factor on rows
  * </pre>
  *

@@ -17,6 +17,7 @@ final class Formats {
             new GemmaScope2Format(),
             new CircuitTracerFormat(),
             new LlamaScopeFormat(),
+            new OpenMossBlocksFormat(),
             new OpenMossFormat(),
             new CircuitTracerCrossLayerFormat(),
             new GemmaScope2CrossLayerFormat(),

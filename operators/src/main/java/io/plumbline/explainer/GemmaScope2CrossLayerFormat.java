@@ -9,7 +9,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Cross-layer transcoders of Gemma Scope 2: one {@code params_layer_s.safetensors} for each layer s of L.
+ * Cross-layer transcoders and crosscoders of Gemma Scope 2: one {@code params_layer_s.safetensors} for each layer s of
+ * L. {@code config.json} says which it is, or a folder {@code crosscoder} above.
  *
  * <pre>
  * tensor                   shape          meaning
@@ -20,12 +21,16 @@ import java.util.regex.Pattern;
  * affine_skip_connection   [d_in, d_out]  optional: x_s affine is added
  * </pre>
  *
- * <p>As circuit-tracer computes them, but with the last layer, which its loader of this format leaves out.
+ * <p>Transcoders are computed as circuit-tracer does, but with the last layer, which its loader of this format leaves
+ * out. A crosscoder is weakly causal (Gemma Scope 2 technical report, section 2.6): a feature reads one of some layers
+ * of the residual stream and writes into it and those above; each target layer is one of those that are read. The
+ * published class adds what is stored for layers below, which is zero by that definition: anything else is refused.
  */
 final class GemmaScope2CrossLayerFormat extends CrossLayerFormat {
 
-    private static final String NAME = "Gemma Scope 2 cross-layer transcoder";
+    private static final String NAME = "Gemma Scope 2 cross-layer transcoder or crosscoder";
     private static final Pattern LAYER_FILE = Pattern.compile("params_layer_(\\d{1,3})\\.safetensors");
+    private static final String CONFIG_FILE = "config.json";
     private static final String AFFINE = "affine_skip_connection";
     private static final Set<String> TENSORS = Set.of("w_enc", "w_dec", "b_enc", "b_dec", "threshold", AFFINE);
 
@@ -35,10 +40,10 @@ final class GemmaScope2CrossLayerFormat extends CrossLayerFormat {
                 NAME,
                 "params_layer_N.safetensors",
                 "Google DeepMind",
-                "jumprelu_cross_layer_transcoder, jumprelu_skip_cross_layer_transcoder",
+                "jumprelu_cross_layer_transcoder, jumprelu_skip_cross_layer_transcoder, jumprelu_crosscoder",
                 NAME,
                 "target, the layer that is written into: each is a block of its own",
-                "a folder without the files of all layers");
+                "a folder without the files of all layers; a crosscoder with features that write into layers below their own");
     }
 
     @Override
@@ -52,8 +57,13 @@ final class GemmaScope2CrossLayerFormat extends CrossLayerFormat {
     }
 
     @Override
-    List<CrossLayer.Layer> layers(ExplainerFiles files, int layers, Map<String, Safetensors> opened)
-            throws IOException {
+    CrossLayer open(ExplainerFiles files, int layers, Map<String, Safetensors> opened) throws IOException {
+        ConfigFile config = ConfigFile.jsonIfThere(files.file(CONFIG_FILE));
+        String architecture = config.text("architecture", "jump_relu");
+        if (!architecture.equals("jump_relu")) {
+            throw new ExplainerFormatException(
+                    "config.json: architecture \"%s\" is not supported; supported: jump_relu".formatted(architecture));
+        }
         List<CrossLayer.Layer> all = new ArrayList<>();
         for (int s = 0; s < layers; s++) {
             Safetensors tensors = open(files, fileOf(s), opened);
@@ -74,6 +84,27 @@ final class GemmaScope2CrossLayerFormat extends CrossLayerFormat {
             }
             all.add(new CrossLayer.Layer(blueprint, true, fileOf(s), tensors, "w_dec", 0));
         }
-        return all;
+        boolean crosscoder = isCrosscoder(files, config);
+        List<Integer> numbers = crosscoder
+                ? LayerNumbers.ofHookOrFolder(
+                        config.text("hf_hook_point_in", ""),
+                        String.valueOf(files.folder().toAbsolutePath().getFileName()),
+                        layers)
+                : LayerNumbers.counted(layers);
+        return new CrossLayer(opened, all, numbers, crosscoder);
+    }
+
+    private static boolean isCrosscoder(ExplainerFiles files, ConfigFile config) {
+        String type = config.text("type", "");
+        return switch (type) {
+            case "crosscoder" -> true;
+            case "clt" -> false;
+            case "" ->
+                files.folder().toAbsolutePath().toString().replace('\\', '/').contains("/crosscoder/");
+            default ->
+                throw new ExplainerFormatException(
+                        "config.json: type \"%s\" is not supported with a file for each layer; supported: clt, crosscoder"
+                                .formatted(type));
+        };
     }
 }

@@ -37,7 +37,7 @@ final class GemmaScope2Format extends SafetensorsFormat {
                 "jumprelu, jumprelu_transcoder, jumprelu_skip_transcoder",
                 NAME,
                 "kind, where neither config.json nor the path says whether it is a transcoder",
-                "crosscoders; architectures other than jump_relu");
+                "architectures other than jump_relu");
     }
 
     @Override

@@ -24,10 +24,10 @@ import java.util.Set;
 final class OpenMossFormat extends PublishedFormat {
 
     private static final String NAME = "OpenMOSS";
-    private static final String CONFIG_FILE = "config.json";
-    private static final String WEIGHTS_FILE = SaeLensFormat.WEIGHTS_FILE;
-    private static final String NORM = "dataset_average_activation_norm.";
-    private static final String THRESHOLD = "activation_function.log_jumprelu_threshold";
+    static final String CONFIG_FILE = "config.json";
+    static final String WEIGHTS_FILE = SaeLensFormat.WEIGHTS_FILE;
+    static final String NORM = "dataset_average_activation_norm.";
+    static final String THRESHOLD = "activation_function.log_jumprelu_threshold";
     private static final String DISTILL_THRESHOLD = "log_jumprelu_threshold";
     private static final Set<String> DISTILL_TENSORS =
             Set.of("encoder.weight", "encoder.bias", "decoder.weight", "decoder.bias", DISTILL_THRESHOLD);
@@ -41,7 +41,7 @@ final class OpenMossFormat extends PublishedFormat {
                 "standard, topk, jumprelu, transcoder, topk_transcoder (watched, not refitted), jumprelu_transcoder",
                 "SAELens",
                 "norm, for R1-Distill: the norm_scaling_factor of its release",
-                "gated linear units; normalisation by token or batch; crosscoders and others than sae_type sae");
+                "gated linear units; normalisation by token or batch; sae_type lorsa and molt");
     }
 
     @Override
@@ -60,7 +60,8 @@ final class OpenMossFormat extends PublishedFormat {
         String type = config.text("sae_type", "sae");
         if (!type.equals("sae")) {
             throw new ExplainerFormatException(
-                    "config.json: sae_type \"%s\" is not supported; supported: sae".formatted(type));
+                    "config.json: sae_type \"%s\" is not supported; supported: sae, crosscoder, clt. Send what your library makes of the rows as reconstructions (`explainer: none`)"
+                            .formatted(type));
         }
         refuseGatedLinearUnits(config);
         return tensors.contains("encoder.weight") ? distill(config, tensors, options) : today(config, tensors, options);
@@ -161,7 +162,7 @@ final class OpenMossFormat extends PublishedFormat {
         return values;
     }
 
-    private static double norm(TensorFile tensors, String hook) {
+    static double norm(TensorFile tensors, String hook) {
         try {
             double norm = WeightTensors.scalar(tensors, NORM + hook);
             if (norm > 0.0) {

@@ -9,6 +9,7 @@ import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -39,7 +40,11 @@ final class SaeLensExport {
             normalisation = normalising.normalisation();
             encoder = normalising.inner();
         }
-        ObjectNode config = config(original, blueprint, normalisation, wide);
+        ObjectNode config =
+                config(original.architecture(), blueprint.inputWidth, blueprint.features, normalisation, wide);
+        if (original.isTranscoder()) {
+            config.put("d_out", blueprint.targetWidth);
+        }
         Matrix encoderWeights = blueprint.encoderWeights();
         double[] encoderBias = blueprint.encoderBias();
         SafetensorsWriter writer = SafetensorsWriter.create().metadata("format", "pt");
@@ -58,11 +63,47 @@ final class SaeLensExport {
             writer.addVector("threshold", wide, jumpRelu.threshold());
         }
         writer.sealed();
+        AtomicFile.writeFolder(outDirectory, folder -> writeFiles(folder, writer, config));
+    }
+
+    /**
+     * Writes a transcoder that is no file of its own into a folder that is being written.
+     *
+     * @param encoder with relu or thresholds
+     * @param encoderWeights {@code d_in x d_sae}
+     */
+    static void writeTranscoder(
+            Encoder encoder,
+            Matrix encoderWeights,
+            double[] encoderBias,
+            Decoder adapted,
+            DType dtype,
+            Map<String, String> lineage,
+            Path folder)
+            throws IOException {
+        SafetensorsWriter writer = SafetensorsWriter.create().metadata("format", "pt");
+        lineage.forEach(writer::metadata);
+        writer.add("W_enc", dtype, encoderWeights)
+                .addVector("b_enc", dtype, encoderBias)
+                .add("W_dec", dtype, adapted.weights())
+                .addVector("b_dec", dtype, adapted.bias());
+        String architecture = "transcoder";
+        if (encoder instanceof JumpReluEncoder jumpRelu) {
+            architecture = "jumprelu_transcoder";
+            writer.addVector("threshold", dtype, jumpRelu.threshold());
+        }
+        writer.sealed();
+        ObjectNode config = config(
+                        architecture, encoderWeights.rows(), encoderWeights.columns(), Normalisation.NONE, dtype)
+                .put("d_out", adapted.dimension());
+        Files.createDirectory(folder);
+        writeFiles(folder, writer, config);
+    }
+
+    private static void writeFiles(Path folder, SafetensorsWriter writer, ObjectNode config) throws IOException {
         byte[] document = config.toPrettyString().getBytes(StandardCharsets.UTF_8);
-        AtomicFile.writeFolder(outDirectory, folder -> {
-            writer.writeTo(folder.resolve(SaeLensFormat.WEIGHTS_FILE));
-            AtomicFile.write(folder.resolve(SaeLensConfig.FILE), channel -> channel.write(ByteBuffer.wrap(document)));
-        });
+        writer.writeTo(folder.resolve(SaeLensFormat.WEIGHTS_FILE));
+        AtomicFile.write(folder.resolve(SaeLensConfig.FILE), channel -> channel.write(ByteBuffer.wrap(document)));
     }
 
     private static void addGated(SafetensorsWriter writer, GatedEncoder gated, double[] gateBias, DType wide) {
@@ -77,12 +118,13 @@ final class SaeLensExport {
                 .addVector("r_mag", wide, factor);
     }
 
-    private static ObjectNode config(Explainer original, Blueprint blueprint, Normalisation normalisation, DType wide) {
-        ObjectNode config = JsonNodeFactory.instance
+    private static ObjectNode config(
+            String architecture, int inputWidth, int features, Normalisation normalisation, DType wide) {
+        return JsonNodeFactory.instance
                 .objectNode()
-                .put("architecture", original.architecture())
-                .put("d_in", blueprint.inputWidth)
-                .put("d_sae", blueprint.features)
+                .put("architecture", architecture)
+                .put("d_in", inputWidth)
+                .put("d_sae", features)
                 .put("dtype", wide == DType.F64 ? "float64" : "float32")
                 .put("device", "cpu")
                 .put("apply_b_dec_to_input", false)
@@ -94,6 +136,5 @@ final class SaeLensExport {
                             case CONSTANT_NORM -> "constant_norm_rescale";
                             case LAYER_NORM -> "layer_norm";
                         });
-        return original.isTranscoder() ? config.put("d_out", blueprint.targetWidth) : config;
     }
 }

@@ -122,11 +122,41 @@ public final class Safetensors implements TensorFile {
 
     @Override
     public Tensor tensor(String name) {
+        return tensor(entry(name));
+    }
+
+    /** Returns the shape of a tensor, of any size. */
+    public List<Long> shape(String name) {
+        return entry(name).shape();
+    }
+
+    /**
+     * Returns one entry of a tensor's first dimension. Only that part is mapped, so the whole may be beyond 2 GiB.
+     *
+     * @throws IndexOutOfBoundsException where the tensor has no such entry
+     */
+    public Tensor part(String name, int index) {
+        TensorEntry whole = entry(name);
+        List<Long> shape = whole.shape();
+        if (shape.isEmpty() || index < 0 || index >= shape.get(0)) {
+            throw new IndexOutOfBoundsException("%s: part %d of shape %s".formatted(whole, index, shape));
+        }
+        long bytes = whole.bytes() / shape.get(0);
+        long begin = whole.begin() + index * bytes;
+        return tensor(new TensorEntry(
+                name, whole.dtype(), shape.subList(1, shape.size()), begin, begin + bytes, whole.place()));
+    }
+
+    private TensorEntry entry(String name) {
         TensorEntry entry = header.entries().get(name);
         if (entry == null) {
             throw new SafetensorsException(
                     Fault.MISSING_TENSOR, "tensor \"%s\" is missing; the blob has %s".formatted(name, names()));
         }
+        return entry;
+    }
+
+    private Tensor tensor(TensorEntry entry) {
         if (entry.bytes() > Integer.MAX_VALUE) {
             throw new SafetensorsException(
                     Fault.TENSOR_TOO_LARGE,

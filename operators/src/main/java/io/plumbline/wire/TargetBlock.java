@@ -11,12 +11,14 @@ import java.util.regex.Pattern;
  *
  * <p>Records and dumps of such a site have a tensor {@code activations.S} for each layer that is read and {@code
  * targets.L} for each layer that is written. The rows of a block are the rows of its source layers, side by side in
- * their order; its targets are those of its own layer.
+ * their order; its targets are those of its own layer. A block that reproduces what it reads, as a crosscoder's, has
+ * the rows {@code activations.L} of its own layer as its targets.
  *
  * @param target the layer that is written into
  * @param sources the layers that are read, in the order of their columns
+ * @param reproduces whether the targets are the rows that are read in the target layer
  */
-public record TargetBlock(int target, List<Integer> sources) {
+public record TargetBlock(int target, List<Integer> sources, boolean reproduces) {
 
     private static final Pattern LAYER = Pattern.compile("(activations|targets)\\.\\d+");
 
@@ -28,6 +30,11 @@ public record TargetBlock(int target, List<Integer> sources) {
         if (target < 0 || sources.isEmpty()) {
             throw new IllegalArgumentException("target %d of the layers %s".formatted(target, sources));
         }
+    }
+
+    /** Creates a block whose targets are rows of their own. */
+    public TargetBlock(int target, List<Integer> sources) {
+        this(target, sources, false);
     }
 
     /** Returns the names of the tensors with rows of layers, as a dump of a site with several targets has them. */
@@ -62,8 +69,20 @@ public record TargetBlock(int target, List<Integer> sources) {
         return found;
     }
 
-    /** Returns the tensor with the targets. */
+    /**
+     * Returns the tensor with the targets.
+     *
+     * @throws ActivationBatchException where it is missing, or is there beside the rows that are to be reproduced
+     */
     Tensor target(Safetensors blob) {
+        if (reproduces) {
+            if (blob.contains(name())) {
+                throw new ActivationBatchException(
+                        "tensor \"%s\": a crosscoder reproduces the rows it reads, \"%s%d\"; leave it out"
+                                .formatted(name(), ACTIVATIONS_OF, target));
+            }
+            return ActivationTensors.matrix(require(blob, ACTIVATIONS_OF + target));
+        }
         return ActivationTensors.matrix(require(blob, name()));
     }
 

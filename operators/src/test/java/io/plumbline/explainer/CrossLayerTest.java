@@ -181,7 +181,7 @@ class CrossLayerTest {
         }
     }
 
-    private static void assertMessage(Path path, ExplainerOptions options, String... parts) {
+    static void assertMessage(Path path, ExplainerOptions options, String... parts) {
         String message =
                 String.valueOf(assertThrows(ExplainerFormatException.class, () -> Explainer.read(path, options))
                         .getMessage());
@@ -190,7 +190,7 @@ class CrossLayerTest {
         }
     }
 
-    private static ActivationBatch batch(Path folder, Explainer block) throws IOException {
+    static ActivationBatch batch(Path folder, Explainer block) throws IOException {
         List<ActivationBatch> requests = new ArrayList<>();
         try (ActivationFile dump =
                 ActivationFile.openBlock(folder.resolve("blocks.safetensors"), block.requireBlock())) {
@@ -201,7 +201,7 @@ class CrossLayerTest {
         return requests.get(0);
     }
 
-    private static double fvu(Matrix made, Matrix targets) {
+    static double fvu(Matrix made, Matrix targets) {
         double[] mean = new double[targets.columns()];
         for (int i = 0; i < targets.rows(); i++) {
             for (int j = 0; j < mean.length; j++) {
@@ -220,7 +220,7 @@ class CrossLayerTest {
     }
 
     /** Exact in float32, and another one everywhere. */
-    private static Decoder moved(Decoder decoder) {
+    static Decoder moved(Decoder decoder) {
         Matrix weights = decoder.weights().toMatrix();
         double[] bias = decoder.bias().clone();
         for (int i = 0; i < weights.values().length; i++) {
@@ -242,7 +242,7 @@ class CrossLayerTest {
         return out;
     }
 
-    private static Path folder(String name) {
+    static Path folder(String name) {
         try {
             return Path.of(Objects.requireNonNull(CrossLayerTest.class.getResource("/crosslayer"))
                             .toURI())

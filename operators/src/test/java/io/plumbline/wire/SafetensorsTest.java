@@ -44,6 +44,37 @@ class SafetensorsTest {
     }
 
     @Test
+    void aPartIsOneEntryOfTheFirstDimension() throws IOException {
+        Path file = folder.resolve("parts.safetensors");
+        ByteBuffer values = ByteBuffer.allocate(2 * 3 * 2 * 4).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < 12; i++) {
+            values.putFloat(i);
+        }
+        SafetensorsWriter.create()
+                .addVector("before", DType.F64, new double[] {7})
+                .addRaw("t", DType.F32, new long[] {2, 3, 2}, values.flip())
+                .addRaw("none", DType.F32, new long[] {0, 3}, ByteBuffer.allocate(0))
+                .addRaw("scalar", DType.F32, new long[0], ByteBuffer.allocate(4))
+                .writeTo(file);
+        try (Safetensors blob = Safetensors.open(file)) {
+            assertEquals(List.of(2L, 3L, 2L), blob.shape("t"));
+            assertEquals(List.of(3L, 2L), blob.part("t", 1).shape());
+            assertEquals(
+                    new Matrix(3, 2, new double[] {6, 7, 8, 9, 10, 11}),
+                    blob.part("t", 1).toMatrix());
+            assertEquals(
+                    new Matrix(3, 2, new double[] {0, 1, 2, 3, 4, 5}),
+                    blob.part("t", 0).toMatrix());
+            assertThrows(IndexOutOfBoundsException.class, () -> blob.part("t", 2));
+            assertThrows(IndexOutOfBoundsException.class, () -> blob.part("t", -1));
+            assertThrows(IndexOutOfBoundsException.class, () -> blob.part("none", 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> blob.part("scalar", 0));
+            assertThrows(SafetensorsException.class, () -> blob.part("missing", 0));
+            assertThrows(SafetensorsException.class, () -> blob.shape("missing"));
+        }
+    }
+
+    @Test
     void everythingAddedComesBack() {
         Safetensors blob = Safetensors.parse(SafetensorsWriter.create()
                 .metadata("parent", "a \"quoted\" é")

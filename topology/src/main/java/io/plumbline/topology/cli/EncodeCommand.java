@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
             "",
             "codes [n, d_sae] and reconstructions [n, d_out], in the space of the targets as they come. With --sparse, in the place"
                     + " of codes, code_offsets [n + 1], code_indices and code_values: those of row i are offsets[i] to offsets[i + 1] - 1.",
-            "A cross-layer transcoder is encoded block by block, or the one of --explainer-option target=L: the names of all tensors"
+            "A cross-layer transcoder or crosscoder is encoded block by block, or the one of --explainer-option target=L: the names of all tensors"
                     + " of a block then end in its layer where there are several, as codes.3 and reconstructions.3.",
             ""
         },

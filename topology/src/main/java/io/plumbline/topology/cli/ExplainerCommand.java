@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
             "  plumbline explainer sae/",
             "A set of transcoders, one layer of it:",
             "  plumbline explainer transcoders/ --explainer-option layer=12 --json",
-            "A cross-layer transcoder, the block that writes into layer 3:",
+            "A cross-layer transcoder or crosscoder, the block that writes into layer 3:",
             "  plumbline explainer clt/ --explainer-option target=3"
         })
 final class ExplainerCommand implements Callable<Integer> {
@@ -98,7 +98,8 @@ final class ExplainerCommand implements Callable<Integer> {
                                     block.targetWidth(),
                                     block.decoder().sha256())));
         }
-        answer.put("refitted", "yes, each block by itself")
+        String notRefitted = first.origin().notRefitted();
+        answer.put("refitted", notRefitted == null ? "yes, each block by itself" : "no: " + notRefitted)
                 .put("watched", "each target layer by itself; one alone with --explainer-option target=L")
                 .print(spec.commandLine().getOut(), json);
     }
