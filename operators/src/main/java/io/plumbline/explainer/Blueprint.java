@@ -171,7 +171,7 @@ final class Blueprint {
 
     /** Returns {@code b_enc} with everything folded. */
     double[] encoderBias() {
-        return foldedBias(encoderWeights(), false);
+        return foldedBias(Weights.of(encoderWeights()), false);
     }
 
     private LinearLayer layer() {
@@ -179,7 +179,10 @@ final class Blueprint {
         boolean featureFirst = encoderWeights.featureFirst()
                 ? WeightTensors.isAsStored(tensor, features, inputWidth, "d_sae x d_in " + source)
                 : !WeightTensors.isAsStored(tensor, inputWidth, features, "d_in x d_sae " + source);
-        Matrix weights = foldedInto(WeightTensors.asItLies(tensor), featureFirst);
+        Weights stored = WeightTensors.weightsAsTheyLie(tensor);
+        Weights weights = encoderFactor == 1.0 && norms != Norms.RESCALE
+                ? stored
+                : Weights.of(foldedInto(stored.toMatrix(), featureFirst));
         double[] bias = foldedBias(weights, featureFirst);
         return featureFirst ? LinearLayer.featureByInput(weights, bias) : LinearLayer.inputByFeature(weights, bias);
     }
@@ -197,7 +200,7 @@ final class Blueprint {
         return weights;
     }
 
-    private double[] foldedBias(Matrix foldedWeights, boolean featureFirst) {
+    private double[] foldedBias(Weights foldedWeights, boolean featureFirst) {
         double[] bias = bias(encoderBias, features, "d_sae");
         scale(bias, encoderBiasFactor);
         if (norms == Norms.RESCALE) {
@@ -214,7 +217,7 @@ final class Blueprint {
         return bias;
     }
 
-    private static void subtract(Matrix weights, boolean featureFirst, double[] from, double[] bias) {
+    private static void subtract(Weights weights, boolean featureFirst, double[] from, double[] bias) {
         for (int i = 0; i < weights.rows(); i++) {
             for (int j = 0; j < weights.columns(); j++) {
                 bias[featureFirst ? i : j] -= from[featureFirst ? j : i] * weights.get(i, j);

@@ -1,10 +1,10 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.linalg.kernel.MatrixView;
 import io.plumbline.linalg.kernel.PackedFloatMatrix;
 import io.plumbline.linalg.kernel.PackedMatrix;
-import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 import java.util.function.IntFunction;
@@ -38,16 +38,16 @@ final class LinearLayer {
     private final double[] bias;
     private final float[] floatBias;
 
-    private LinearLayer(MatrixView inputByFeature, double[] bias) {
-        if (inputByFeature.columns() != bias.length || bias.length == 0 || inputByFeature.rows() == 0) {
+    private LinearLayer(Weights weights, boolean featureFirst, double[] bias) {
+        int features = featureFirst ? weights.rows() : weights.columns();
+        this.inputWidth = featureFirst ? weights.columns() : weights.rows();
+        if (features != bias.length || bias.length == 0 || inputWidth == 0) {
             throw new IllegalArgumentException("encoder weights for %d features of %d inputs, %d biases"
-                    .formatted(inputByFeature.columns(), inputByFeature.rows(), bias.length));
+                    .formatted(features, inputWidth, bias.length));
         }
-        boolean held = inputByFeature.values().length >= LEAST_FLOAT_WEIGHTS
-                && PackedFloatMatrix.holds(inputByFeature.values());
-        this.floats = held ? UpdateKernels.kernel().packFloats(inputByFeature) : null;
-        this.doubles = held ? null : UpdateKernels.kernel().pack(inputByFeature);
-        this.inputWidth = inputByFeature.rows();
+        boolean large = features * inputWidth >= LEAST_FLOAT_WEIGHTS;
+        this.floats = large ? weights.packedFloats(featureFirst) : null;
+        this.doubles = floats == null ? weights.packed(featureFirst) : null;
         this.bias = bias.clone();
         this.floatBias = new float[bias.length];
         for (int j = 0; j < bias.length; j++) {
@@ -57,12 +57,22 @@ final class LinearLayer {
 
     /** Returns a layer with a copy of the weights {@code inputWidth x features}. */
     static LinearLayer inputByFeature(Matrix weights, double[] bias) {
-        return new LinearLayer(weights.view(), bias);
+        return inputByFeature(Weights.of(weights), bias);
+    }
+
+    /** Returns a layer with a copy of the weights {@code inputWidth x features}. */
+    static LinearLayer inputByFeature(Weights weights, double[] bias) {
+        return new LinearLayer(weights, false, bias);
     }
 
     /** Returns a layer with a copy of the weights {@code features x inputWidth}, row j = feature j. */
     static LinearLayer featureByInput(Matrix weights, double[] bias) {
-        return new LinearLayer(weights.transposedView(), bias);
+        return featureByInput(Weights.of(weights), bias);
+    }
+
+    /** Returns a layer with a copy of the weights {@code features x inputWidth}, row j = feature j. */
+    static LinearLayer featureByInput(Weights weights, double[] bias) {
+        return new LinearLayer(weights, true, bias);
     }
 
     int inputWidth() {

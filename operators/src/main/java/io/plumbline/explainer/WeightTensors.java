@@ -30,14 +30,20 @@ final class WeightTensors {
     /** Reads a matrix as {@link #matrix} does, in half the memory where its values are floats. */
     static Weights weights(Tensor tensor, int rows, int columns, String meaning) {
         boolean asStored = isAsStored(tensor, rows, columns, meaning);
+        Weights read = weightsAsTheyLie(tensor);
+        return asStored ? read : read.transpose();
+    }
+
+    /** Reads a matrix in the orientation of the file, in half the memory where its values are floats. */
+    static Weights weightsAsTheyLie(Tensor tensor) {
         requireFloatingPoint(tensor);
         Weights read = tensor.toWeights();
-        for (int i = 0; i < read.rows(); i++) {
-            for (int j = 0; j < read.columns(); j++) {
-                requireFinite(tensor, i, j, read.get(i, j));
-            }
+        int at = read.firstNotFinite();
+        if (at >= 0) {
+            int row = at / read.columns();
+            requireFinite(tensor, row, at % read.columns(), read.get(row, at % read.columns()));
         }
-        return asStored ? read : read.transpose();
+        return read;
     }
 
     /** Returns whether a tensor is of this shape; false: of its transpose. Anything else is refused. */

@@ -1,6 +1,8 @@
 package io.plumbline.linalg;
 
 import io.plumbline.linalg.kernel.FloatRowOps;
+import io.plumbline.linalg.kernel.MatrixRows;
+import io.plumbline.linalg.kernel.PackedFloatMatrix;
 import io.plumbline.linalg.kernel.PackedMatrix;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.parallel.Cores;
@@ -159,6 +161,46 @@ public final class Weights {
             }
         }
         return ofFloats(columns, rows, transposed);
+    }
+
+    /**
+     * Returns this, or its transpose, laid out for products in float32; null where a value is no float, or too large for
+     * their sums.
+     */
+    public @Nullable PackedFloatMatrix packedFloats(boolean transposed) {
+        float[] single = floats;
+        return single == null || !PackedFloatMatrix.holds(single)
+                ? null
+                : UpdateKernels.kernel().packFloats(new Floats(single, rows, columns, transposed));
+    }
+
+    /** Returns this, or its transpose, laid out for products in float64. */
+    public PackedMatrix packed(boolean transposed) {
+        Matrix wide = floats == null ? new Matrix(rows, columns, all()) : toMatrix();
+        return UpdateKernels.kernel().pack(transposed ? wide.transposedView() : wide.view());
+    }
+
+    /** Floats row by row, or the transpose of these. */
+    private record Floats(float[] values, int storedRows, int storedColumns, boolean transposed)
+            implements MatrixRows {
+        @Override
+        public int rows() {
+            return transposed ? storedColumns : storedRows;
+        }
+
+        @Override
+        public int columns() {
+            return transposed ? storedRows : storedColumns;
+        }
+
+        @Override
+        public void copyRow(int row, int column, double[] target, int at, int count) {
+            int from = transposed ? column * storedColumns + row : row * storedColumns + column;
+            int step = transposed ? storedColumns : 1;
+            for (int j = 0; j < count; j++) {
+                target[at + j] = values[from + j * step];
+            }
+        }
     }
 
     /** Computes {@code y[at ..] += factor * row}. */

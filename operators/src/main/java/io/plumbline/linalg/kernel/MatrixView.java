@@ -4,7 +4,8 @@ package io.plumbline.linalg.kernel;
  * A matrix as it lies in an array: entry (i, j) at {@code offset + i rowStep + j columnStep}. So a transpose or a part
  * needs no copy.
  */
-public record MatrixView(double[] values, int offset, int rows, int columns, int rowStep, int columnStep) {
+public record MatrixView(double[] values, int offset, int rows, int columns, int rowStep, int columnStep)
+        implements MatrixRows {
 
     /** Rows {@code from .. to-1} of this. */
     public MatrixView rowRange(int from, int to) {
@@ -21,7 +22,7 @@ public record MatrixView(double[] values, int offset, int rows, int columns, int
         return offset + row * rowStep + column * columnStep;
     }
 
-    /** Copies {@code count} entries of a row. */
+    @Override
     public void copyRow(int row, int column, double[] target, int at, int count) {
         int from = index(row, column);
         if (columnStep == 1) {

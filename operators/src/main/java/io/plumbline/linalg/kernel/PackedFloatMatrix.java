@@ -57,13 +57,10 @@ public abstract class PackedFloatMatrix {
         return columns;
     }
 
-    /**
-     * Returns whether these can be multiplied as floats without a difference: all are floats, and small enough for
-     * their sums.
-     */
-    public static boolean holds(double[] values) {
-        for (double value : values) {
-            if ((float) value != value || Math.abs(value) > FloatPanel.LARGEST) {
+    /** Returns whether these are numbers, and small enough for their sums. */
+    public static boolean holds(float[] values) {
+        for (float value : values) {
+            if (!(Math.abs(value) <= FloatPanel.LARGEST)) {
                 return false;
             }
         }

@@ -29,7 +29,7 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
-    public PackedFloatMatrix packFloats(MatrixView b) {
+    public PackedFloatMatrix packFloats(MatrixRows b) {
         return new PlainPackedFloatMatrix(b);
     }
 

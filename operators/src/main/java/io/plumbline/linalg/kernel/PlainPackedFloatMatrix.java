@@ -8,7 +8,7 @@ final class PlainPackedFloatMatrix extends PackedFloatMatrix {
 
     private final float[][] b;
 
-    PlainPackedFloatMatrix(MatrixView right) {
+    PlainPackedFloatMatrix(MatrixRows right) {
         super(right.rows(), right.columns());
         b = new float[right.rows()][right.columns()];
         double[] row = new double[right.columns()];

@@ -31,7 +31,7 @@ public interface UpdateKernel {
     PackedMatrix pack(MatrixView b);
 
     /** A packed copy of a right-hand matrix whose values are floats, see {@link PackedFloatMatrix#holds}. */
-    PackedFloatMatrix packFloats(MatrixView b);
+    PackedFloatMatrix packFloats(MatrixRows b);
 
     /** Returns the tile operations that triangular factors and systems are made of. */
     TileKernel tiles();

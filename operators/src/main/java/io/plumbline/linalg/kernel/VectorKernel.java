@@ -30,7 +30,7 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
-    public PackedFloatMatrix packFloats(MatrixView b) {
+    public PackedFloatMatrix packFloats(MatrixRows b) {
         return new VectorPackedFloatMatrix(b, floatTiles());
     }
 

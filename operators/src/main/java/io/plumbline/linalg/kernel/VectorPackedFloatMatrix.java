@@ -22,7 +22,7 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     private final FloatTileKernel kernel;
     private final float[] strips;
 
-    VectorPackedFloatMatrix(MatrixView b, FloatTileKernel kernel) {
+    VectorPackedFloatMatrix(MatrixRows b, FloatTileKernel kernel) {
         super(b.rows(), b.columns());
         this.kernel = kernel;
         int m = b.rows();

@@ -61,10 +61,9 @@ class PackedFloatMatrixTwinsTest {
 
     @Test
     void onlyFloatsOfASizeThatCanBeSummedAreHeldAsFloats() {
-        assertTrue(PackedFloatMatrix.holds(new double[] {0.5, -3, 0x1p60, 0}));
-        assertFalse(PackedFloatMatrix.holds(new double[] {0.5, 0.1}));
-        assertFalse(PackedFloatMatrix.holds(new double[] {0x1p61}));
-        assertFalse(PackedFloatMatrix.holds(new double[] {Double.NaN}));
+        assertTrue(PackedFloatMatrix.holds(new float[] {0.5f, -3, 0x1p60f, 0}));
+        assertFalse(PackedFloatMatrix.holds(new float[] {0x1p61f}));
+        assertFalse(PackedFloatMatrix.holds(new float[] {Float.NaN}));
     }
 
     @ParameterizedTest

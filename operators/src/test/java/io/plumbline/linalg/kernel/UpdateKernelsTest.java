@@ -164,7 +164,7 @@ class UpdateKernelsTest {
         }
 
         @Override
-        public PackedFloatMatrix packFloats(MatrixView b) {
+        public PackedFloatMatrix packFloats(MatrixRows b) {
             return plain.packFloats(b);
         }
 
@@ -253,7 +253,7 @@ class UpdateKernelsTest {
         }
 
         @Override
-        public PackedFloatMatrix packFloats(MatrixView b) {
+        public PackedFloatMatrix packFloats(MatrixRows b) {
             return plain.packFloats(b);
         }
 
