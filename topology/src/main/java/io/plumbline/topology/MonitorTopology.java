@@ -143,7 +143,8 @@ public final class MonitorTopology {
                         measurement, listeners.drift(), "window-reports", "adaptation-requests", changelog),
                 "compose");
         topology.addSink("window-reports", topics.windowReports(), out, guarded, "assess");
-        topology.addSink("adaptation-requests", topics.adaptationRequests(), out, guarded, "assess");
+        topology.addSink(
+                "adaptation-requests", topics.adaptationRequests(), out, guarded, new GroupPartitioner(), "assess");
         return topology;
     }
 

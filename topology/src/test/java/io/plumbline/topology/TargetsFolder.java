@@ -30,7 +30,11 @@ public final class TargetsFolder {
     public static final int LAYERS = 3;
     private static final int WIDTH = WatchedFolder.WIDTH;
     private static final int FEATURES = WatchedFolder.FEATURES;
-    private static final double INTO_LAYERS_ABOVE = 0.02;
+    private static final double INTO_LAYERS_ABOVE = 0.1;
+    private static final double INTO_STUBBORN = 0.02;
+
+    /** The layer whose decoder reproduces drifted rows so badly that the gate lets no refit of it pass. */
+    public static final int STUBBORN = 2;
 
     private TargetsFolder() {}
 
@@ -124,7 +128,7 @@ public final class TargetsFolder {
                 encoder.set(j, j, 1.0);
                 encoder.set(j + WIDTH, j, -1.0);
                 for (int above = 0; above < written; above++) {
-                    double strength = above > 0 ? INTO_LAYERS_ABOVE : j < 4 ? 1.0 : 0.2;
+                    double strength = strength(layer, layer + above, j);
                     decoder.putFloat(Float.BYTES * ((j * written + above) * WIDTH + j), (float) strength);
                     decoder.putFloat(Float.BYTES * (((j + WIDTH) * written + above) * WIDTH + j), (float) -strength);
                 }
@@ -139,5 +143,13 @@ public final class TargetsFolder {
                     .writeTo(folder.resolve("W_dec_%d.safetensors".formatted(layer)));
         }
         Files.writeString(folder.resolve("config.yaml"), "model_kind: cross_layer_transcoder\n");
+    }
+
+    /** Returns how much a feature of a layer writes into another layer for what it reads there. */
+    private static double strength(int layer, int into, int dimension) {
+        if (layer < into) {
+            return into == STUBBORN ? INTO_STUBBORN : INTO_LAYERS_ABOVE;
+        }
+        return dimension < 4 ? 1.0 : layer == STUBBORN ? 0.01 : 0.2;
     }
 }

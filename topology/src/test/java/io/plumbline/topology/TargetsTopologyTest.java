@@ -151,18 +151,32 @@ class TargetsTopologyTest {
     }
 
     @Test
-    void everyTargetIsASiteAndNoneIsSwappedAlone() throws IOException {
+    void everyTargetIsASiteOfItsOwn() throws IOException {
         Map<String, WatchedSite> sites = WatchedSite.readAll(config().sites().values());
         assertEquals(List.of("clt/targets.0", "clt/targets.1", "clt/targets.2"), List.copyOf(sites.keySet()));
-        String swapping = refusal("adaptation: {mode: auto}");
-        assertTrue(swapping.contains("expected adaptation: {mode: observe} beside it"), swapping);
+        String both = refusal("adaptation: {mode: observe}, explainer_options: {target: 1}");
+        assertTrue(both.contains("expected no explainer_options: {target: L} beside it"), both);
+        String twice = refused(config("adaptation: {mode: observe}", "targets: [0, 1, 1]"));
+        assertTrue(twice.contains("expected every layer once"), twice);
+        String none = refused(config("adaptation: {mode: observe}", "targets: []"));
+        assertTrue(none.contains("expected at least one layer"), none);
+        String words = refused(config("adaptation: {mode: observe}", "targets: [last]"));
+        assertTrue(words.contains("expected numbers of target layers"), words);
+        String given = refused(config("adaptation: {mode: observe}", "targets: [0, 1, 2]")
+                .replaceFirst("explainer: \"[^\"]*\"", "explainer: none"));
+        assertTrue(given.contains("not beside explainer: none"), given);
         String unknown = refusal("adaptation: {mode: observe}, hidden_states: {layers: [1], layer: 1}");
         assertTrue(unknown.contains("expected only at a site with one target"), unknown);
     }
 
     private String refusal(String more) {
+        return refused(config(more, "targets: [0, 1, 2]"));
+    }
+
+    private String refused(String yaml) {
         return String.valueOf(
-                assertThrows(IllegalArgumentException.class, () -> config(more)).getMessage());
+                assertThrows(IllegalArgumentException.class, () -> MonitorConfig.parse(yaml, "targets.yaml", folder))
+                        .getMessage());
     }
 
     private static String message(TestRecord<byte[], byte[]> letter) {
@@ -217,20 +231,19 @@ class TargetsTopologyTest {
     }
 
     private MonitorConfig config() {
-        return config("adaptation: {mode: observe}");
+        return MonitorConfig.parse(config("adaptation: {mode: observe}", "targets: [0, 1, 2]"), "targets.yaml", folder);
     }
 
-    private MonitorConfig config(String adaptation) {
-        return MonitorConfig.parse(
-                """
+    private static String config(String adaptation, String targets) {
+        return """
                 application_id: targets
                 kafka: {bootstrap.servers: "unused:9092"}
                 window: {size: 10s, advance: 10s, grace: 0s, idle_close: off, minimum_rows: 8}
                 sample: {rows: 512}
                 state: {store: memory, directory: state}
                 sites:
-                  clt: {explainer: "%s", targets: [0, 1, 2], baseline: baselines, rank: 4, trigger: [second_moment_shift_ratio], threshold: 0.1, debounce: 1 of 1, %s}
-                """.formatted(CASE.resolve("explainer").toAbsolutePath(), adaptation), "targets.yaml", folder);
+                  clt: {explainer: "%s", %s, baseline: baselines, rank: 4, trigger: [second_moment_shift_ratio], threshold: 0.1, debounce: 1 of 1, %s}
+                """.formatted(CASE.resolve("explainer").toAbsolutePath(), targets, adaptation);
     }
 
     /** @param without the targets of this layer */

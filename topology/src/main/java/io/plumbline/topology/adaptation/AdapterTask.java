@@ -3,9 +3,6 @@ package io.plumbline.topology.adaptation;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.explainer.Decoder;
-import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.ActiveDecoders.Active;
@@ -14,12 +11,9 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -63,22 +57,10 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     private final Attempts attempts;
     private final Set<String> told = new HashSet<>();
 
-    private record SiteAdapter(
-            SiteRefit refit,
-            SwapDesk desk,
-            AdaptationSettings settings,
-            Duration cooldown,
-            Explainer explainer,
-            String trainedSha256) {
+    /** The sites whose rows are pooled, blocks of sites with several targets among them. */
+    private final Set<String> pooled = new HashSet<>();
 
-        Decoder trained() {
-            return explainer.decoder();
-        }
-
-        RowPools.Limits poolLimits() {
-            return new RowPools.Limits(settings.pooledRows(), settings.pooledAge());
-        }
-    }
+    private final TargetsRequests targets;
 
     private AdapterTask(
             ProcessorContext<String, AdapterAnswer> context,
@@ -96,6 +78,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         pools = new RowPools(context.getStateStore(PARTS_STORE), context.getStateStore(POOLS_STORE));
         requests = new RequestPool(context.getStateStore(PARTS_STORE));
         swaps = context.getStateStore(SWAPS_STORE);
+        targets = new TargetsRequests(pools, listener);
+        adapters.values().forEach(adapter -> adapter.blocks().forEach(block -> pooled.add(block.site())));
         pools.rows().forEach(this::tell);
     }
 
@@ -115,42 +99,12 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             PublishedCandidates published,
             AdaptationListener listener,
             Map<String, String> logConfig) {
-        Map<String, SiteAdapter> adapters = new HashMap<>();
-        settings.forEach((site, one) -> {
-            WatchedSite watched = Objects.requireNonNull(sites.get(site), site);
-            SwapRules own = Objects.requireNonNull(rules.get(site), site);
-            SiteRefit refit = new SiteRefit(
-                    site,
-                    watched.explainer(),
-                    watched.geometry().explainerSubspace(),
-                    watched.baseline().rows(),
-                    watched.settings().rank(),
-                    one,
-                    watched.codes(),
-                    gate(watched, probes.get(site)));
-            adapters.put(
-                    site,
-                    new SiteAdapter(
-                            refit,
-                            new SwapDesk(site, own, refit, published),
-                            one,
-                            watched.settings().cooldown(),
-                            watched.explainer(),
-                            watched.explainer().decoder().sha256()));
-        });
+        Map<String, SiteAdapter> adapters = SiteAdapter.all(sites, settings, rules, probes, published);
         Attempts attempts = new Attempts();
         Set<StoreBuilder<?>> stores =
                 Set.of(store(PARTS_STORE, logConfig), store(POOLS_STORE, logConfig), store(SWAPS_STORE, logConfig));
         return TaskProcessor.supplier(
                 stores, context -> new AdapterTask(context, adapters, activeDecoders, published, listener, attempts));
-    }
-
-    /** Returns the gate, or null where the site names no rest of its model, or lets nothing be judged by it. */
-    private static @Nullable BehaviourGate gate(WatchedSite site, @Nullable BehaviourProbe probe) {
-        DownstreamSettings downstream = site.settings().downstream();
-        return probe == null || downstream == null || !downstream.gate()
-                ? null
-                : new BehaviourGate(probe, site.baseline().wholeRequests());
     }
 
     private static StoreBuilder<?> store(String name, Map<String, String> logConfig) {
@@ -164,7 +118,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     private void tell(String site, int pooledRows) {
-        if (adapters.containsKey(site)) {
+        if (pooled.contains(site)) {
             told.add(site);
             listener.onPooled(site, pooledRows);
         }
@@ -188,16 +142,20 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             return;
         }
         SiteAdapter adapter = adapters.get(site);
-        if (adapter == null) {
-            unknown(site, message, record.timestamp());
-        } else if (message instanceof AdaptationMessage.SamplePart part) {
+        if (message instanceof AdaptationMessage.SamplePart part && pooled.contains(site)) {
             pools.keep(site, part, value);
+        } else if (adapter == null) {
+            unknown(site, message, record.timestamp());
+        } else if (message instanceof AdaptationMessage.SamplePart) {
+            skip(site, "rows of a site with several targets are those of its targets");
         } else if (message instanceof AdaptationMessage.RequestPart part) {
             requests.keep(site, part, value);
         } else {
             answer(site, adapter, message, record.timestamp());
-            requests.keepOnly(site, pools.of(site));
-            tell(site, pools.of(site).rows());
+            for (TargetsRefit.Block block : adapter.blocks()) {
+                requests.keepOnly(block.site(), pools.of(block.site()));
+                tell(block.site(), pools.of(block.site()).rows());
+            }
         }
     }
 
@@ -223,19 +181,43 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         SwapDesk.Standing standing = standing(adapter, state, active);
         SwapDesk desk = adapter.desk();
         AdapterAnswer answer = null;
-        if (message instanceof AdaptationMessage.Adapt adapt) {
+        TargetsRefit several = adapter.targets();
+        if (message instanceof AdaptationMessage.AdaptBlocks blocks && several != null) {
+            TargetsRequests.Answered answered = targets.answer(
+                    site,
+                    adapter,
+                    several,
+                    blocks,
+                    state,
+                    standing,
+                    active,
+                    () -> attempts.begin(place()) <= Attempts.MOST,
+                    nowMs);
+            answered.blocks().forEach((block, said) -> forward(block, said, nowMs));
+            answer = answered.all();
+        } else if (message instanceof AdaptationMessage.Adapt adapt && several == null) {
             answer = adapt(site, adapter, adapt, state, standing, active, nowMs);
         } else if (message instanceof AdaptationMessage.Revert revert) {
-            pools.empty(site);
+            empty(adapter);
             answer = desk.reverted(revert, state, standing);
         } else if (message instanceof AdaptationMessage.RollBack rollBack) {
             answer = desk.rolledBack(rollBack, state, standing);
         } else if (message instanceof AdaptationMessage.Command command) {
             answer = desk.command(command, state, standing, nowMs).to(command);
+        } else {
+            skip(
+                    site,
+                    "it asks for what a site with %s targets does not do"
+                            .formatted(several == null ? "one" : "several"));
         }
         if (answer != null) {
-            carryOut(site, answer.since(state), nowMs);
+            carryOut(site, adapter, answer.since(state), nowMs);
         }
+    }
+
+    /** Deletes the pooled rows of a site. */
+    private void empty(SiteAdapter adapter) {
+        adapter.blocks().forEach(block -> pools.empty(block.site()));
     }
 
     /**
@@ -287,7 +269,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             return AdapterAnswer.said(adapter.refit().rests(request, reason)).pooled(rows);
         }
         ServingDecoder current = active == null
-                ? ServingDecoder.of(adapter.trained())
+                ? ServingDecoder.of(adapter.explainer().decoder())
                 : new ServingDecoder(active.decoder(), active.subspace());
         boolean doubled = hasDoubled(rows, fitted, pool);
         GateLimits limits = doubled
@@ -311,9 +293,9 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         return fitted != null && rows.size() >= 2 * Math.max(fitted.rows(), pool.doubledRows());
     }
 
-    private void carryOut(String site, AdapterAnswer answer, long timestampMs) {
+    private void carryOut(String site, SiteAdapter adapter, AdapterAnswer answer, long timestampMs) {
         if (answer.outcome() == Outcome.ROLLED_BACK) {
-            pools.empty(site); // the rows led to a decoder that did worse
+            empty(adapter); // the rows led to a decoder that did worse
         }
         SwapState next = answer.state();
         if (next != null) {
@@ -350,11 +332,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             ServingDecoder current,
             GateLimits limits) {
         if (attempts.begin(place()) > Attempts.MOST) {
-            AdaptationReport given = refit.failed(
-                    request,
-                    "begun %d times and interrupted each time; given up and its rows dropped, so that the next request is answered. A refit must be shorter than max.poll.interval.ms and than transaction.timeout.ms of the adapter: raise both, or lower adaptation.pooled_rows and sample.rows"
-                            .formatted(Attempts.MOST),
-                    System.nanoTime());
+            AdaptationReport given = refit.failed(request, Attempts.GIVEN_UP, System.nanoTime());
             LOG.warn("site {}, window up to {} ms: {}", site, request.windowEndMs(), given.reason());
             pools.empty(site);
             return AdapterAnswer.said(given);

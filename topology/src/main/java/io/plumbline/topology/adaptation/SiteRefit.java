@@ -226,17 +226,6 @@ final class SiteRefit {
         return reconstruction == null ? null : reconstruction.fvu();
     }
 
-    /** Returns the report that the site is aligned again. */
-    AdaptationReport reverted(AdaptationMessage.Revert request) {
-        return answer(
-                0,
-                request.windowEndMs(),
-                Outcome.REVERTED,
-                "the site is aligned again; the trained decoder returns",
-                0,
-                0.0);
-    }
-
     /** Returns the trained decoder, to be published as a version. */
     Publication trained(long version, Map<String, String> lineage) {
         return new Publication(

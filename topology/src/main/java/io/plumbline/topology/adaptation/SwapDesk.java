@@ -16,7 +16,7 @@ final class SwapDesk {
 
     private final String site;
     private final SwapRules rules;
-    private final SiteRefit refit;
+    private final Trained trained;
     private final PublishedCandidates candidates;
 
     /**
@@ -32,16 +32,21 @@ final class SwapDesk {
         }
     }
 
-    SwapDesk(String site, SwapRules rules, SiteRefit refit, PublishedCandidates candidates) {
+    /** Makes a version of the trained decoder. */
+    interface Trained {
+        Publication as(long version, Map<String, String> lineage);
+    }
+
+    SwapDesk(String site, SwapRules rules, Trained trained, PublishedCandidates candidates) {
         this.site = site;
         this.rules = rules;
-        this.refit = refit;
+        this.trained = trained;
         this.candidates = candidates;
     }
 
     /** Returns the answer to a request to adapt that is not worth a refit, or null where it is. */
     @Nullable
-    AdapterAnswer withoutRefit(AdaptationMessage.Adapt request, SwapState state, Standing standing, long nowMs) {
+    AdapterAnswer withoutRefit(AdaptationMessage request, SwapState state, Standing standing, long nowMs) {
         long at = request.windowEndMs();
         if (state.pinned()) {
             String reason = "pinned to %s: nothing was fitted; plumbline decoders unpin --site %s lets it adapt again"
@@ -116,7 +121,12 @@ final class SwapDesk {
      */
     @Nullable
     AdapterAnswer reverted(AdaptationMessage.Revert request, SwapState state, Standing standing) {
-        AdaptationReport report = refit.reverted(request);
+        AdaptationReport report = AdaptationReport.plain(
+                site,
+                request.windowEndMs(),
+                Outcome.REVERTED,
+                "the site is aligned again; the trained decoder returns",
+                0);
         SwapState.Waiting waiting = state.waiting();
         if (!standing.adapted()) {
             return waiting == null
@@ -193,7 +203,7 @@ final class SwapDesk {
                 "window_end_ms",
                 Long.toString(report.windowEndMs()));
         return AdapterAnswer.published(
-                report.published(version), refit.trained(version, lineage), state.inService(version, null));
+                report.published(version), trained.as(version, lineage), state.inService(version, null));
     }
 
     /**

@@ -3,6 +3,8 @@ package io.plumbline.topology.assessment;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Asks the adapter about a site, keyed by the site; the monitor sends it, or a person. The parts of a row sample and
@@ -11,7 +13,8 @@ import java.nio.charset.StandardCharsets;
  * <pre>
  * offset  size  field
  *      0     1  version, 1
- *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command, 6 request part
+ *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command, 6 request part,
+ *                  7 adapt blocks
  *      2     8  window end, ms: names the request; of a command when it was typed
  *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
  *  adapt        10  8  window start, ms   18  8  rows in the window   26  4  capacity of the sample   30  4  parts
@@ -23,6 +26,8 @@ import java.nio.charset.StandardCharsets;
  *  command      10  1  verb: 1 approve, 2 pin, 3 unpin, 4 roll back   11  8  version, -1: the one in service
  *               19  1  length of the id   20  …  id, UTF-8   …  …  who asks, UTF-8
  *  request part 10  4  index   14  …  a part of {@link io.plumbline.moments.WholeRequests}
+ *  adapt blocks 10  8  window start, ms   18  4  number of blocks, then of each
+ *               0   4  target layer   4  8  rows in the window   12  4  capacity of the sample   16  4  parts
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB.
@@ -72,6 +77,61 @@ public sealed interface AdaptationMessage {
                     .putInt(sampleCapacity)
                     .putInt(parts)
                     .array();
+        }
+    }
+
+    /**
+     * The rows of one block that asks for a refit.
+     *
+     * @param target its layer
+     * @param rows rows in the window
+     * @param sampleCapacity of its sample
+     * @param parts of its sample, sent before under the name of the block
+     */
+    record BlockRows(int target, long rows, int sampleCapacity, int parts) {
+
+        private static final int BYTES = 20;
+
+        /** Returns what the block alone would ask. */
+        public Adapt asked(AdaptBlocks of) {
+            return new Adapt(of.windowEndMs(), of.windowStartMs(), rows, sampleCapacity, parts);
+        }
+    }
+
+    /**
+     * Asks to refit the drifted blocks of a site with several targets, keyed by the configured site, and to publish one
+     * decoder of all its blocks if it helps each of them.
+     */
+    record AdaptBlocks(long windowEndMs, long windowStartMs, List<BlockRows> blocks) implements AdaptationMessage {
+
+        public AdaptBlocks {
+            blocks = List.copyOf(blocks);
+        }
+
+        @Override
+        public byte[] encode() {
+            ByteBuffer rows = ByteBuffer.allocate(BlockRows.BYTES * blocks.size());
+            for (BlockRows block : blocks) {
+                rows.putInt(block.target())
+                        .putLong(block.rows())
+                        .putInt(block.sampleCapacity())
+                        .putInt(block.parts());
+            }
+            return header((byte) 7, windowEndMs, 12 + rows.capacity())
+                    .putLong(windowStartMs)
+                    .putInt(blocks.size())
+                    .put(rows.flip())
+                    .array();
+        }
+
+        private static AdaptBlocks decode(ByteBuffer buffer, long windowEndMs) {
+            long windowStartMs = buffer.getLong();
+            int count = buffer.getInt();
+            List<BlockRows> blocks = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                blocks.add(new BlockRows(buffer.getInt(), buffer.getLong(), buffer.getInt(), buffer.getInt()));
+            }
+            return new AdaptBlocks(windowEndMs, windowStartMs, blocks);
         }
     }
 
@@ -227,6 +287,7 @@ public sealed interface AdaptationMessage {
                             buffer.getDouble());
                 case 5 -> Command.decode(buffer, windowEndMs);
                 case 6 -> new RequestPart(windowEndMs, buffer.getInt(), rest(buffer));
+                case 7 -> AdaptBlocks.decode(buffer, windowEndMs);
                 default -> throw new IllegalArgumentException("adaptation message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {

@@ -1,10 +1,12 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
 import io.plumbline.topology.ingest.TargetSites;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +15,28 @@ import org.jspecify.annotations.Nullable;
  *
  * @param windows by their beginning: how each block stands
  */
-record TargetsMemory(Map<Long, List<BlockStanding>> windows) {
+record TargetsMemory(Map<Long, Window> windows) {
 
     static final int WINDOWS = 16;
+
+    private static final Window NONE = new Window(List.of(), List.of(), false);
+
+    /**
+     * One window, of which not every block has a report.
+     *
+     * @param standings how its blocks stand
+     * @param asks the rows of the drifted blocks that ask for a refit
+     * @param reverts whether a block asks for the trained decoder
+     */
+    record Window(List<BlockStanding> standings, List<BlockRows> asks, boolean reverts) {
+
+        /** Returns how the blocks stand, in the order of their layers. */
+        List<BlockStanding> inOrder() {
+            List<BlockStanding> sorted = new ArrayList<>(standings);
+            sorted.sort((one, other) -> Integer.compare(layer(one.block()), layer(other.block())));
+            return sorted;
+        }
+    }
 
     static TargetsMemory decode(byte @Nullable [] stored) {
         return stored == null ? new TargetsMemory(Map.of()) : Json.read(stored, TargetsMemory.class);
@@ -25,15 +46,31 @@ record TargetsMemory(Map<Long, List<BlockStanding>> windows) {
         return Json.bytes(this);
     }
 
-    /** Returns what is remembered after a block's report. */
-    TargetsMemory with(WindowReport report) {
-        TreeMap<Long, List<BlockStanding>> after = new TreeMap<>(windows);
-        List<BlockStanding> standings = new ArrayList<>(after.getOrDefault(report.windowStartMs(), List.of()));
+    /**
+     * Returns what is remembered after a block's report.
+     *
+     * @param asked the rows that the block asks to be refitted with; null where it does not ask
+     * @param reverts whether it asks for the trained decoder
+     */
+    TargetsMemory with(WindowReport report, @Nullable BlockRows asked, boolean reverts) {
+        TreeMap<Long, Window> after = new TreeMap<>(windows);
+        Window before = of(report.windowStartMs());
         String block = TargetSites.blockOf(report.site());
-        standings.removeIf(standing -> standing.block().equals(block));
-        standings.add(new BlockStanding(
-                block, report.verdict(), report.trigger(), report.triggerValue(), report.threshold()));
-        after.put(report.windowStartMs(), List.copyOf(standings));
+        BlockStanding standing =
+                new BlockStanding(block, report.verdict(), report.trigger(), report.triggerValue(), report.threshold());
+        after.put(
+                report.windowStartMs(),
+                new Window(
+                        Stream.concat(
+                                        before.standings().stream()
+                                                .filter(other -> !other.block().equals(block)),
+                                        Stream.of(standing))
+                                .toList(),
+                        Stream.concat(
+                                        before.asks().stream().filter(other -> other.target() != layer(block)),
+                                        Stream.ofNullable(asked))
+                                .toList(),
+                        before.reverts() || reverts));
         while (after.size() > WINDOWS) {
             after.pollFirstEntry();
         }
@@ -42,19 +79,16 @@ record TargetsMemory(Map<Long, List<BlockStanding>> windows) {
 
     /** Returns what is remembered once a window was told of. */
     TargetsMemory without(long windowStartMs) {
-        TreeMap<Long, List<BlockStanding>> after = new TreeMap<>(windows);
+        TreeMap<Long, Window> after = new TreeMap<>(windows);
         after.remove(windowStartMs);
         return new TargetsMemory(after);
     }
 
-    /** Returns how the blocks stand, in the order of their names. */
-    List<BlockStanding> of(long windowStartMs) {
-        List<BlockStanding> standings = new ArrayList<>(windows.getOrDefault(windowStartMs, List.of()));
-        standings.sort((one, other) -> Integer.compare(layer(one), layer(other)));
-        return standings;
+    Window of(long windowStartMs) {
+        return windows.getOrDefault(windowStartMs, NONE);
     }
 
-    private static int layer(BlockStanding standing) {
-        return Integer.parseInt(standing.block().substring(standing.block().indexOf('.') + 1));
+    private static int layer(String block) {
+        return Integer.parseInt(block.substring(block.indexOf('.') + 1));
     }
 }

@@ -6,6 +6,7 @@ import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.WholeRequests;
+import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.ingest.TargetSites;
@@ -53,6 +54,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
     private final KeyValueStore<String, byte[]> memories;
     private final WindowMeasurement measurement;
     private final DriftListener listener;
+    private final TargetsAssessor targets;
     private final String reports;
     private final String requests;
     private final Set<String> judged = new HashSet<>();
@@ -69,6 +71,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         this.listener = listener;
         this.reports = reports;
         this.requests = requests;
+        targets = new TargetsAssessor(context, memories, measurement, listener, reports, requests);
     }
 
     /**
@@ -117,33 +120,17 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
         context.forward(report, reports);
-        ask(window, before, judgement, judge.sendsRequests(), record.timestamp());
+        BlockRows asked = ask(window, before, judgement, judge.sendsRequests(), record.timestamp());
         WindowBehaviour behaviour = measured.behaviour();
         if (behaviour != null) {
             listener.onDownstream(window.site(), behaviour.nanoseconds());
         }
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
         String group = TargetSites.groupOf(window.site());
-        if (group != null) {
-            tellTargets(group, judgement.report(), record.timestamp());
+        if (group != null
+                && targets.take(group, judgement.report(), asked, judgement.ask() == Ask.REVERT, record.timestamp())) {
+            judged.add(group);
         }
-    }
-
-    /** Tells how all blocks stand once each has a report of the window. */
-    private void tellTargets(String group, WindowReport report, long timestampMs) {
-        TargetsMemory memory = TargetsMemory.decode(memories.get(group)).with(report);
-        List<BlockStanding> standings = memory.of(report.windowStartMs());
-        if (standings.size() < measurement.blocks(group)) {
-            memories.put(group, memory.encode());
-            return;
-        }
-        memories.put(group, memory.without(report.windowStartMs()).encode());
-        TargetsReport all = TargetsReport.of(group, report.windowStartMs(), report.windowEndMs(), standings);
-        Record<byte[], byte[]> told = record(group, Json.bytes(all), timestampMs);
-        told.headers().add(TARGETS_HEADER, new byte[] {'1'});
-        context.forward(told, reports);
-        judged.add(group);
-        listener.onTargets(all);
     }
 
     private static void logFailure(@Nullable WindowBehaviour behaviour, ClosedWindow window) {
@@ -171,10 +158,12 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         }
     }
 
-    private void ask(
+    /** Returns the rows of a block of a site with several targets that asks for a refit, which all ask for together. */
+    private @Nullable BlockRows ask(
             ClosedWindow window, SiteMemory before, Judgement judgement, boolean sendsRequests, long timestampMs) {
         Ask ask = judgement.ask();
-        if (ask == Ask.REVERT) {
+        String group = TargetSites.groupOf(window.site());
+        if (ask == Ask.REVERT && group == null) {
             forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
         }
         if (ask == Ask.ROLL_BACK) {
@@ -192,13 +181,20 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                             .orElse(Double.NaN),
                     klActive(judgement.report().downstream()),
                     judgement.report().geometry().value(Statistic.KL).orElse(Double.NaN));
-            forward(window.site(), request.encode(), timestampMs, requests);
+            forward(TargetSites.configured(window.site()), request.encode(), timestampMs, requests);
         }
         if (ask == Ask.ADAPT) {
             List<byte[]> parts = window.sample().encodeWithout(sent(window, before), RowSample.RECORD_PART_BYTES);
             for (int index = 0; index < parts.size(); index++) {
                 byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
                 forward(window.site(), part, timestampMs, requests);
+            }
+            if (group != null) {
+                return new BlockRows(
+                        TargetSites.targetOf(window.site()),
+                        window.moment().rows(),
+                        window.sample().capacity(),
+                        parts.size());
             }
             if (sendsRequests) {
                 sendRequests(window, timestampMs);
@@ -211,6 +207,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     parts.size());
             forward(window.site(), request.encode(), timestampMs, requests);
         }
+        return null;
     }
 
     private void sendRequests(ClosedWindow window, long timestampMs) {

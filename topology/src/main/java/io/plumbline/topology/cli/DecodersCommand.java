@@ -1,6 +1,8 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.JointDecoder;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -8,7 +10,9 @@ import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
@@ -64,11 +68,43 @@ final class DecodersCommand {
         @Option(names = "--out", required = true, paramLabel = "DIR", description = "The folder to write.")
         Path out;
 
-        DecoderSubscription of(Explainer trained) {
-            return DecoderSubscription.of(Map.of(site, trained.decoder()));
+        @Option(
+                names = "--targets",
+                split = ",",
+                paramLabel = "L",
+                description = "The target layers that the site lists, in its order. Default: all of the explainer.")
+        List<Integer> targets = List.of();
+
+        /** Returns the trained explainer, or the blocks whose decoders are published as one. */
+        List<Explainer> trained() throws IOException {
+            List<Explainer> all = Options.blocks(explainer, facts.options());
+            List<Explainer> listed = new ArrayList<>();
+            for (int target : targets) {
+                listed.add(all.stream()
+                        .filter(one -> one.block() != null && one.block().target() == target)
+                        .findFirst()
+                        .orElseThrow(() -> new UsageException(
+                                "--targets = %d: expected target layers of %s".formatted(target, explainer))));
+            }
+            return targets.isEmpty() ? all : listed;
         }
 
-        static void write(Explainer trained, PublishedDecoder published, Path folder) throws IOException {
+        /** Returns the trained decoder that what is published was made from. */
+        static Decoder parent(List<Explainer> trained) {
+            return trained.size() == 1
+                    ? trained.get(0).decoder()
+                    : JointDecoder.of(decoders(trained)).join(decoders(trained));
+        }
+
+        private static List<Decoder> decoders(List<Explainer> trained) {
+            return trained.stream().map(Explainer::decoder).toList();
+        }
+
+        DecoderSubscription of(List<Explainer> trained) {
+            return DecoderSubscription.of(Map.of(site, parent(trained)));
+        }
+
+        static void write(List<Explainer> trained, PublishedDecoder published, Path folder) throws IOException {
             DecoderManifest manifest = published.manifest();
             Map<String, String> lineage = new LinkedHashMap<>(manifest.lineage());
             lineage.put("site", manifest.site());
@@ -76,7 +112,12 @@ final class DecodersCommand {
             lineage.put("parent_sha256", manifest.parentSha256());
             // A half holds no value that a float does not, and not every reader of these folders takes halves.
             DType dtype = published.dtype() == DType.F64 ? DType.F64 : DType.F32;
-            trained.writeAdapted(published.decoder(), dtype, lineage, folder);
+            if (trained.size() == 1) {
+                trained.get(0).writeAdapted(published.decoder(), dtype, lineage, folder);
+            } else {
+                List<Decoder> blocks = JointDecoder.of(decoders(trained)).split(published.decoder());
+                Explainer.writeAdapted(trained, blocks, dtype, lineage, folder);
+            }
         }
     }
 
@@ -109,11 +150,11 @@ final class DecodersCommand {
         @Override
         public Integer call() throws IOException {
             Options.requireNew("--out", target.out, "folder");
-            Explainer trained = Options.explainer(target.explainer, target.facts.options());
+            List<Explainer> trained = target.trained();
             PublishedDecoder newest = null;
             try (DecoderReading reading = source.read(
                     candidate
-                            ? DecoderSubscription.ofCandidates(target.site, trained.decoder())
+                            ? DecoderSubscription.ofCandidates(target.site, Target.parent(trained))
                             : target.of(trained))) {
                 for (DecoderReading.Found found = reading.next();
                         !(found instanceof DecoderReading.Found.CaughtUp);
@@ -167,7 +208,7 @@ final class DecodersCommand {
 
         @Override
         public Integer call() throws IOException {
-            Explainer trained = Options.explainer(target.explainer, target.facts.options());
+            List<Explainer> trained = target.trained();
             Files.createDirectories(target.out);
             Function<PublishedDecoder, Path> folder = published -> target.out.resolve("version-" + published.version());
             int left = count == null ? Integer.MAX_VALUE : count;

@@ -23,13 +23,17 @@ import io.plumbline.topology.assessment.SharedExplainers;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderEmitter;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -183,9 +187,44 @@ public final class ConfigCheck {
                 .forEach((name, settings) -> sites.add(site(
                         settings,
                         explainers,
-                        config.adaptations().get(name),
+                        config.adaptationOf(name),
                         config.limits().width())));
-        return sites;
+        return withSizesOfTargets(sites, config);
+    }
+
+    /** Adds to the first block of a site why the one decoder of all its blocks is too large to publish. */
+    private static List<Site> withSizesOfTargets(List<Site> sites, MonitorConfig config) {
+        Map<String, List<Site>> groups = new LinkedHashMap<>();
+        for (Site site : sites) {
+            String group = TargetSites.groupOf(site.settings().site());
+            if (group != null && config.adaptationOf(group) != null && site.explainer() != null) {
+                groups.computeIfAbsent(group, name -> new ArrayList<>()).add(site);
+            }
+        }
+        List<Site> checked = new ArrayList<>(sites);
+        groups.forEach((group, blocks) -> {
+            int features = 0;
+            long width = 0;
+            for (Site block : blocks) {
+                Explainer explainer = Objects.requireNonNull(block.explainer());
+                features = Math.max(features, explainer.features());
+                width += explainer.targetWidth();
+            }
+            DType dtype = Objects.requireNonNull(config.adaptationOf(group))
+                    .travelling()
+                    .dtype();
+            if (DecoderEmitter.refusal(features, (int) Math.min(width, Integer.MAX_VALUE), dtype) != null) {
+                Site first = blocks.get(0);
+                List<String> problems = new ArrayList<>(first.problems());
+                problems.add(
+                        "targets: the one decoder of all, %d features x %d, is larger than what travels; expected fewer targets, a narrower adaptation.dtype, or adaptation: {mode: observe}"
+                                .formatted(features, width));
+                checked.set(
+                        checked.indexOf(first),
+                        new Site(first.settings(), first.explainer(), first.baseline(), problems));
+            }
+        });
+        return checked;
     }
 
     private static Site site(

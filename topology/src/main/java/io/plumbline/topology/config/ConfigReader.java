@@ -17,11 +17,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -142,33 +143,32 @@ final class ConfigReader {
             AdaptationSettings adaptation = sites.adaptation(adaptationNode, swaps);
             adaptationNode.refuseUnknownKeys();
             SiteSettings read = sites.site(site, node, swaps);
-            List<Integer> targets = TargetsReader.read(node, swaps.adapts());
+            List<Integer> targets = TargetsReader.read(node, adaptation);
             List<String> watched = targets.isEmpty()
                     ? List.of(site)
                     : targets.stream()
                             .map(target -> TargetSites.site(site, target))
                             .toList();
+            if (swaps.adapts()) {
+                // Of all targets at once, whose decoders are swapped together.
+                adaptations.put(site, adaptation);
+                swapRules.put(site, swaps);
+            }
             for (int i = 0; i < watched.size(); i++) {
                 swapRules.put(watched.get(i), swaps);
-                if (swaps.adapts()) {
-                    adaptations.put(watched.get(i), adaptation);
-                }
                 if (read != null) {
                     settings.put(watched.get(i), targets.isEmpty() ? read : read.ofTarget(targets.get(i)));
                 }
             }
             node.refuseUnknownKeys();
         });
-        long groups = swapRules.keySet().stream()
-                .map(TargetSites::groupOf)
-                .filter(Objects::nonNull)
-                .distinct()
-                .count();
-        long named = swapRules.size() + groups; // each site with several targets has reports of its own
-        if (named > limits.sites()) {
-            root.problem("sites", "names %d sites, limits.sites allows %d".formatted(named, limits.sites()));
+        Set<String> named = new HashSet<>();
+        // A site with several targets has reports of its own beside those of its targets.
+        swapRules.keySet().forEach(site -> named.addAll(List.of(site, TargetSites.configured(site))));
+        if (named.size() > limits.sites()) {
+            root.problem("sites", "names %d sites, limits.sites allows %d".formatted(named.size(), limits.sites()));
         }
-        if (named == 0) {
+        if (named.isEmpty()) {
             root.problem("sites", "is empty: expected at least one site with explainer, baseline and rank");
         }
         root.refuseUnknownKeys();

@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
 import java.io.IOException;
@@ -23,6 +24,7 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * @param http where metrics, health checks and the page are served
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
- * @param adaptations how the sites that adapt do it, by site
+ * @param adaptations how the sites that adapt do it, by site; one with several targets by its configured name
  * @param swapRules how far that goes without a person, by site
  */
 public record MonitorConfig(
@@ -74,6 +76,11 @@ public record MonitorConfig(
         sites = Collections.unmodifiableMap(new LinkedHashMap<>(sites));
         adaptations = Collections.unmodifiableMap(new LinkedHashMap<>(adaptations));
         swapRules = Collections.unmodifiableMap(new LinkedHashMap<>(swapRules));
+    }
+
+    /** Returns how a watched site adapts, which for the block of a target is as all of them; null where it does not. */
+    public @Nullable AdaptationSettings adaptationOf(String site) {
+        return adaptations.get(TargetSites.configured(site));
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.plumbline.topology.config;
 
+import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.topology.adaptation.AdaptationSettings;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -17,9 +19,9 @@ final class TargetsReader {
      * Returns the layers in the order of the file; none for a site with one target.
      *
      * @param node the site's
-     * @param adapts whether a drift of the site asks for a refit
+     * @param adaptation how the site is refitted, where it is
      */
-    static List<Integer> read(ConfigNode node, boolean adapts) {
+    static List<Integer> read(ConfigNode node, AdaptationSettings adaptation) {
         if (!node.has("targets")) {
             return List.of();
         }
@@ -31,14 +33,24 @@ final class TargetsReader {
                 node.problem("targets", text, "expected numbers of target layers, such as [0, 1, 2]");
             }
         }
+        if (node.texts("targets").isEmpty()) {
+            node.problem("targets", targets, "expected at least one layer, or no targets: a site with one target");
+        }
+        if (GivenReconstructions.NAME.equals(node.textOrNull("explainer"))) {
+            node.problem("targets", targets, "expected beside a cross-layer transcoder, not beside explainer: none");
+        }
+        if (node.has("explainer_options") && node.child("explainer_options").has("target")) {
+            node.problem(
+                    "targets", targets, "expected no explainer_options: {target: L} beside it, which is one of them");
+        }
         if (new HashSet<>(targets).size() < targets.size()) {
             node.problem("targets", targets, "expected every layer once");
         }
-        if (adapts) {
+        if (adaptation.travelling().factored()) {
             node.problem(
                     "targets",
                     targets,
-                    "expected adaptation: {mode: observe} beside it: the service swaps no decoder of one target alone; `plumbline adapt` refits all of them or none");
+                    "expected adaptation: {encoding: dense} beside it: one decoder of all targets travels as weights");
         }
         for (String key : OF_ONE_TARGET) {
             if (node.has(key)) {

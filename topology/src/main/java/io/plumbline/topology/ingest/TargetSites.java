@@ -25,6 +25,18 @@ public final class TargetSites {
         return matcher.matches() ? matcher.group(1) : null;
     }
 
+    /** Returns the site that is configured: that of a block, or the site itself. */
+    public static String configured(String site) {
+        String group = groupOf(site);
+        return group == null ? site : group;
+    }
+
+    /** Returns the target layer of the site of a block. */
+    public static int targetOf(String block) {
+        String name = blockOf(block);
+        return Integer.parseInt(name.substring(name.lastIndexOf('.') + 1));
+    }
+
     /** Returns the block that a site is of its group, {@code targets.3}; the site itself where it is none. */
     public static String blockOf(String site) {
         Matcher matcher = BLOCK.matcher(site);

@@ -98,8 +98,7 @@ public record CapacityEstimate(
             long heapBytes,
             ToIntFunction<SiteSettings> requestComponents) {
         List<SiteSizes> sites = config.sites().values().stream()
-                .map(site ->
-                        SiteSizes.of(site, config.adaptations().get(site.site()), requestComponents.applyAsInt(site)))
+                .map(site -> SiteSizes.of(site, config.adaptationOf(site.site()), requestComponents.applyAsInt(site)))
                 .flatMap(Optional::stream)
                 .toList();
         CapacityFormulas formulas = new CapacityFormulas(config, sites, deployment, HeapRegion.of(heapBytes));

@@ -8,6 +8,7 @@ import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.assessment.WatchedTargets;
 import io.plumbline.topology.broker.Application;
 import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.topology.broker.DecidedCommits;
@@ -158,8 +159,10 @@ public final class PlumblineRuntime implements AutoCloseable {
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
         metrics.expect(sites.keySet());
         config.swapRules().forEach((site, rules) -> metrics.decoders().configured(site, rules.mode()));
-        sites.forEach((site, watched) ->
-                metrics.decoders().trained(site, watched.explainer().decoder().sha256()));
+        WatchedTargets.others(sites).forEach((site, watched) -> metrics.decoders()
+                .trained(site, watched.explainer().decoder().sha256()));
+        WatchedTargets.of(sites).forEach((site, several) -> metrics.decoders()
+                .trained(site, several.trained().sha256()));
         PublishedDecoders decoders = own(PublishedDecoders.follow(
                 config, sites, heard(DecoderListener.class, metrics, metrics.decoders(), console)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {

@@ -10,6 +10,7 @@ import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.assessment.WatchedTargets;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
@@ -18,6 +19,7 @@ import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.metrics.Listeners;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,6 +46,9 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private final Map<String, SwapState> told = new ConcurrentHashMap<>();
     private final Map<String, Decoder> trained = new HashMap<>();
     private final Map<String, WatchedSite> sites;
+
+    /** The sites with several targets, whose decoders are published as one. */
+    private final Map<String, WatchedTargets> targets;
 
     /** The newest of each site whose directions are not known yet. */
     private final Map<String, PublishedDecoder> unmeasured = new ConcurrentHashMap<>();
@@ -80,7 +85,11 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         this.sites = sites;
         this.kafka = kafka;
         this.topic = topic;
-        sites.forEach((site, watched) -> trained.put(site, watched.explainer().decoder()));
+        targets = WatchedTargets.of(sites);
+        WatchedTargets.others(sites)
+                .forEach(
+                        (site, watched) -> trained.put(site, watched.explainer().decoder()));
+        targets.forEach((site, several) -> trained.put(site, several.trained()));
         subscriber = DecoderSubscriber.start(
                 kafka,
                 topic,
@@ -93,13 +102,31 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
 
         @Override
         public void onDecoder(PublishedDecoder published) {
-            unmeasured.put(published.site(), published);
+            WatchedTargets several = targets.get(published.site());
+            if (several != null) {
+                takeBlocks(several, published);
+            } else {
+                unmeasured.put(published.site(), published);
+            }
             active.put(published.site(), new Active(published.decoder(), published.version()));
             synchronized (active) {
                 active.notifyAll();
             }
             if (caughtUp.getCount() == 0) {
                 measure(published.site());
+                if (several != null) {
+                    several.blocks().forEach(block -> measure(block.site()));
+                }
+            }
+        }
+
+        private void takeBlocks(WatchedTargets several, PublishedDecoder published) {
+            List<Decoder> decoders = several.joint().split(published.decoder());
+            for (int i = 0; i < decoders.size(); i++) {
+                String block = several.blocks().get(i).site();
+                unmeasured.put(
+                        block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype(), null));
+                active.put(block, new Active(decoders.get(i), published.version()));
             }
         }
 

@@ -27,6 +27,14 @@ class AssessmentCodecsTest {
         AdaptationMessage.Revert revert = new AdaptationMessage.Revert(20);
         assertEquals(revert, AdaptationMessage.decode(revert.encode()));
         HostileBytes.check(revert.encode(), AdaptationMessage::decode);
+        AdaptationMessage.AdaptBlocks blocks = new AdaptationMessage.AdaptBlocks(
+                20,
+                10,
+                List.of(
+                        new AdaptationMessage.BlockRows(1, 5_000_000_000L, 4_096, 3),
+                        new AdaptationMessage.BlockRows(25, 7, 8, 1)));
+        assertEquals(blocks, AdaptationMessage.decode(blocks.encode()));
+        HostileBytes.check(blocks.encode(), AdaptationMessage::decode);
         AdaptationMessage.SamplePart part = new AdaptationMessage.SamplePart(20, 2, new byte[] {1, 2, 3});
         AdaptationMessage.SamplePart read =
                 assertInstanceOf(AdaptationMessage.SamplePart.class, AdaptationMessage.decode(part.encode()));

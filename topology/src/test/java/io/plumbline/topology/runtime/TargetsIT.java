@@ -2,15 +2,30 @@ package io.plumbline.topology.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.TargetsFolder;
+import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.Outcome;
+import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.assessment.WatchedTargets;
 import io.plumbline.topology.assessment.WindowAssessor;
+import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.emission.DecoderSubscriber;
+import io.plumbline.topology.emission.DecoderSubscription;
+import io.plumbline.topology.emission.PublishedDecoder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -20,7 +35,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
@@ -63,6 +80,100 @@ class TargetsIT {
                 assertFalse(metrics(runtime).contains("plumbline_faithfulness_gap{site=\"clt\"}"), metrics(runtime));
             }
         }
+    }
+
+    @Test
+    void aSubscriberSwapsAllBlocksOrNone() throws Exception {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            MonitorConfig config =
+                    TargetsFolder.create(folder, broker.bootstrapServers(), "mode: auto, max_norm_ratio: 10");
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic(config.topics().activations(), 1, Map.of("retention.ms", "-1"));
+            client.createTopic(config.topics().moments(), 2, Map.of("retention.ms", "-1"));
+            client.createTopic(config.topics().adaptationRequests(), 3, Map.of("retention.ms", "-1"));
+            WatchedTargets targets = Objects.requireNonNull(
+                    WatchedTargets.of(WatchedSite.readAll(config.sites().values()))
+                            .get(TargetsFolder.SITE));
+            List<PublishedDecoder> seen = new CopyOnWriteArrayList<>();
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
+                    DecoderSubscriber subscriber = DecoderSubscriber.start(
+                            client.properties(),
+                            config.topics().decoders(),
+                            DecoderSubscription.of(Map.of(TargetsFolder.SITE, targets.trained())),
+                            seen::add)) {
+                assertNotNull(subscriber, "reads from the first record on");
+                client.sendAll(TargetsFolder.window(T0, Set.of(1, TargetsFolder.STUBBORN)));
+                client.sendAll(TargetsFolder.window(T0 + 10_000, Set.of(1)));
+                AdaptationReport refused = report(client, config, 1);
+                assertEquals(Outcome.REFUSED, refused.outcome(), refused.reason());
+                assertEquals(List.of(), seen);
+                client.sendAll(TargetsFolder.window(T0 + 20_000, Set.of(1)));
+                AdaptationReport published = report(client, config, 2);
+                assertEquals(Outcome.PUBLISHED, published.outcome(), published.reason());
+                List<Explainer> fetched = fetched(broker);
+                assertEquals(trained(targets, 0), fetched.get(0).decoder());
+                assertNotEquals(trained(targets, 1), fetched.get(1).decoder());
+                assertEquals(trained(targets, 2), fetched.get(2).decoder());
+                client.sendAll(TargetsFolder.window(T0 + 30_000, Set.of()));
+                client.sendAll(TargetsFolder.window(T0 + 40_000, Set.of()));
+                BrokerClient.awaitThat(
+                        () -> seen.stream().anyMatch(one -> one.manifest().kind() == DecoderKind.TRAINED),
+                        seen::toString);
+                for (PublishedDecoder one : seen) {
+                    List<Decoder> blocks = targets.joint().split(one.decoder());
+                    boolean adapted = one.manifest().kind() == DecoderKind.ADAPTED;
+                    assertEquals(adapted, !blocks.get(1).equals(trained(targets, 1)), "version " + one.version());
+                    assertEquals(trained(targets, 0), blocks.get(0), "version " + one.version());
+                    assertEquals(trained(targets, 2), blocks.get(2), "version " + one.version());
+                }
+                String served = "plumbline_subscriber_decoder_version{site=\"clt\"} %d.0\n"
+                        .formatted(seen.get(seen.size() - 1).version());
+                BrokerClient.awaitThat(() -> metrics(runtime).contains(served), () -> metrics(runtime));
+            }
+        }
+    }
+
+    /** Returns the blocks of the folder that {@code decoders fetch} writes. */
+    private List<Explainer> fetched(EmbeddedBroker broker) throws IOException {
+        Shell shell = Shell.run(
+                "decoders",
+                "fetch",
+                "--bootstrap-servers",
+                broker.bootstrapServers(),
+                "--site",
+                TargetsFolder.SITE,
+                "--explainer",
+                folder.resolve("explainer"),
+                "--targets",
+                "0,1,2",
+                "--out",
+                folder.resolve("fetched"));
+        assertEquals(0, shell.exitCode(), shell.err());
+        return Explainer.readBlocks(folder.resolve("fetched"), ExplainerOptions.NONE);
+    }
+
+    /** Returns the nth report on the adaptation of all targets. */
+    private static AdaptationReport report(BrokerClient client, MonitorConfig config, int number) {
+        List<AdaptationReport> reports =
+                client
+                        .await(
+                                config.topics().adaptationReports(),
+                                found -> ofAll(found).size() >= number)
+                        .stream()
+                        .map(report -> Json.read(report.value(), AdaptationReport.class))
+                        .filter(report -> report.site().equals(TargetsFolder.SITE))
+                        .toList();
+        return reports.get(number - 1);
+    }
+
+    private static List<ConsumerRecord<byte[], byte[]>> ofAll(List<ConsumerRecord<byte[], byte[]>> reports) {
+        return reports.stream()
+                .filter(report -> new String(report.key(), StandardCharsets.UTF_8).equals(TargetsFolder.SITE))
+                .toList();
+    }
+
+    private static Decoder trained(WatchedTargets targets, int block) {
+        return targets.blocks().get(block).explainer().decoder();
     }
 
     /** Returns the first report about all targets. */
