@@ -1,8 +1,6 @@
 package io.plumbline.causal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -11,14 +9,11 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.downstream.LivePart;
 import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.clients.Python;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,37 +31,6 @@ class PythonWorkerIT {
     @BeforeEach
     void find() throws Exception {
         python = Python.ofMachine(folder);
-    }
-
-    /** A worker that says where it listens, and ends with its test. */
-    private record Worker(Process process, String address) implements AutoCloseable {
-
-        static Worker start(Python python, Path folder, Object... head) throws IOException {
-            List<Object> words = new ArrayList<>(List.of("-m", "plumbline_sae", "downstream-worker", "--listen"));
-            words.addAll(List.of(head));
-            Process process = python.process(words.toArray())
-                    .directory(folder.toFile())
-                    .redirectError(folder.resolve("worker.err").toFile())
-                    .start();
-            BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-            String line = out.readLine();
-            assertNotNull(line, () -> said(folder));
-            return new Worker(process, line.substring("listening on ".length()));
-        }
-
-        private static String said(Path folder) {
-            try {
-                return Files.readString(folder.resolve("worker.err"));
-            } catch (IOException none) {
-                return none.toString();
-            }
-        }
-
-        @Override
-        public void close() {
-            process.destroy();
-            assertFalse(process.onExit().orTimeout(60, TimeUnit.SECONDS).join().isAlive());
-        }
     }
 
     private static Shell causal(String option, Object head, Object... more) {
@@ -96,7 +60,7 @@ class PythonWorkerIT {
                 python.run("-c", "import onnxruntime").exitCode() == 0, "needs onnxruntime: pip install onnxruntime");
         JsonNode here = json(causal("--head", LivePart.head())).path("trained");
         for (String listen : List.of("unix:head.sock", "127.0.0.1:0")) {
-            try (Worker worker = Worker.start(python, folder, listen, "--onnx", LivePart.head())) {
+            try (PythonWorker worker = PythonWorker.start(python, folder, listen, "--onnx", LivePart.head())) {
                 JsonNode there = json(causal("--worker", worker.address())).path("trained");
                 assertEquals(here.size(), there.size());
                 for (String figure : List.of("kl_div_with_sae", "ce_loss_with_sae", "ce_loss_without_sae")) {
@@ -124,7 +88,7 @@ class PythonWorkerIT {
                     raise RuntimeError("CUDA out of memory")
                 """);
         String address;
-        try (Worker worker = Worker.start(python, folder, "unix:head.sock", "heads:head")) {
+        try (PythonWorker worker = PythonWorker.start(python, folder, "unix:head.sock", "heads:head")) {
             address = worker.address();
             Shell crashed = causal("--worker", address);
             assertEquals(2, crashed.exitCode(), crashed.err());
@@ -136,12 +100,12 @@ class PythonWorkerIT {
         assertEquals(2, gone.exitCode());
         assertTrue(gone.err().contains("worker " + address + ": cannot be reached: "), gone::err);
         Files.createFile(folder.resolve("started-again"));
-        try (Worker again = Worker.start(python, folder, "unix:head.sock", "heads:head")) {
+        try (PythonWorker again = PythonWorker.start(python, folder, "unix:head.sock", "heads:head")) {
             assertEquals(
                     2,
                     json(causal("--worker", again.address())).path("requests").asInt());
         }
-        try (Worker broken = Worker.start(python, folder, "unix:head.sock", "heads:broken")) {
+        try (PythonWorker broken = PythonWorker.start(python, folder, "unix:head.sock", "heads:broken")) {
             Shell failed = causal("--worker", broken.address());
             assertTrue(failed.err().contains("RuntimeError: CUDA out of memory"), failed::err);
         }
