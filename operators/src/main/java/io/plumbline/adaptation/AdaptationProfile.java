@@ -6,8 +6,12 @@ import java.util.List;
 /** A named set of refits to try. */
 public sealed interface AdaptationProfile {
 
-    /** Returns what to try for a site watched at {@code rank} in a space of {@code dimension}. */
-    CandidateSearch search(int rank, int dimension);
+    /**
+     * Returns what to try for a site watched at {@code rank} in a space of {@code dimension}.
+     *
+     * @param anchored whether there are rows of the baseline to hold refits by
+     */
+    CandidateSearch search(int rank, int dimension, boolean anchored);
 
     /**
      * Returns whether rows of the baseline hold the trained decoder's answers in distribution while the window is
@@ -18,8 +22,8 @@ public sealed interface AdaptationProfile {
     /** The set of {@link CandidateSearch}, with rows of the baseline as anchors. */
     record Auto() implements AdaptationProfile {
         @Override
-        public CandidateSearch search(int rank, int dimension) {
-            return CandidateSearch.withDefaults(rank, dimension);
+        public CandidateSearch search(int rank, int dimension, boolean anchored) {
+            return CandidateSearch.withDefaults(rank, dimension, anchored);
         }
 
         @Override
@@ -31,7 +35,7 @@ public sealed interface AdaptationProfile {
     /** Algorithm 1 as the paper prints it, with the hyper-parameters given. */
     record Paper(GaeSettings settings) implements AdaptationProfile {
         @Override
-        public CandidateSearch search(int rank, int dimension) {
+        public CandidateSearch search(int rank, int dimension, boolean anchored) {
             return CandidateSearch.of(List.of(new Candidate.Gae(settings)));
         }
 

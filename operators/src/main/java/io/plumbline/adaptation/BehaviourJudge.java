@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Judges decoders by what the model does with their reconstructions in the place of its activations. Made where the
@@ -16,4 +17,9 @@ public interface BehaviourJudge {
 
     /** Compares on requests of normal traffic alone; passes where there are none. */
     GateTest inDistribution(Decoder trained, Decoder proposed);
+
+    /** Returns what candidates are chosen by; null, the default: by FVU. */
+    default @Nullable BehaviourChoice choice() {
+        return null;
+    }
 }

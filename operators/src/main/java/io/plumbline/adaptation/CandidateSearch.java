@@ -6,7 +6,6 @@ import io.plumbline.parallel.Cores;
 import io.plumbline.refit.FittedDecoder;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.GeometryAdapter;
-import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.Refit;
 import io.plumbline.refit.RefitInputs;
 import io.plumbline.refit.Regularisation;
@@ -29,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tries a small set of candidates on the fitting rows and takes the one that reconstructs the rows to choose by best,
- * by FVU, among those that stay within what the gate allows features and traffic in distribution. "Keep the current
- * decoder" is always among them and wins ties. The chosen one is fitted again on everything but the rows to judge on
- * ({@link GatedAdaptation} fits what passed on these too).
+ * by FVU or by what the model then does ({@link BehaviourChoice}), among those that stay within what the gate allows
+ * features and traffic in distribution. "Keep the current decoder" is always among them and wins ties. The chosen one
+ * is fitted again on everything but the rows to judge on ({@link GatedAdaptation} fits what passed on these too).
  *
  * <p><b>A single candidate</b> has no rival to be compared with: it is fitted once, on everything but the rows to judge
  * on, and has figures on these rows only. Whether it is better than the decoder in service is what the gate tests, on
@@ -42,7 +41,9 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * rank  rotation   lambdas           alpha
  * -     -          -                 -      trained weights, new bias
- * d     printed    0/1  0/3  0/10    0      a ridge refit towards the trained decoder, weak to strong
+ * d     printed    0/1  0/3          0      a ridge refit towards the trained decoder
+ * d     printed    0/0.25            0      the weakest, where there are anchors
+ * d     printed    0/10              0      the strongest, where there are none
  * d     printed    0/1               0.5
  * g     printed    0/1  2/1          0      the paper's form
  * g     full rank  0/1  2/1          0
@@ -70,19 +71,29 @@ public final class CandidateSearch {
     /** Types whose rounding moves a dictionary's leading directions by less than 1e-6. */
     private static final Set<DType> ROUNDS_TO_THE_SAME_SPACE = EnumSet.of(DType.F32, DType.F64);
 
+    /** The ridge level that only refits held by anchors may have: without them it forgets traffic in distribution. */
+    static final double WEAKEST = 0.25;
+
+    /** The ridge level in its place where there are no anchors. */
+    private static final double STRONGEST = 10.0;
+
     private final List<Candidate> candidates;
 
     private CandidateSearch(List<Candidate> candidates) {
         this.candidates = List.copyOf(candidates);
     }
 
-    /** Returns the documented set. Ranks that do not fit in {@code dimension} are left out. */
-    public static CandidateSearch withDefaults(int watchedRank, int dimension) {
+    /**
+     * Returns the documented set. Ranks that do not fit in {@code dimension} are left out.
+     *
+     * @param anchored whether rows of the baseline are fitted on too
+     */
+    public static CandidateSearch withDefaults(int watchedRank, int dimension, boolean anchored) {
         List<Candidate> candidates = new ArrayList<>();
         candidates.add(new Candidate.BiasOnly());
-        candidates.add(refit(dimension, Rotation.PRINTED, 0.0, 1.0, 0.0));
-        candidates.add(refit(dimension, Rotation.PRINTED, 0.0, 3.0, 0.0));
-        candidates.add(refit(dimension, Rotation.PRINTED, 0.0, 10.0, 0.0));
+        candidates.add(ridge(dimension, 1.0));
+        candidates.add(ridge(dimension, 3.0));
+        candidates.add(ridge(dimension, anchored ? WEAKEST : STRONGEST));
         candidates.add(refit(dimension, Rotation.PRINTED, 0.0, 1.0, 0.5));
         if (watchedRank < dimension) {
             for (Rotation rotation : Rotation.values()) {
@@ -140,7 +151,7 @@ public final class CandidateSearch {
         Deque<SharedSolutions> solved = new ArrayDeque<>();
         List<SearchReport.Figures> all = compare(compared, rows, current, gate, once ? solved : new ArrayDeque<>());
         RefitInputs inputs = once ? compared : inputs(trained, trainedSubspace, rows.refit(), rows);
-        for (SearchReport.Figures figures : betterThanTheFirst(all)) {
+        for (SearchReport.Figures figures : betterThanTheFirst(all, gate.choice() != null)) {
             FittedDecoder fitted = fitted(figures.candidate(), inputs, solved, products);
             SearchReport made = made(fitted, all, figures, travelling);
             FeatureChange change = gate.change(trained, made.decoder());
@@ -201,10 +212,9 @@ public final class CandidateSearch {
             RefitInputs inputs, AdaptationRows rows, Decoder current, SwapGate gate, Deque<SharedSolutions> solved) {
         SharedSolutions shared = inputs.solutions();
         solved.add(shared);
-        Comparison run = new Comparison(inputs, shared, rows.choose(), rows.check());
+        Comparison run = new Comparison(inputs, shared, rows.choose(), rows.check(), gate);
         List<SearchReport.Figures> all = new ArrayList<>();
         all.add(run.keeping(current));
-        Reconstruction inDistribution = run.trainedInDistribution();
         Map<Candidate, SearchReport.Figures> found = new HashMap<>();
         List<Candidate> sorted = levelAfterLevel(run);
         int ahead = 0;
@@ -223,7 +233,9 @@ public final class CandidateSearch {
         });
         evaluate(run, sorted, unturned, sorted.size(), found);
         for (Candidate candidate : candidates) {
-            all.add(withinCost(Objects.requireNonNull(found.get(candidate)), inDistribution, gate));
+            all.add(CostInDistribution.worth(
+                    Objects.requireNonNull(found.get(candidate)),
+                    found.get(ridge(rows.choose().targets().columns(), 1.0))));
         }
         return all;
     }
@@ -275,31 +287,30 @@ public final class CandidateSearch {
         return new RefitInputs(trained, trainedSubspace, window.targets(), window, rows.anchor());
     }
 
-    private static SearchReport.Figures withinCost(
-            SearchReport.Figures figures, @Nullable Reconstruction trained, SwapGate gate) {
-        if (trained == null || figures.inDistribution() == null) {
-            return figures;
-        }
-        return figures.inDistribution().fvu() - trained.fvu() <= gate.limits().maximumIdCost()
-                ? figures
-                : figures.passedOver("costs more than %s of FVU in distribution"
-                        .formatted(gate.limits().maximumIdCost()));
+    /**
+     * Returns what was fitted, was not passed over and beats keeping the decoder, by FVU and, where the model says what
+     * to choose by, by KL too; best first, of equals the earlier one.
+     */
+    private static List<SearchReport.Figures> betterThanTheFirst(List<SearchReport.Figures> all, boolean byModel) {
+        SearchReport.Figures keeping = all.get(0);
+        return all.stream()
+                .filter(figures -> figures.refusal() == null
+                        && fvu(figures) < fvu(keeping)
+                        && (!byModel || divergence(figures) < divergence(keeping)))
+                .sorted(Comparator.comparingDouble(byModel ? CandidateSearch::divergence : CandidateSearch::fvu))
+                .toList();
     }
 
-    /**
-     * Returns what was fitted, was not passed over and beats keeping the decoder; best first, of equals the earlier
-     * one.
-     */
-    private static List<SearchReport.Figures> betterThanTheFirst(List<SearchReport.Figures> all) {
-        double keeping = fvu(all.get(0));
-        return all.stream()
-                .filter(figures -> figures.refusal() == null && fvu(figures) < keeping)
-                .sorted(Comparator.comparingDouble(CandidateSearch::fvu))
-                .toList();
+    private static double divergence(SearchReport.Figures figures) {
+        return figures.divergence() == null ? Double.NaN : figures.divergence();
     }
 
     private static double fvu(SearchReport.Figures figures) {
         return figures.validation() == null ? Double.NaN : figures.validation().fvu();
+    }
+
+    private static Candidate ridge(int dimension, double level) {
+        return refit(dimension, Rotation.PRINTED, 0.0, level, 0.0);
     }
 
     private static Candidate refit(int rank, Rotation rotation, double geometric, double preservation, double alpha) {

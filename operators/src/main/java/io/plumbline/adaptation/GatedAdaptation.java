@@ -50,7 +50,7 @@ public record GatedAdaptation(
             int rank,
             Travelling travelling) {
         AdaptationRows used = profile.anchors() ? rows : rows.withoutAnchor();
-        CandidateSearch candidates = profile.search(rank, trained.dimension());
+        CandidateSearch candidates = profile.search(rank, trained.dimension(), used.anchor() != null);
         GatedAdaptation judged = judged(candidates, gate, trained, trainedSubspace, current, used, rank, travelling);
         if (!judged.publishes() || rows.all().equals(rows.refit())) {
             return judged;

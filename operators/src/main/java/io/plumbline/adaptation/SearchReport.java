@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every candidate of a search with its figures, and the one that reconstructs the rows to choose by best of those that
- * stay within the limits; of a single candidate that one, wherever it could be fitted.
+ * Every candidate of a search with its figures, and the best on the rows to choose by of those that stay within the
+ * limits; of a single candidate that one, wherever it could be fitted.
  *
  * @param decoder what {@code best} amounts to, fitted anew on all rows but those to judge on; the decoder in service
  *     when that is to keep it
@@ -33,6 +33,8 @@ public record SearchReport(
      * @param fit on the rows fitted on; null when the candidate could not be fitted
      * @param validation on the rows to choose by; null when the candidate could not be fitted, or was the only one
      * @param inDistribution on rows of the baseline; null without such rows, and where {@code validation} is
+     * @param divergence KL in nats on the requests to choose by; null where candidates are chosen by FVU, and where the
+     *     candidate was refused before the model was run
      * @param refusal why it could not be fitted or was passed over, else null
      */
     public record Figures(
@@ -40,19 +42,29 @@ public record SearchReport(
             @Nullable Reconstruction fit,
             @Nullable Reconstruction validation,
             @Nullable Reconstruction inDistribution,
+            @Nullable Double divergence,
             @Nullable String refusal) {
 
         static Figures refused(Candidate candidate, ArithmeticException reason) {
-            return new Figures(candidate, null, null, null, String.valueOf(reason.getMessage()));
+            return new Figures(candidate, null, null, null, null, String.valueOf(reason.getMessage()));
         }
 
         /** Returns the figures of a candidate that has no rival, or of the decoder in service beside it. */
         static Figures onRowsFittedOn(Candidate candidate, Reconstruction fit) {
-            return new Figures(candidate, fit, null, null, null);
+            return new Figures(candidate, fit, null, null, null, null);
         }
 
         Figures passedOver(String reason) {
-            return new Figures(candidate, fit, validation, inDistribution, reason);
+            return new Figures(candidate, fit, validation, inDistribution, divergence, reason);
+        }
+
+        /** Returns these figures with what the model does, or why it says nothing. */
+        Figures withDivergence(BehaviourChoice choice, Decoder decoder) {
+            try {
+                return new Figures(candidate, fit, validation, inDistribution, choice.divergence(decoder), refusal);
+            } catch (BehaviourChoice.NoAnswerException silent) {
+                return passedOver(String.valueOf(silent.getMessage()));
+            }
         }
     }
 

@@ -121,6 +121,12 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
                 : byRows.with(behaviour.judge(trained, current, proposed));
     }
 
+    /** Returns what candidates are chosen by where that is the model; null: by FVU. */
+    @Nullable
+    BehaviourChoice choice() {
+        return behaviour == null ? null : behaviour.choice();
+    }
+
     private static double[][] latest(double[][] errors) {
         return Arrays.copyOfRange(errors, Math.max(0, errors.length - SampleSplit.LEAST_TO_JUDGE), errors.length);
     }

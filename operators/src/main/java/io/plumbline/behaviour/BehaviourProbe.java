@@ -18,13 +18,15 @@ public interface BehaviourProbe extends AutoCloseable {
     WindowBehaviour measure(List<byte[]> requests, @Nullable Decoder active);
 
     /**
-     * Returns what judges a refit of this site by the model. Of either list it runs as many requests from the first on
+     * Returns what judges a refit of this site by the model. Of each list it runs as many requests from the first on
      * as are run of a window; one that cannot be used is passed over.
      *
      * @param heldOut whole requests that had no part in the refit, each as a record of its own
+     * @param choosing whole requests to choose a candidate by, in neither of the other lists; null: the judge is not
+     *     asked which
      * @param normal whole requests of normal traffic; empty: what the refit does to it is not asked
      */
-    BehaviourJudge judge(List<byte[]> heldOut, List<byte[]> normal);
+    BehaviourJudge judge(List<byte[]> heldOut, @Nullable List<byte[]> choosing, List<byte[]> normal);
 
     @Override
     void close();

@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -32,14 +33,124 @@ class AnchoredSearchTest {
 
     @Test
     void anchorsMakeARefitCheaperInDistribution() {
-        CandidateSearch one = CandidateSearch.of(List.of(
-                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0))));
+        CandidateSearch one = ridge(1.0);
         double trained = fvu(window.trained(), check);
         double without = fvu(search(one, null), check) - trained;
         double with = fvu(search(one, clean), check) - trained;
         assertTrue(with < 0.5 * without, "cost %s with anchors, %s without".formatted(with, without));
         SampleRows judge = rows(null).judge();
         assertTrue(fvu(search(one, clean), judge) < fvu(window.trained(), judge), "and it still is a refit");
+    }
+
+    @Test
+    void theWeakestRidgeIsTriedWithAnchorsAndTheStrongestWithout() {
+        assertEquals(List.of(0.25, 1.0, 3.0), levels(clean));
+        assertEquals(List.of(1.0, 3.0, 10.0), levels(null));
+    }
+
+    /** Returns the ridge levels of the default set, lowest first. */
+    private List<Double> levels(@Nullable SampleRows anchor) {
+        return adapt(new AdaptationProfile.Auto(), FREE, anchor).search().candidates().stream()
+                .map(SearchReport.Figures::candidate)
+                .filter(Candidate.Gae.class::isInstance)
+                .map(refit -> ((Candidate.Gae) refit).settings().regularisation())
+                .map(lambdas -> lambdas.geometric() + lambdas.preservation())
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    private static CandidateSearch ridge(double level) {
+        return CandidateSearch.of(List.of(
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, level), 0))));
+    }
+
+    /** A model that is the nearer to itself the shorter the way from the trained decoder, up to the bias alone. */
+    private record Nearness(Decoder trained, double failing) implements BehaviourJudge, BehaviourChoice {
+
+        @Override
+        public double divergence(Decoder decoder) {
+            double turned = 1.0
+                    - FeatureChange.between(trained.weights(), decoder.weights(), 0, 1e9)
+                            .smallestCosine();
+            if (turned < failing) {
+                throw new NoAnswerException("a NaN");
+            }
+            return decoder.equals(trained) ? 1.0 : turned;
+        }
+
+        @Override
+        public BehaviourChoice choice() {
+            return this;
+        }
+
+        @Override
+        public Behaviour judge(Decoder trained, Decoder current, Decoder proposed) {
+            return new Behaviour.Unknown("not of interest here");
+        }
+
+        @Override
+        public GateTest inDistribution(Decoder trained, Decoder proposed) {
+            return new Behaviour.Unknown("not of interest here").test();
+        }
+    }
+
+    @Test
+    void theModelMayChooseAnotherCandidateThanFvu() {
+        Decoder trained = window.trained();
+        SearchReport byModel = chosenBy(new Nearness(trained, -1.0));
+        SearchReport.Figures chosen = byModel.best();
+        assertEquals(new Candidate.BiasOnly(), chosen.candidate(), "nothing turns less");
+        assertEquals(0.0, chosen.divergence() == null ? 1.0 : chosen.divergence(), 1e-12);
+        SearchReport byFvu = adapt(new AdaptationProfile.Auto(), FREE, clean).search();
+        assertNull(byFvu.best().divergence());
+        assertNotEquals(byFvu.best().candidate(), chosen.candidate());
+        for (SearchReport.Figures figures : byModel.candidates()) {
+            assertTrue(figures.divergence() != null || figures.refusal() != null, () -> figures.candidate()
+                    .describe());
+        }
+    }
+
+    @Test
+    void aCandidateOfWhichTheModelSaysNothingIsPassedOverAndSaysWhy() {
+        SearchReport report = chosenBy(new Nearness(window.trained(), 1e-3));
+        assertEquals(
+                "the model could not be run: a NaN", report.candidates().get(0).refusal(), "the trained decoder");
+        assertTrue(report.keepsCurrent(), "nothing is known to be better than that");
+        assertEquals("the model could not be run: a NaN", report.best().refusal());
+    }
+
+    private SearchReport chosenBy(Nearness model) {
+        return CandidateSearch.withDefaults(RANK, DIMENSION, true)
+                .search(
+                        window.trained(),
+                        window.subspace(),
+                        window.trained(),
+                        rows(clean),
+                        new SwapGate(FREE, model),
+                        Travelling.dense(DType.F64));
+    }
+
+    @Test
+    void theWeakestRidgeIsPassedOverWhereItForgetsMoreThanItIsWorth() {
+        Candidate weak =
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 0.25), 0));
+        Candidate next =
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0));
+        SearchReport.Figures ofNext = figures(next, 0.50, 0.20);
+        assertNull(CostInDistribution.worth(figures(weak, 0.48, 0.27), ofNext).refusal());
+        assertEquals(
+                "gains 0.0100 of FVU over a ridge of 1, and costs 0.0700 more in distribution",
+                CostInDistribution.worth(figures(weak, 0.49, 0.27), ofNext).refusal());
+        assertNull(CostInDistribution.worth(figures(next, 0.49, 0.27), ofNext).refusal(), "no other is weighed");
+    }
+
+    private static SearchReport.Figures figures(Candidate candidate, double validation, double inDistribution) {
+        return new SearchReport.Figures(candidate, null, withFvu(validation), withFvu(inDistribution), null, null);
+    }
+
+    private static Reconstruction withFvu(double fvu) {
+        return new Reconstruction(10, fvu, fvu, fvu);
     }
 
     @Test

@@ -190,7 +190,7 @@ class CandidateSearchTest {
                 null,
                 null);
         SearchReport report = search(
-                CandidateSearch.withDefaults(RANK, DIMENSION),
+                CandidateSearch.withDefaults(RANK, DIMENSION, false),
                 problem.trained(),
                 problem,
                 rows,
@@ -206,7 +206,8 @@ class CandidateSearchTest {
         Problem problem = Problem.random(1, 120, 40, DIMENSION);
         Problem fit = problem.part(0, 80);
         Problem validation = problem.part(80, 120);
-        SearchReport report = search(CandidateSearch.withDefaults(RANK, DIMENSION), fit, validation, problem.trained());
+        SearchReport report =
+                search(CandidateSearch.withDefaults(RANK, DIMENSION, false), fit, validation, problem.trained());
         int refits = 0;
         for (SearchReport.Figures figures : report.candidates()) {
             if (figures.candidate() instanceof Candidate.Gae refit) {
@@ -235,7 +236,10 @@ class CandidateSearchTest {
         Problem problem = Problem.random(2, 200, 30, DIMENSION);
         Problem validation = problem.part(150, 200);
         SearchReport report = search(
-                CandidateSearch.withDefaults(RANK, DIMENSION), problem.part(0, 150), validation, problem.trained());
+                CandidateSearch.withDefaults(RANK, DIMENSION, false),
+                problem.part(0, 150),
+                validation,
+                problem.trained());
         assertFalse(report.keepsCurrent());
         assertClose(
                 Reconstruction.of(report.decoder(), validation.codes(), validation.targets()),
@@ -259,7 +263,7 @@ class CandidateSearchTest {
                 problem.part(0, 180).rows(),
                 problem.part(220, 260).rows(),
                 problem.part(260, 300).rows());
-        CandidateSearch defaults = CandidateSearch.withDefaults(RANK, 60);
+        CandidateSearch defaults = CandidateSearch.withDefaults(RANK, 60, true);
         SearchReport together =
                 search(defaults, problem.trained(), problem, rows, problem.trained(), Travelling.dense(DType.F64));
         String before = System.getProperty(Cores.PROPERTY);
@@ -283,7 +287,7 @@ class CandidateSearchTest {
     void aDecoderThatAlreadyFitsIsKept() {
         Problem fitting = alreadyFitting(3);
         SearchReport report = search(
-                CandidateSearch.withDefaults(RANK, DIMENSION),
+                CandidateSearch.withDefaults(RANK, DIMENSION, false),
                 fitting.part(0, 40),
                 fitting.part(40, 60),
                 fitting.trained());

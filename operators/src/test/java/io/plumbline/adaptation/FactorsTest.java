@@ -34,6 +34,7 @@ class FactorsTest {
     private static final SampleRows OTHERS = PROBLEM.part(200, 260).rows();
     private static final SampleRows CHECK = PROBLEM.part(260, 300).rows();
     private static final RefitInputs INPUTS = inputs(ROWS, null);
+    private static final SwapGate GATE = new SwapGate(new GateLimits(0.0, 1.0, -1.0, 1e9, 1.0, 1e9));
 
     static Stream<Candidate> candidates() {
         return Stream.concat(
@@ -77,7 +78,7 @@ class FactorsTest {
     void atFullRankADecoderOfLowerRankHasNoFigures() {
         Problem low = Problem.random(33, 60, 3, DIMENSION);
         RefitInputs inputs = new RefitInputs(low.trained(), low.subspace(), low.targets(), low.rows(), null);
-        Comparison run = new Comparison(inputs, inputs.solutions(), low.rows(), null);
+        Comparison run = new Comparison(inputs, inputs.solutions(), low.rows(), null, GATE);
         SearchReport.Figures found = run.evaluate(
                 new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
         assertTrue(String.valueOf(found.refusal()).contains("the decoder has rank 3"), found::toString);
@@ -89,7 +90,7 @@ class FactorsTest {
         Reconstruction expected = Reconstruction.of(PROBLEM.trained(), OTHERS.codes(), OTHERS.targets());
         assertEquals(expected.fvu(), found.validation().fvu(), 1e-12);
         Reconstruction checked = Reconstruction.of(PROBLEM.trained(), CHECK.codes(), CHECK.targets());
-        assertEquals(checked.mse(), run().trainedInDistribution().mse(), 1e-12 * checked.mse());
+        assertEquals(checked.mse(), found.inDistribution().mse(), 1e-12 * checked.mse());
         Reconstruction onFit = Reconstruction.of(PROBLEM.trained(), ROWS.codes(), ROWS.targets());
         assertEquals(onFit.fvu(), found.fit().fvu(), 1e-12);
     }
@@ -160,8 +161,8 @@ class FactorsTest {
         Matrix expected = decoder(untold, candidate, DType.F64).weights().toMatrix();
         Matrix found = decoder(told, candidate, DType.F64).weights().toMatrix();
         assertEquals(0.0, expected.minus(found).frobeniusNorm(), 1e-12 * expected.frobeniusNorm(), "seed 31");
-        SearchReport.Figures one = new Comparison(untold, untold.solutions(), OTHERS, OTHERS).evaluate(candidate);
-        SearchReport.Figures other = new Comparison(told, told.solutions(), OTHERS, OTHERS).evaluate(candidate);
+        SearchReport.Figures one = new Comparison(untold, untold.solutions(), OTHERS, OTHERS, GATE).evaluate(candidate);
+        SearchReport.Figures other = new Comparison(told, told.solutions(), OTHERS, OTHERS, GATE).evaluate(candidate);
         assertEquals(one.fit().fvu(), other.fit().fvu(), 1e-12, "seed 31");
         assertEquals(one.validation().fvu(), other.validation().fvu(), 1e-12, "seed 31");
     }
@@ -171,7 +172,7 @@ class FactorsTest {
     }
 
     private static Comparison run() {
-        return new Comparison(INPUTS, INPUTS.solutions(), OTHERS, CHECK);
+        return new Comparison(INPUTS, INPUTS.solutions(), OTHERS, CHECK, GATE);
     }
 
     private static Decoder decoder(Candidate candidate, DType type) {

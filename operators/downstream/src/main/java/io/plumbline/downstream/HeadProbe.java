@@ -163,12 +163,13 @@ final class HeadProbe implements BehaviourProbe {
     }
 
     @Override
-    public BehaviourJudge judge(List<byte[]> heldOut, List<byte[]> normal) {
+    public BehaviourJudge judge(List<byte[]> heldOut, @Nullable List<byte[]> choosing, List<byte[]> normal) {
         RecordedRequests clean = RecordedRequests.usable(normal, settings.requests(), head);
         return new KlJudge(
                 explainer,
                 new Waiting(),
                 RecordedRequests.usable(heldOut, settings.requests(), head),
+                choosing == null ? null : RecordedRequests.usable(choosing, settings.requests(), head),
                 clean.count() == 0 ? null : clean,
                 settings.maximumGrowth());
     }

@@ -1,6 +1,7 @@
 package io.plumbline.downstream;
 
 import io.plumbline.adaptation.Behaviour;
+import io.plumbline.adaptation.BehaviourChoice;
 import io.plumbline.adaptation.BehaviourJudge;
 import io.plumbline.adaptation.GateTest;
 import io.plumbline.adaptation.PairedImprovement;
@@ -18,12 +19,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests of one row say nothing and are passed over. The interval of a level is that of {@link RequestBootstrap},
  * the interval of the gain that of {@link PairedImprovement}, which is right for few requests too.
  *
- * <p><b>Cost.</b> Three runs of the head for each request. <b>Size.</b> The logits of one request, twice.
+ * <p><b>Cost.</b> Three runs of the head for each request; to choose by, two for each request and candidate.
+ * <b>Size.</b> The logits of one request, twice.
  *
  * <p><b>Threads.</b> As the head.
  *
  * @param explainer whose encoder makes the codes
  * @param heldOut requests that had no part in the fit of what is proposed
+ * @param choosing requests to choose a candidate by, in none of the other sets; null where candidates are chosen by FVU
  * @param inDistribution requests of normal traffic, or null
  * @param maximumGrowth share by which the KL on normal traffic may exceed the trained decoder's, 0 or more
  */
@@ -31,6 +34,7 @@ public record KlJudge(
         Explainer explainer,
         Head head,
         SiteStudy.Requests heldOut,
+        SiteStudy.@Nullable Requests choosing,
         SiteStudy.@Nullable Requests inDistribution,
         double maximumGrowth)
         implements BehaviourJudge {
@@ -54,6 +58,32 @@ public record KlJudge(
         } catch (HeadException failed) {
             return new Behaviour.Unknown(String.valueOf(failed.getMessage())).test();
         }
+    }
+
+    @Override
+    public @Nullable BehaviourChoice choice() {
+        SiteStudy.Requests requests = choosing;
+        return requests == null ? null : decoder -> divergence(requests, decoder);
+    }
+
+    private double divergence(SiteStudy.Requests requests, Decoder decoder) {
+        double sum = 0.0;
+        long rows = 0;
+        try {
+            for (int i = 0; i < requests.count(); i++) {
+                RequestRows request = requests.request(i);
+                if (request.rows() > 1) {
+                    sum += divergences(request, decoder)[0];
+                    rows += request.rows() - 1;
+                }
+            }
+        } catch (HeadException failed) {
+            throw new BehaviourChoice.NoAnswerException(String.valueOf(failed.getMessage()));
+        }
+        if (rows == 0) {
+            throw new BehaviourChoice.NoAnswerException("no request to choose by has two rows or more");
+        }
+        return sum / rows;
     }
 
     private Behaviour.@Nullable Change cost(Decoder trained, Decoder proposed) {
@@ -80,13 +110,13 @@ public record KlJudge(
                         level(ofBefore), level(ofAfter), PairedImprovement.of(pairs.toArray(double[][]::new)));
     }
 
-    /** Returns the KL summed over rows with each of two decoders. */
-    private double[] divergences(RequestRows request, Decoder before, Decoder after) {
+    /** Returns the KL summed over rows with each of some decoders. */
+    private double[] divergences(RequestRows request, Decoder... decoders) {
         SparseCodes codes = explainer.encoder().encode(request.batch().activations());
         Logits original = head.logits(request.targets(), request.residual());
-        double[] sums = new double[2];
-        for (int which = 0; which < 2; which++) {
-            Matrix patched = RequestStudy.patched(explainer, request, codes, which == 0 ? before : after);
+        double[] sums = new double[decoders.length];
+        for (int which = 0; which < decoders.length; which++) {
+            Matrix patched = RequestStudy.patched(explainer, request, codes, decoders[which]);
             Logits logits = head.logits(patched, request.residual());
             for (int row = 1; row < request.rows(); row++) {
                 sums[which] += original.divergence(logits, row);

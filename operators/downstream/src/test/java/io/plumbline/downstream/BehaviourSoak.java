@@ -29,7 +29,7 @@ class BehaviourSoak {
     private static final int BASELINE_ROWS = 4_096;
 
     private static KlJudge judge(Explainer explainer, OnnxHead head, SiteStudy.Requests later, SiteStudy.Requests id) {
-        return new KlJudge(explainer, head, later, id, DownstreamSettings.DEFAULT_MAXIMUM_GROWTH);
+        return new KlJudge(explainer, head, later, null, id, DownstreamSettings.DEFAULT_MAXIMUM_GROWTH);
     }
 
     /** The requests from the 129th on are in no table. */

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.Behaviour;
+import io.plumbline.adaptation.BehaviourChoice;
 import io.plumbline.adaptation.BehaviourJudge;
 import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.behaviour.DownstreamSettings;
@@ -77,7 +79,7 @@ class HeadProbeJudgeTest {
         List<byte[]> heldOut = new ArrayList<>(List.of(ofOneRow(), new byte[] {1, 2, 3}));
         heldOut.addAll(requests);
         try (BehaviourProbe probe = open(LivePart.head(), 8)) {
-            BehaviourJudge judge = probe.judge(heldOut, requests);
+            BehaviourJudge judge = probe.judge(heldOut, null, requests);
             Behaviour.Measured found = assertInstanceOf(
                     Behaviour.Measured.class, judge.judge(explainer.decoder(), explainer.decoder(), auto));
             assertEquals(2, found.heldOut().improvement().requests(), "what cannot be used is passed over");
@@ -99,7 +101,7 @@ class HeadProbeJudgeTest {
         try (BehaviourProbe probe = open(LivePart.head(), 1)) {
             Behaviour.Measured found = assertInstanceOf(
                     Behaviour.Measured.class,
-                    probe.judge(requests(), List.of())
+                    probe.judge(requests(), null, List.of())
                             .judge(explainer.decoder(), explainer.decoder(), explainer.decoder()));
             assertEquals(1, found.heldOut().improvement().requests());
             assertNull(found.inDistribution());
@@ -108,10 +110,33 @@ class HeadProbeJudgeTest {
     }
 
     @Test
+    void theRequestsToChooseByAreOthersThanThoseThatJudge() throws IOException {
+        Explainer explainer = PART.explainer();
+        List<byte[]> requests = requests();
+        double[] each = {
+            PART.json("oracle.json").at("/methods/fixed/kl/0").asDouble(),
+            PART.json("oracle.json").at("/methods/fixed/kl/1").asDouble()
+        };
+        try (BehaviourProbe probe = open(LivePart.head(), 8)) {
+            assertNull(probe.judge(requests, null, List.of()).choice());
+            BehaviourChoice choice =
+                    Objects.requireNonNull(probe.judge(requests.subList(0, 1), requests.subList(1, 2), List.of())
+                            .choice());
+            assertEquals(each[1], choice.divergence(explainer.decoder()), 1e-4);
+            BehaviourChoice none = Objects.requireNonNull(
+                    probe.judge(requests, List.of(ofOneRow()), List.of()).choice());
+            assertEquals(
+                    "the model could not be run: no request to choose by has two rows or more",
+                    assertThrows(BehaviourChoice.NoAnswerException.class, () -> none.divergence(explainer.decoder()))
+                            .getMessage());
+        }
+    }
+
+    @Test
     void whereNothingIsHeldOutOrTheHeadFailsARefitDoesNotPass() throws IOException {
         Explainer explainer = PART.explainer();
         try (BehaviourProbe probe = open(LivePart.head(), 8)) {
-            Behaviour none = probe.judge(List.of(ofOneRow()), List.of())
+            Behaviour none = probe.judge(List.of(ofOneRow()), null, List.of())
                     .judge(explainer.decoder(), explainer.decoder(), explainer.decoder());
             assertFalse(none.test().passed());
             assertEquals(
@@ -120,7 +145,7 @@ class HeadProbeJudgeTest {
         }
         FailingHeads.write(folder);
         try (BehaviourProbe probe = open(folder.resolve("not_finite.onnx"), 8)) {
-            Behaviour failed = probe.judge(requests(), List.of())
+            Behaviour failed = probe.judge(requests(), null, List.of())
                     .judge(explainer.decoder(), explainer.decoder(), explainer.decoder());
             assertFalse(failed.test().passed());
             assertTrue(failed.test().finding().contains("NaN"), failed.test().finding());

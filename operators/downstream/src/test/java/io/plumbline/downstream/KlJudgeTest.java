@@ -2,10 +2,14 @@ package io.plumbline.downstream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.onnxruntime.OrtException;
 import io.plumbline.adaptation.Behaviour;
+import io.plumbline.adaptation.BehaviourChoice;
 import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GateTest;
@@ -19,6 +23,7 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.ActivationBatch;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -63,6 +68,7 @@ class KlJudgeTest {
                 explainer,
                 explainer.isTranscoder() ? LivePart.summing(activations) : activations,
                 heldOut,
+                null,
                 normal,
                 DownstreamSettings.DEFAULT_MAXIMUM_GROWTH);
     }
@@ -143,13 +149,34 @@ class KlJudgeTest {
             }
         };
         SiteStudy.Requests requests = model.requests("spanish_eval", 2, explainer);
-        KlJudge judge = new KlJudge(explainer, broken, requests, requests, 1.0);
+        KlJudge judge = new KlJudge(explainer, broken, requests, requests, requests, 1.0);
         GateTest refused = judge.judge(explainer.decoder(), explainer.decoder(), explainer.decoder())
                 .test();
         assertFalse(refused.passed());
         assertEquals("the model could not be run: no answer within 30 s", refused.finding());
         assertFalse(
                 judge.inDistribution(explainer.decoder(), explainer.decoder()).passed());
+        BehaviourChoice choice = Objects.requireNonNull(judge.choice());
+        assertEquals(
+                "the model could not be run: no answer within 30 s",
+                assertThrows(BehaviourChoice.NoAnswerException.class, () -> choice.divergence(explainer.decoder()))
+                        .getMessage());
+    }
+
+    @Test
+    void candidatesAreChosenByTheDivergenceThatTheyAreJudgedBy() throws Exception {
+        Explainer explainer = part("sae").wholeExplainer();
+        SiteStudy.Requests heldOut = model.requests("spanish_eval", FIRST, LAST, explainer);
+        SiteStudy.Requests choosing = model.requests("spanish_eval", 2, explainer);
+        assertNull(judge(explainer, heldOut, null).choice(), "chosen by FVU");
+        KlJudge judge = new KlJudge(explainer, activations, heldOut, choosing, null, 1.0);
+        Behaviour.Measured same = assertInstanceOf(
+                Behaviour.Measured.class,
+                judge(explainer, choosing, null).judge(explainer.decoder(), explainer.decoder(), explainer.decoder()));
+        assertEquals(
+                same.heldOut().before().value(),
+                Objects.requireNonNull(judge.choice()).divergence(explainer.decoder()),
+                1e-12);
     }
 
     /** The first row is never replaced: with no other there is nothing to judge by. */

@@ -1,6 +1,7 @@
 package io.plumbline.causal;
 
 import io.plumbline.adaptation.Behaviour;
+import io.plumbline.adaptation.BehaviourChoice;
 import io.plumbline.adaptation.GateTest;
 import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.downstream.HeadException;
@@ -14,6 +15,7 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.cli.BehaviourProvider;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -24,20 +26,30 @@ public final class KlBehaviour implements BehaviourProvider {
     @Override
     public Opened open(Asked asked) throws IOException {
         RequestFiles heldOut = RequestFiles.openHeldOut(asked.heldOut(), asked.explainer());
+        Choosing toChoose = asked.choosing();
+        RequestFiles choosing = null;
         RequestFiles normal = null;
         try {
+            if (toChoose != null) {
+                choosing = RequestFiles.openHeldOut(toChoose.dumps(), asked.explainer());
+            }
             if (!asked.inDistribution().isEmpty()) {
                 normal = RequestFiles.openInDistribution(asked.inDistribution(), asked.explainer());
             }
             OpenHead head = OpenHead.open(asked.head(), HeadLimits.DEFAULTS, asked.explainer());
             KlJudge judge = new KlJudge(
-                    asked.explainer(), head, chosen(heldOut, asked.requests()), normal, asked.maximumGrowth());
-            return new OpenedFiles(judge, head, heldOut, normal);
+                    asked.explainer(),
+                    head,
+                    chosen(heldOut, asked.requests()),
+                    choosing == null || toChoose == null ? null : chosen(choosing, toChoose.requests()),
+                    normal,
+                    asked.maximumGrowth());
+            return new OpenedFiles(judge, head, Arrays.asList(heldOut, choosing, normal));
         } catch (HeadException failed) {
-            close(heldOut, normal);
+            close(Arrays.asList(heldOut, choosing, normal));
             throw HeadOptions.explained(failed);
         } catch (IOException | RuntimeException failed) {
-            close(heldOut, normal);
+            close(Arrays.asList(heldOut, choosing, normal));
             throw failed;
         }
     }
@@ -47,10 +59,11 @@ public final class KlBehaviour implements BehaviourProvider {
         return CleanBehaviour.open(head, explainer, dumps, most);
     }
 
-    private static void close(RequestFiles heldOut, @Nullable RequestFiles normal) throws IOException {
-        heldOut.close();
-        if (normal != null) {
-            normal.close();
+    private static void close(List<@Nullable RequestFiles> files) throws IOException {
+        for (RequestFiles file : files) {
+            if (file != null) {
+                file.close();
+            }
         }
     }
 
@@ -72,11 +85,7 @@ public final class KlBehaviour implements BehaviourProvider {
         };
     }
 
-    private record OpenedFiles(
-            KlJudge judge,
-            OpenHead head,
-            RequestFiles heldOut,
-            @Nullable RequestFiles normal) implements Opened {
+    private record OpenedFiles(KlJudge judge, OpenHead head, List<@Nullable RequestFiles> files) implements Opened {
 
         @Override
         public Behaviour judge(Decoder trained, Decoder current, Decoder proposed) {
@@ -89,9 +98,14 @@ public final class KlBehaviour implements BehaviourProvider {
         }
 
         @Override
+        public @Nullable BehaviourChoice choice() {
+            return judge.choice();
+        }
+
+        @Override
         public void close() throws IOException {
             head.close();
-            KlBehaviour.close(heldOut, normal);
+            KlBehaviour.close(files);
         }
     }
 }

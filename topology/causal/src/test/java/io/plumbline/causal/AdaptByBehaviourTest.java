@@ -2,6 +2,7 @@ package io.plumbline.causal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -81,6 +82,24 @@ class AdaptByBehaviourTest {
         assertTrue(Files.exists(folder.resolve("auto")));
     }
 
+    @Test
+    void aCandidateIsChosenByTheModelOnRequestsThatDoNotJudge() throws Exception {
+        Object[] both = {"--rank", 32, "--head", LivePart.head(), "--validate", later};
+        JsonNode byFvu = json(adapt("by-fvu", both));
+        assertFalse(byFvu.has("choosing_kl"), byFvu::toString);
+        List<Object> choosing = new ArrayList<>(List.of(both));
+        choosing.addAll(List.of("--select-by", "kl"));
+        JsonNode byKl = json(adapt("by-kl", choosing.toArray()));
+        assertTrue(byKl.path("candidate").asText().startsWith("rank 192"), byKl::toString);
+        double onOthers = byKl.path("choosing_kl").asDouble();
+        assertTrue(onOthers > 0.0 && onOthers < byKl.path("held_out_kl_before").asDouble(), byKl::toString);
+        assertNotEquals(onOthers, byKl.path("held_out_kl_after").asDouble(), 1e-6);
+        assertTrue(
+                byKl.path("held_out_kl_after").asDouble()
+                        <= 1.02 * byFvu.path("held_out_kl_after").asDouble(),
+                () -> byKl + " " + byFvu);
+    }
+
     /** Tests a search without rows of a baseline: nothing holds it in distribution but this test. */
     @Test
     void autoWithWhichTheModelIsAnotherOnNormalTrafficIsNotWritten() {
@@ -125,6 +144,11 @@ class AdaptByBehaviourTest {
             {"--rank 32 --worker unix:w --head " + LivePart.head(), "--head and --worker: expected one of them"},
             {"--rank 32 --worker 10.0.0.1:1", "--worker = 10.0.0.1:1: expected unix:PATH or 127.0.0.1:PORT"},
             {"--rank 32 --lambda-geom 0 --lambda-pres 1 --worker unix:w", "--worker needs --validate"},
+            {"--rank 32 --select-by kl", "--select-by = kl: expected beside --head or --worker"},
+            {
+                "--rank 32 --lambda-geom 0 --lambda-pres 1 --select-by kl --validate x --head " + LivePart.head(),
+                "--select-by = kl: expected only with --profile auto"
+            },
             {"--rank 32 --head nowhere.onnx", "nowhere.onnx: no such file"},
             {
                 "--rank 32 --in-distribution nowhere --head " + LivePart.head(),

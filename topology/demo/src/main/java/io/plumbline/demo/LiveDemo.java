@@ -253,7 +253,7 @@ public final class LiveDemo extends Stage {
             return;
         }
         try (RequestFile later = RequestFile.open(dumps.get(last), explainer)) {
-            Behaviour found = new KlJudge(explainer, head, later, null, DownstreamSettings.DEFAULT_MAXIMUM_GROWTH)
+            Behaviour found = new KlJudge(explainer, head, later, null, null, DownstreamSettings.DEFAULT_MAXIMUM_GROWTH)
                     .judge(explainer.decoder(), explainer.decoder(), after);
             out.printf(
                     "%nWhat the model does on the last window of %s: %s%n",

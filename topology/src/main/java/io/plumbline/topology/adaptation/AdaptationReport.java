@@ -42,12 +42,15 @@ public record AdaptationReport(
     /**
      * The figures of one candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why
      * it could not be fitted or was passed over. A single candidate is not chosen, and has the first only.
+     *
+     * @param klValidation nats a row, where candidates are chosen by it
      */
     public record CandidateFigures(
             String candidate,
             @Nullable Double fvuFit,
             @Nullable Double fvuValidation,
             @Nullable Double fvuInDistribution,
+            @Nullable Double klValidation,
             @Nullable String refusal) {}
 
     /** Returns a report without figures. */

@@ -16,6 +16,7 @@ import java.util.stream.Stream;
  * @param profile which refits are tried
  * @param limits what a refit has to stay within to be published
  * @param validationShare share of the sampled requests kept to choose on, and as many again to judge on, in (0, 0.5)
+ * @param selectBy what candidates are chosen by
  * @param travelling how the decoder is published
  * @param pooledRows the most rows of consecutive drifted windows that a refit is made of and judged on
  * @param pooledAge rows of windows that end longer before the newest are left out, event time
@@ -24,6 +25,7 @@ public record AdaptationSettings(
         AdaptationProfile profile,
         GateLimits limits,
         double validationShare,
+        SelectBy selectBy,
         Travelling travelling,
         int pooledRows,
         Duration pooledAge) {

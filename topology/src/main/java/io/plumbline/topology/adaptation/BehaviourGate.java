@@ -12,9 +12,10 @@ import java.util.stream.Collectors;
 /**
  * Makes the judge of one attempt at a refit: by what the rest of the site's model does on whole requests.
  *
+ * @param selectBy whether it also says which candidate to take
  * @param normal whole requests of the baseline; empty: what a refit does to normal traffic is not asked
  */
-record BehaviourGate(BehaviourProbe probe, List<byte[]> normal) {
+record BehaviourGate(BehaviourProbe probe, SelectBy selectBy, List<byte[]> normal) {
 
     BehaviourGate {
         normal = List.copyOf(normal);
@@ -25,11 +26,15 @@ record BehaviourGate(BehaviourProbe probe, List<byte[]> normal) {
      * request of which no row was sampled may, so it is not taken.
      */
     BehaviourJudge judge(SampleSplit split, List<WholeRequests.Kept> whole) {
-        Set<Long> judging = split.judge().stream().map(SampledRow::request).collect(Collectors.toSet());
-        List<byte[]> heldOut = whole.stream()
-                .filter(request -> judging.contains(request.group()))
+        return probe.judge(
+                of(split.judge(), whole), selectBy == SelectBy.KL ? of(split.choose(), whole) : null, normal);
+    }
+
+    private static List<byte[]> of(List<SampledRow> rows, List<WholeRequests.Kept> whole) {
+        Set<Long> requests = rows.stream().map(SampledRow::request).collect(Collectors.toSet());
+        return whole.stream()
+                .filter(request -> requests.contains(request.group()))
                 .map(WholeRequests.Kept::bytes)
                 .toList();
-        return probe.judge(heldOut, normal);
     }
 }

@@ -58,7 +58,7 @@ record SiteAdapter(
             SwapRules rules,
             @Nullable BehaviourProbe probe,
             PublishedCandidates published) {
-        SiteRefit refit = refit(site, settings, gate(site, probe));
+        SiteRefit refit = refit(site, settings, gate(site, settings.selectBy(), probe));
         return new SiteAdapter(
                 List.of(new Block(site.site(), refit, site.explainer())),
                 null,
@@ -101,11 +101,11 @@ record SiteAdapter(
     }
 
     /** Returns the gate, or null where the site names no rest of its model, or lets nothing be judged by it. */
-    private static @Nullable BehaviourGate gate(WatchedSite site, @Nullable BehaviourProbe probe) {
+    private static @Nullable BehaviourGate gate(WatchedSite site, SelectBy selectBy, @Nullable BehaviourProbe probe) {
         DownstreamSettings downstream = site.settings().downstream();
         return probe == null || downstream == null || !downstream.gate()
                 ? null
-                : new BehaviourGate(probe, site.baseline().wholeRequests());
+                : new BehaviourGate(probe, selectBy, site.baseline().wholeRequests());
     }
 
     /** Returns the refit of a site with one target. */

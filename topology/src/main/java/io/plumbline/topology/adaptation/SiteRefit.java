@@ -202,6 +202,9 @@ final class SiteRefit {
     }
 
     private static String keeping(SearchReport search) {
+        if (search.best().refusal() != null) {
+            return search.best().refusal();
+        }
         SearchReport.Figures last = search.candidates().get(search.candidates().size() - 1);
         return search.candidates().size() == 2 && last.refusal() != null
                 ? "\"%s\" could not be fitted and nothing else was tried: %s"
@@ -217,6 +220,7 @@ final class SiteRefit {
                     fvu(one.fit()),
                     fvu(one.validation()),
                     fvu(one.inDistribution()),
+                    one.divergence(),
                     one.refusal()));
         }
         return figures;

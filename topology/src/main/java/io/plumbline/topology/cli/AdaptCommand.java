@@ -7,6 +7,7 @@ import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GateTest;
 import io.plumbline.adaptation.GatedAdaptation;
+import io.plumbline.adaptation.SearchReport;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
@@ -217,9 +218,9 @@ final class AdaptCommand implements Callable<Integer> {
         }
     }
 
-    /** A decoder, the rows it was fitted on, and the gate's verdict where there were rows to judge on. */
+    /** A decoder, the rows it was fitted on, what was chosen, and the verdict where there were rows to judge on. */
     private record Fitted(
-            Decoder decoder, SampleRows rows, @Nullable GateDecision decision) {}
+            Decoder decoder, SampleRows rows, @Nullable GateDecision decision, SearchReport.@Nullable Figures chosen) {}
 
     @Override
     public Integer call() throws IOException {
@@ -228,6 +229,9 @@ final class AdaptCommand implements Callable<Integer> {
             throw new UsageException(
                     "%s needs --validate where lambdas are given: all of --activations is fitted on, none is left to judge on"
                             .formatted(behaviour.worker == null ? "--head" : "--worker"));
+        }
+        if (asked != null) {
+            behaviour.requireNoChoice();
         }
         Options.requireNew("--out", out, "folder");
         List<Explainer> blocks = Options.blocks(explainer, facts.options());
@@ -295,6 +299,13 @@ final class AdaptCommand implements Callable<Integer> {
                     answer, "validation_", dumps.reconstructions(other, validate), trained.decoder(), adapted);
             answer.put("validation_rows", other.rows());
         }
+        SearchReport.Figures chosen = fitted.chosen();
+        if (chosen != null) {
+            answer.put("candidate", chosen.candidate().describe());
+            if (chosen.divergence() != null) {
+                answer.put("choosing_kl", chosen.divergence());
+            }
+        }
         GateDecision decision = fitted.decision();
         if (decision != null) {
             answer.put("gate", decision.publishes() ? "passed" : "refused");
@@ -310,9 +321,10 @@ final class AdaptCommand implements Callable<Integer> {
             throws IOException {
         AdaptationRows rows = dumps.split(activations, other);
         GatedAdaptation adaptation;
+        BehaviourProvider.Choosing choosing = new BehaviourProvider.Choosing(activations, requests(rows.choose()));
         try (BehaviourProvider.Opened judge = other == null
-                ? behaviour.open(trained, activations, requests(rows.judge()))
-                : behaviour.open(trained, validate, null)) {
+                ? behaviour.open(trained, activations, requests(rows.judge()), choosing)
+                : behaviour.open(trained, validate, null, choosing)) {
             adaptation = GatedAdaptation.of(
                     new AdaptationProfile.Auto(),
                     new SwapGate(GateLimits.DEFAULTS, judge),
@@ -333,7 +345,11 @@ final class AdaptCommand implements Callable<Integer> {
                     .collect(Collectors.joining("\n  ", "nothing was written, the gate refuses:\n  ", "")));
         }
         SampleRows fitted = adaptation.judgedStays() == null ? rows.all() : rows.refit();
-        return new Fitted(adaptation.search().decoder(), fitted, adaptation.decision());
+        return new Fitted(
+                adaptation.search().decoder(),
+                fitted,
+                adaptation.decision(),
+                adaptation.search().best());
     }
 
     /** Returns a decoder fitted on everything given, whatever comes of it; judged where there are rows to judge on. */
@@ -353,9 +369,9 @@ final class AdaptCommand implements Callable<Integer> {
         }
         Decoder adapted = ((Adaptation.Adapted) adaptation).decoder();
         if (other == null) {
-            return new Fitted(adapted, fit, null);
+            return new Fitted(adapted, fit, null, null);
         }
-        try (BehaviourProvider.Opened judge = behaviour.open(trained, validate, null)) {
+        try (BehaviourProvider.Opened judge = behaviour.open(trained, validate, null, null)) {
             GateDecision decision = new SwapGate(GateLimits.DEFAULTS, judge)
                     .judge(
                             trained.decoder(),
@@ -365,7 +381,7 @@ final class AdaptCommand implements Callable<Integer> {
                             other,
                             dumps.clean(),
                             rank);
-            return new Fitted(adapted, fit, decision);
+            return new Fitted(adapted, fit, decision, null);
         }
     }
 

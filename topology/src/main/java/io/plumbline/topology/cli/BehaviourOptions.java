@@ -6,6 +6,7 @@ import io.plumbline.explainer.Explainer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.ServiceLoader;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +51,32 @@ final class BehaviourOptions {
     @Nullable
     Double maximumGrowth;
 
+    enum SelectByName {
+        FVU,
+        KL;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(
+            names = "--select-by",
+            paramLabel = "NAME",
+            defaultValue = "fvu",
+            description =
+                    "With auto, which candidate within the limits is taken: fvu: of the lowest FVU on the requests to choose by; kl:"
+                            + " of the lowest KL, with --head or --worker. Default: ${DEFAULT-VALUE}.")
+    SelectByName selectBy = SelectByName.FVU;
+
     /** Returns whether refits are judged by what the model does. */
     boolean given() {
         boolean given = head != null || worker != null;
+        if (!given && selectBy == SelectByName.KL) {
+            throw new UsageException(
+                    "--select-by = kl: expected beside --head or --worker, which the KL is measured with");
+        }
         if (!given && (!inDistribution.isEmpty() || maximumGrowth != null)) {
             throw new UsageException("%s needs --head or --worker: it is the model that is run on these requests"
                     .formatted(inDistribution.isEmpty() ? "--max-kl-growth" : "--in-distribution"));
@@ -64,12 +88,25 @@ final class BehaviourOptions {
         return given;
     }
 
+    /** Refuses to choose where one refit was asked for. */
+    void requireNoChoice() {
+        if (selectBy == SelectByName.KL) {
+            throw new UsageException(
+                    "--select-by = kl: expected only with --profile auto, which chooses among candidates");
+        }
+    }
+
     /**
      * Opens the judge, or returns null where neither head nor worker was given.
      *
      * @param requests places of the requests to judge on; null: all
+     * @param choosing the requests to choose by with --select-by kl; null where there is nothing to choose
      */
-    BehaviourProvider.@Nullable Opened open(Explainer explainer, List<Path> heldOut, @Nullable Set<Long> requests)
+    BehaviourProvider.@Nullable Opened open(
+            Explainer explainer,
+            List<Path> heldOut,
+            @Nullable Set<Long> requests,
+            BehaviourProvider.@Nullable Choosing choosing)
             throws IOException {
         if (!given()) {
             return null;
@@ -80,6 +117,7 @@ final class BehaviourOptions {
                         explainer,
                         heldOut,
                         requests,
+                        selectBy == SelectByName.KL ? choosing : null,
                         inDistribution,
                         maximumGrowth == null ? 1.0 : maximumGrowth));
     }

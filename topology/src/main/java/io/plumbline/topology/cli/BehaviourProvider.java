@@ -44,6 +44,7 @@ public interface BehaviourProvider {
      *
      * @param heldOut dumps of whole requests
      * @param requests places of the requests to judge on, counted over all of these dumps from 0; null: all
+     * @param choosing what candidates are chosen by; null: by FVU
      * @param inDistribution dumps of whole requests of normal traffic, or none
      * @param maximumGrowth share by which the KL on normal traffic may exceed the trained decoder's
      */
@@ -52,8 +53,16 @@ public interface BehaviourProvider {
             Explainer explainer,
             List<Path> heldOut,
             @Nullable Set<Long> requests,
+            @Nullable Choosing choosing,
             List<Path> inDistribution,
             double maximumGrowth) {}
+
+    /**
+     * The requests to choose a candidate by.
+     *
+     * @param requests their places, counted over all of these dumps from 0
+     */
+    record Choosing(List<Path> dumps, Set<Long> requests) {}
 
     /** A judge that holds files open. */
     interface Opened extends BehaviourJudge, Closeable {}

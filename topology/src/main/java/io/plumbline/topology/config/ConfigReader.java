@@ -143,6 +143,9 @@ final class ConfigReader {
             AdaptationSettings adaptation = sites.adaptation(adaptationNode, swaps);
             adaptationNode.refuseUnknownKeys();
             SiteSettings read = sites.site(site, node, swaps);
+            if (read != null) {
+                SiteReader.requireModel(adaptationNode, adaptation, read);
+            }
             List<Integer> targets = TargetsReader.read(node, adaptation);
             List<String> watched = targets.isEmpty()
                     ? List.of(site)

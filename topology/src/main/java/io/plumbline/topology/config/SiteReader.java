@@ -20,6 +20,7 @@ import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Regularisation;
 import io.plumbline.refit.Rotation;
 import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.adaptation.SelectBy;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.FeatureSettings;
@@ -249,9 +250,30 @@ final class SiteReader {
                 profile,
                 limits,
                 validation,
+                selectBy(node, profile),
                 travelling(node, dtype),
                 pooledRows(node),
                 node.duration("pooled_age", AdaptationSettings.DEFAULT_POOLED_AGE));
+    }
+
+    private static SelectBy selectBy(ConfigNode node, AdaptationProfile profile) {
+        SelectBy selectBy = node.choice("select_by", SelectBy.FVU, SelectBy.class);
+        if (selectBy == SelectBy.KL && !(profile instanceof AdaptationProfile.Auto)) {
+            node.problem("select_by", "kl", "expected only with profile: auto; paper has one candidate");
+        }
+        return selectBy;
+    }
+
+    /** Refuses to choose by the model where there is none that the gate asks. */
+    static void requireModel(ConfigNode node, AdaptationSettings adaptation, SiteSettings site) {
+        DownstreamSettings downstream = site.downstream();
+        if (adaptation.selectBy() == SelectBy.KL && (downstream == null || !downstream.gate())) {
+            node.problem(
+                    "select_by",
+                    "kl",
+                    "expected only beside downstream: {head: FILE} or {worker: ADDRESS} of the site, the rest of the model that"
+                            + " the KL is measured with, and not with gate: false in it");
+        }
     }
 
     /** Returns how many rows may be pooled: at least those of one window, whose sample is fitted on whole. */

@@ -192,7 +192,13 @@ class SiteRefitTest {
         return refit(
                 explainer,
                 new AdaptationSettings(
-                        profile, ANY_CHANGE, VALIDATION_SHARE, Travelling.dense(DType.F32), 512, Duration.ZERO));
+                        profile,
+                        ANY_CHANGE,
+                        VALIDATION_SHARE,
+                        SelectBy.FVU,
+                        Travelling.dense(DType.F32),
+                        512,
+                        Duration.ZERO));
     }
 
     private static SiteRefit refit(Explainer explainer, AdaptationSettings settings) {
@@ -205,6 +211,7 @@ class SiteRefitTest {
                 new AdaptationProfile.Auto(),
                 GateLimits.DEFAULTS,
                 VALIDATION_SHARE,
+                SelectBy.FVU,
                 Travelling.dense(dtype),
                 512,
                 Duration.ZERO);

@@ -21,6 +21,7 @@ import io.plumbline.moments.MaskRules;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Rotation;
 import io.plumbline.topology.adaptation.AdaptationSettings;
+import io.plumbline.topology.adaptation.SelectBy;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.SiteSettings;
@@ -48,6 +49,22 @@ class MonitorConfigTest {
             sites:
               layer.2: {explainer: sae, baseline: baseline.safetensors, rank: 32, threshold: 4.0}
             """;
+
+    @Test
+    void candidatesAreChosenByTheModelOnlyWhereTheGateAsksIt() {
+        String named = SMALLEST.replace("threshold: 4.0", "downstream: {head: h.onnx}, adaptation: {select_by: kl}");
+        assertEquals(
+                SelectBy.KL,
+                Objects.requireNonNull(parse(named).adaptations().get("layer.2"))
+                        .selectBy());
+        assertEquals(
+                SelectBy.FVU,
+                Objects.requireNonNull(parse(SMALLEST).adaptations().get("layer.2"))
+                        .selectBy());
+        assertTrue(refused(named.replace("h.onnx}", "h.onnx, gate: false}"))
+                .getMessage()
+                .contains("adaptation.select_by = kl: expected only beside downstream"));
+    }
 
     @Test
     void printedDefaultFileLoadsAndSaysWhatTheDefaultsAre() {
@@ -374,6 +391,9 @@ class MonitorConfigTest {
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
                 "adaptation: {profile: paper, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
+                "adaptation: {select_by: loss} | adaptation.select_by = loss: expected fvu or kl",
+                "adaptation: {select_by: kl}  | adaptation.select_by = kl: expected only beside downstream: {head: FILE}",
+                "adaptation: {select_by: kl, profile: paper, rank: 4, lambda_geometric: 1, lambda_preservation: 1} | adaptation.select_by = kl: expected only with profile: auto",
                 "adaptation: {max_id_cost: -1} | adaptation.max_id_cost = -1: expected a number",
                 "adaptation: {minimum_cosine: 2} | adaptation.minimum_cosine = 2: expected a number from -1",
                 "adaptation: {max_norm_ratio: 0.5} | adaptation.max_norm_ratio = 0.5: expected a number",

@@ -52,7 +52,7 @@ public final class ConstantProbes implements ProbeProvider {
         }
 
         @Override
-        public BehaviourJudge judge(List<byte[]> heldOut, List<byte[]> normal) {
+        public BehaviourJudge judge(List<byte[]> heldOut, @Nullable List<byte[]> choosing, List<byte[]> normal) {
             Behaviour.Change change = new Behaviour.Change(
                     new Behaviour.Level(0.5, 0.4, 0.6),
                     new Behaviour.Level(0.3, 0.2, 0.4),
