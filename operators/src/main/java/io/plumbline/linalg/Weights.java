@@ -181,8 +181,7 @@ public final class Weights {
     }
 
     /** Floats row by row, or the transpose of these. */
-    private record Floats(float[] values, int storedRows, int storedColumns, boolean transposed)
-            implements MatrixRows {
+    private record Floats(float[] values, int storedRows, int storedColumns, boolean transposed) implements MatrixRows {
         @Override
         public int rows() {
             return transposed ? storedColumns : storedRows;
