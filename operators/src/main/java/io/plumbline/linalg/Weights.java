@@ -164,8 +164,8 @@ public final class Weights {
     }
 
     /**
-     * Returns this, or its transpose, laid out for products in float32; null where a value is no float, or too large for
-     * their sums.
+     * Returns this, or its transpose, laid out for products in float32; null where a value is no float, or too large
+     * for their sums.
      */
     public @Nullable PackedFloatMatrix packedFloats(boolean transposed) {
         float[] single = floats;
