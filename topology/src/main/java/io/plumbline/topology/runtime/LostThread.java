@@ -1,8 +1,10 @@
 package io.plumbline.topology.runtime;
 
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidPidMappingException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
@@ -51,6 +53,10 @@ public final class LostThread {
      * <p>Or this process stood still for longer than {@code transaction.timeout.ms}, and the broker has ended the
      * transaction it wants to go on with.
      *
+     * <p>Or the broker lost a batch before the one it was sent, or has forgotten the producer: another producer begins
+     * anew. Kafka Streams does that by itself where the send is told of it; where the next call on the producer is told
+     * first, the thread is lost.
+     *
      * <p>Or a partition was taken away while the thread was about to read it from its beginning: with {@code
      * group.protocol=streams} the consumer does both at once and answers with an {@link IllegalStateException}. The
      * partition has another owner by then.
@@ -73,6 +79,8 @@ public final class LostThread {
                     || cause instanceof TransactionAbortableException
                     || cause instanceof InvalidTxnStateException
                     || cause instanceof InvalidProducerEpochException
+                    || cause instanceof InvalidPidMappingException
+                    || cause instanceof OutOfOrderSequenceException
                     || cause instanceof ProducerFencedException) {
                 return true;
             }

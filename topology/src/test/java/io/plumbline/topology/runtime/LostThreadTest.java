@@ -4,11 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.InvalidPidMappingException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.junit.jupiter.api.Test;
@@ -61,6 +65,30 @@ class LostThreadTest {
         assertTrue(LostThread.passes(new StreamsException("Exception caught while punctuating", waits)));
         assertFalse(LostThread.passes(
                 new StreamsException("process", new IllegalStateException("reset the application's state"))));
+    }
+
+    /**
+     * Tests what a broker left behind that lost a batch before the one it was sent: Kafka Streams begins anew by itself
+     * where the send is told of it, and not where the next call on the producer is.
+     */
+    @Test
+    void aBatchOutOfOrderPasses() {
+        assertTrue(LostThread.passes(
+                errorState(new OutOfOrderSequenceException("The broker received an out of order sequence number."))));
+        assertTrue(LostThread.passes(errorState(new UnknownProducerIdException("no state of this producer"))));
+    }
+
+    /** Tests what a monitor met that had sent nothing for longer than transactional.id.expiration.ms. */
+    @Test
+    void anExpiredTransactionalIdPasses() {
+        assertTrue(LostThread.passes(
+                errorState(new InvalidPidMappingException("The producer attempted to use a producer id"))));
+    }
+
+    private static StreamsException errorState(ApiException reason) {
+        return new StreamsException(
+                "Error encountered trying to commit a transaction",
+                new KafkaException("Cannot execute transactional method because we are in an error state", reason));
     }
 
     /** Tests what two instances met that joined and left under load with {@code group.protocol=streams}. */
