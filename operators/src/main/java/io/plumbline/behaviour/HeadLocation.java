@@ -14,8 +14,13 @@ import java.util.regex.Pattern;
 /** A place at which the rest of a model answers. */
 public sealed interface HeadLocation {
 
-    /** A head in an ONNX file, run in this process. */
-    record InFile(Path file) implements HeadLocation {
+    /** A head in an ONNX file, run in this process on a device. */
+    record InFile(Path file, HeadDevice device) implements HeadLocation {
+
+        /** Creates a head that the machine's own processor runs. */
+        public InFile(Path file) {
+            this(file, HeadDevice.CPU);
+        }
 
         @Override
         public String toString() {

@@ -8,6 +8,7 @@ import ai.onnxruntime.OrtLoggingLevel;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.OrtSession.RunOptions;
 import ai.onnxruntime.OrtSession.SessionOptions;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.downstream.HeadException.Fault;
 import io.plumbline.linalg.Matrix;
 import java.io.IOException;
@@ -22,7 +23,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A head in an ONNX file, run on the CPU by ONNX Runtime.
+ * A head in an ONNX file, run by ONNX Runtime: on the CPU, or on a GPU with CUDA where the GPU's build of ONNX Runtime
+ * stands in place of the usual one.
  *
  * <pre>
  * input         shape      type      for
@@ -71,9 +73,11 @@ public final class OnnxHead implements OpenHead {
     /**
      * Loads a head.
      *
-     * @throws HeadException when the file is missing, too large, no model, or a model of other inputs and outputs
+     * @throws HeadException when the file is missing, too large, no model, or a model of other inputs and outputs, or
+     *     the device is not to be had
      */
-    public static OnnxHead open(Path file, HeadLimits limits) {
+    public static OnnxHead open(HeadLocation.InFile location, HeadLimits limits) {
+        Path file = location.file();
         requireFile(file, limits);
         OrtEnvironment environment =
                 OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "plumbline");
@@ -84,6 +88,7 @@ public final class OnnxHead implements OpenHead {
             options.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL);
             // Otherwise its threads keep a core busy between two runs.
             options.addConfigEntry("session.intra_op.allow_spinning", "0");
+            addDevice(options, location);
             session = environment.createSession(file.toString(), options);
         } catch (OrtException refused) {
             throw new HeadException(
@@ -96,6 +101,26 @@ public final class OnnxHead implements OpenHead {
         } catch (RuntimeException refused) {
             close(session);
             throw refused;
+        }
+    }
+
+    private static void addDevice(SessionOptions options, HeadLocation.InFile location) {
+        if (location.device().isCpu()) {
+            return;
+        }
+        try {
+            options.addCUDA(location.device().gpu());
+        } catch (OrtException absent) {
+            throw new HeadException(
+                    Fault.NOT_LOADED,
+                    "%s: no %s here (%s). It needs a GPU with CUDA 12 and cuDNN 9, and onnxruntime_gpu-%s.jar of com.microsoft.onnxruntime in place of onnxruntime-%s.jar. Or let a worker run the head, or take the device cpu"
+                            .formatted(
+                                    location.file(),
+                                    location.device(),
+                                    absent.getMessage(),
+                                    OrtEnvironment.getEnvironment().getVersion(),
+                                    OrtEnvironment.getEnvironment().getVersion()),
+                    absent);
         }
     }
 

@@ -25,7 +25,7 @@ public interface OpenHead extends Head, AutoCloseable {
             }
             return head;
         }
-        OnnxHead head = OnnxHead.open(((HeadLocation.InFile) location).file(), limits);
+        OnnxHead head = OnnxHead.open((HeadLocation.InFile) location, limits);
         try {
             HeadShape.requireFit(
                     location, head.readsResidual(), head.width(), explainer.isTranscoder(), explainer.targetWidth());

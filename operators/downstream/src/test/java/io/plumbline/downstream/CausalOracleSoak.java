@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.downstream.SiteStudy.Ablating;
 import io.plumbline.downstream.SiteStudy.Found;
 import io.plumbline.downstream.Sums.Of;
@@ -49,7 +50,8 @@ class CausalOracleSoak {
 
     static OnnxHead head(String site) {
         return OnnxHead.open(
-                folder().resolve("model").resolve(site.equals("sae") ? "head_sae.onnx" : "head_transcoder.onnx"),
+                new HeadLocation.InFile(folder().resolve("model")
+                        .resolve(site.equals("sae") ? "head_sae.onnx" : "head_transcoder.onnx")),
                 HeadLimits.DEFAULTS);
     }
 

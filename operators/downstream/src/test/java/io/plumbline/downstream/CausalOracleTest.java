@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.downstream.SiteStudy.Ablating;
 import io.plumbline.downstream.SiteStudy.Found;
 import io.plumbline.explainer.Decoder;
@@ -27,7 +28,7 @@ class CausalOracleTest {
 
     @BeforeAll
     static void open() throws IOException {
-        head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS.withThreads(1));
+        head = OnnxHead.open(new HeadLocation.InFile(LivePart.head()), HeadLimits.DEFAULTS.withThreads(1));
         unembedding = new Unembedding(OnnxInitializer.read(LivePart.head(), "wte.weight"));
     }
 

@@ -126,7 +126,7 @@ class HeadProbeTest {
     void featuresAreRemovedInAsManyRequestsAsAskedForAndOnlyWithinTheBudget() throws IOException {
         Explainer explainer = PART.explainer();
         AtomicLong clock = new AtomicLong();
-        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS);
+        try (OnnxHead head = OnnxHead.open(new HeadLocation.InFile(LivePart.head()), HeadLimits.DEFAULTS);
                 RequestFile file = RequestFile.open(PART.requests(), explainer)) {
             Map<String, List<SiteStudy.Found>> study = new SiteStudy(
                             explainer, head, new SiteStudy.Ablating(FeatureRanking.CAUSAL, null, 2))
@@ -169,7 +169,7 @@ class HeadProbeTest {
     void afterTheBudgetNoFurtherRequestIsBegun() throws IOException {
         AtomicLong clock = new AtomicLong();
         Explainer explainer = PART.explainer();
-        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS)) {
+        try (OnnxHead head = OnnxHead.open(new HeadLocation.InFile(LivePart.head()), HeadLimits.DEFAULTS)) {
             Head slow =
                     counting(head, () -> clock.addAndGet(Duration.ofMillis(700).toNanos()));
             HeadProbe probe = probe(explainer, slow, 8, Duration.ofSeconds(2), 1.0, clock::get);
@@ -187,7 +187,7 @@ class HeadProbeTest {
     void windowsThatCloseFasterThanItsShareAllowsAreNotMeasured() throws IOException {
         AtomicLong clock = new AtomicLong();
         Explainer explainer = PART.explainer();
-        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS)) {
+        try (OnnxHead head = OnnxHead.open(new HeadLocation.InFile(LivePart.head()), HeadLimits.DEFAULTS)) {
             Head slow =
                     counting(head, () -> clock.addAndGet(Duration.ofMillis(500).toNanos()));
             HeadProbe probe = probe(explainer, slow, 1, LONG, 0.25, clock::get);
@@ -311,7 +311,7 @@ class HeadProbeTest {
     void aTranscodersRequestsBringTheirResidualStream() throws IOException {
         LivePart part = LivePart.transcoder();
         Explainer explainer = part.explainer();
-        try (OnnxHead head = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS);
+        try (OnnxHead head = OnnxHead.open(new HeadLocation.InFile(LivePart.head()), HeadLimits.DEFAULTS);
                 RequestFile file = RequestFile.open(part.requests(), explainer)) {
             HeadProbe probe = probe(explainer, LivePart.summing(head), 8, LONG, 1.0, System::nanoTime);
             List<byte[]> with = new ArrayList<>();

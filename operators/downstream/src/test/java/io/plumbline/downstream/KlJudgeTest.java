@@ -17,6 +17,7 @@ import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -50,7 +51,7 @@ class KlJudgeTest {
     @BeforeAll
     static void open() throws OrtException {
         model = LivePart.model();
-        activations = OnnxHead.open(LivePart.head(), HeadLimits.DEFAULTS);
+        activations = OnnxHead.open(new HeadLocation.InFile(LivePart.head()), HeadLimits.DEFAULTS);
     }
 
     @AfterAll

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.behaviour.HeadDevice;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.downstream.HeadException.Fault;
 import io.plumbline.linalg.Matrix;
 import java.io.IOException;
@@ -27,12 +29,13 @@ class OnnxHeadTest {
 
     private OnnxHead open(TinyOnnx graph) throws IOException {
         TinyOnnx.write(file(), graph);
-        return OnnxHead.open(file(), HeadLimits.DEFAULTS.withThreads(1));
+        return OnnxHead.open(new HeadLocation.InFile(file()), HeadLimits.DEFAULTS.withThreads(1));
     }
 
     private HeadException refused(TinyOnnx graph) throws IOException {
         TinyOnnx.write(file(), graph);
-        return assertThrows(HeadException.class, () -> OnnxHead.open(file(), HeadLimits.DEFAULTS));
+        return assertThrows(
+                HeadException.class, () -> OnnxHead.open(new HeadLocation.InFile(file()), HeadLimits.DEFAULTS));
     }
 
     private static void assertSays(Fault fault, String part, HeadException said) {
@@ -51,6 +54,16 @@ class OnnxHeadTest {
                     new float[] {3, 3}, head.logits(ROWS.rowRange(0, 1), null).values());
             assertEquals(2, head.runs());
         }
+    }
+
+    @Test
+    void aGpuThatIsNotThereIsRefusedWithWhatToPutInPlace() throws IOException {
+        TinyOnnx.write(file(), TinyOnnx.linear(3, 2, 0.5f));
+        HeadException said = assertThrows(
+                HeadException.class,
+                () -> OnnxHead.open(new HeadLocation.InFile(file(), HeadDevice.parse("cuda:1")), HeadLimits.DEFAULTS));
+        assertSays(Fault.NOT_LOADED, "no cuda:1 here", said);
+        assertSays(Fault.NOT_LOADED, "onnxruntime_gpu-", said);
     }
 
     @Test
@@ -149,7 +162,7 @@ class OnnxHeadTest {
     void aHeadThatHangsIsEndedInTimeAndAnswersNoMoreThanThat() throws IOException {
         TinyOnnx.write(file(), TinyOnnx.endless(3));
         HeadLimits limits = HeadLimits.DEFAULTS.withThreads(1).withTime(Duration.ofMillis(200));
-        try (OnnxHead head = OnnxHead.open(file(), limits)) {
+        try (OnnxHead head = OnnxHead.open(new HeadLocation.InFile(file()), limits)) {
             for (int again = 0; again < 2; again++) {
                 assertSays(
                         Fault.TIMED_OUT,
@@ -164,24 +177,30 @@ class OnnxHeadTest {
         assertSays(
                 Fault.NOT_LOADED,
                 "no such file",
-                assertThrows(HeadException.class, () -> OnnxHead.open(file(), HeadLimits.DEFAULTS)));
+                assertThrows(
+                        HeadException.class,
+                        () -> OnnxHead.open(new HeadLocation.InFile(file()), HeadLimits.DEFAULTS)));
         TinyOnnx.write(file(), TinyOnnx.linear(3, 2, 1f));
         long bytes = Files.size(file());
         HeadLimits small = new HeadLimits(bytes - 1, 1, Duration.ofSeconds(1));
         assertSays(
                 Fault.NOT_LOADED,
                 "%d bytes, at most %d are loaded".formatted(bytes, bytes - 1),
-                assertThrows(HeadException.class, () -> OnnxHead.open(file(), small)));
+                assertThrows(HeadException.class, () -> OnnxHead.open(new HeadLocation.InFile(file()), small)));
         Files.writeString(file(), "no model at all");
         assertSays(
                 Fault.NOT_LOADED,
                 "no ONNX model",
-                assertThrows(HeadException.class, () -> OnnxHead.open(file(), HeadLimits.DEFAULTS)));
+                assertThrows(
+                        HeadException.class,
+                        () -> OnnxHead.open(new HeadLocation.InFile(file()), HeadLimits.DEFAULTS)));
         Files.write(file(), new byte[] {0x08, 0x08});
         assertSays(
                 Fault.NOT_LOADED,
                 "ONNX Runtime cannot load it",
-                assertThrows(HeadException.class, () -> OnnxHead.open(file(), HeadLimits.DEFAULTS)));
+                assertThrows(
+                        HeadException.class,
+                        () -> OnnxHead.open(new HeadLocation.InFile(file()), HeadLimits.DEFAULTS)));
     }
 
     /**

@@ -36,6 +36,13 @@ final class HeadOptions {
     String worker;
 
     @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description = "What runs the head: cpu, cuda, or cuda:N for a further GPU. Default: cpu.")
+    @Nullable
+    String device;
+
+    @Option(
             names = "--threads",
             paramLabel = "N",
             defaultValue = "2",
@@ -55,7 +62,7 @@ final class HeadOptions {
      * @throws UsageException when none was named, or it is one for another kind or width
      */
     OpenHead open(Explainer explainer) {
-        return OpenHead.open(HeadPlace.of(head, worker), limits(), explainer);
+        return OpenHead.open(HeadPlace.of(head, worker, device), limits(), explainer);
     }
 
     private HeadLimits limits() {

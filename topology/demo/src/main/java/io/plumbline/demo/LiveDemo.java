@@ -3,6 +3,7 @@ package io.plumbline.demo;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.adaptation.Behaviour;
 import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.demo.Traffic.Stretch;
 import io.plumbline.downstream.HeadLimits;
@@ -85,7 +86,7 @@ public final class LiveDemo extends Stage {
     public Result run() throws Exception {
         LiveFolder folder = own(LiveFolder.open(asked.model()));
         LanguageModel model = own(LanguageModel.open(folder.body(), folder.tokenizer()));
-        OnnxHead head = own(OnnxHead.open(folder.head(), HeadLimits.DEFAULTS));
+        OnnxHead head = own(OnnxHead.open(new HeadLocation.InFile(folder.head()), HeadLimits.DEFAULTS));
         Explainer explainer = Explainer.read(folder.explainer());
         List<Passage> passages = itinerary(folder, model);
         say("a language model reads English for the baseline, then %s (nothing leaves this machine)"

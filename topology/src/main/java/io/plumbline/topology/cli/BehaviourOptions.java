@@ -37,6 +37,13 @@ final class BehaviourOptions {
     String worker;
 
     @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description = "What runs the head: cpu, cuda, or cuda:N for a further GPU. Default: cpu.")
+    @Nullable
+    String device;
+
+    @Option(
             names = "--in-distribution",
             arity = "1..*",
             paramLabel = "FILE",
@@ -77,6 +84,9 @@ final class BehaviourOptions {
             throw new UsageException(
                     "--select-by = kl: expected beside --head or --worker, which the KL is measured with");
         }
+        if (!given && device != null) {
+            throw new UsageException("--device needs --head: it is what runs it");
+        }
         if (!given && (!inDistribution.isEmpty() || maximumGrowth != null)) {
             throw new UsageException("%s needs --head or --worker: it is the model that is run on these requests"
                     .formatted(inDistribution.isEmpty() ? "--max-kl-growth" : "--in-distribution"));
@@ -113,7 +123,7 @@ final class BehaviourOptions {
         }
         return provider()
                 .open(new BehaviourProvider.Asked(
-                        HeadPlace.of(head, worker),
+                        HeadPlace.of(head, worker, device),
                         explainer,
                         heldOut,
                         requests,

@@ -35,6 +35,13 @@ final class CleanHeadOptions {
     String worker;
 
     @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description = "What runs the head: cpu, cuda, or cuda:N for a further GPU. Default: cpu.")
+    @Nullable
+    String device;
+
+    @Option(
             names = "--head-requests",
             paramLabel = "N",
             description =
@@ -51,6 +58,9 @@ final class CleanHeadOptions {
     /** Checks what needs no file. */
     void check(List<Path> dumps) {
         if (!isAsked()) {
+            if (device != null) {
+                throw new UsageException("--device needs --head: it is what runs it");
+            }
             if (requests != null) {
                 throw new UsageException("--head-requests needs --head: it is the model that is run on them");
             }
@@ -71,7 +81,7 @@ final class CleanHeadOptions {
                 ? null
                 : BehaviourOptions.provider()
                         .openClean(
-                                HeadPlace.of(head, worker),
+                                HeadPlace.of(head, worker, device),
                                 explainer,
                                 dumps,
                                 requests == null ? DownstreamSettings.DEFAULT_REQUESTS : requests);

@@ -1,6 +1,7 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.HeadDevice;
 import io.plumbline.behaviour.HeadLocation;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -60,7 +61,11 @@ final class DownstreamReader {
                     "",
                     "an ONNX file of the rest of the model, from what the explainer models to logits; or worker: the"
                             + " address of one");
-            return new HeadLocation.InFile(reader.path(node, "head", file));
+            return new HeadLocation.InFile(reader.path(node, "head", file), device(node));
+        }
+        if (node.has("device")) {
+            node.problem(
+                    "device", node.text("device", ""), "expected only beside head: a worker is told its own device");
         }
         String worker = node.text("worker", "");
         if (node.has("head")) {
@@ -71,6 +76,16 @@ final class DownstreamReader {
         } catch (IllegalArgumentException refused) {
             node.problem("worker", worker, String.valueOf(refused.getMessage()));
             return new HeadLocation.InFile(reader.folder());
+        }
+    }
+
+    private static HeadDevice device(ConfigNode node) {
+        String device = node.text("device", HeadDevice.CPU.toString());
+        try {
+            return HeadDevice.parse(device);
+        } catch (IllegalArgumentException refused) {
+            node.problem("device", device, String.valueOf(refused.getMessage()));
+            return HeadDevice.CPU;
         }
     }
 

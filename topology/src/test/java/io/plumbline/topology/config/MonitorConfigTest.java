@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.behaviour.HeadDevice;
 import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
@@ -98,10 +99,10 @@ class MonitorConfigTest {
     void theRestOfAModelIsOfItsSiteAndMistakesInItAreSaid() {
         String named = SMALLEST.replace(
                 "threshold: 4.0",
-                "downstream: {head: h.onnx, requests: 8, ablations: 2, budget: 1s, share: 0.5, threads: 2, max_megabytes: 3, gate: false, max_kl_growth: 0.5}, warn: [kl]");
+                "downstream: {head: h.onnx, device: cuda, requests: 8, ablations: 2, budget: 1s, share: 0.5, threads: 2, max_megabytes: 3, gate: false, max_kl_growth: 0.5}, warn: [kl]");
         assertEquals(
                 new DownstreamSettings(
-                        new HeadLocation.InFile(Path.of("/conf/h.onnx")),
+                        new HeadLocation.InFile(Path.of("/conf/h.onnx"), new HeadDevice(0)),
                         8,
                         2,
                         Duration.ofSeconds(1),
@@ -136,6 +137,8 @@ class MonitorConfigTest {
                 Map.entry("downstream: {head: h, budget: 0s}", "is 0: expected a time"),
                 Map.entry("downstream: {head: h, max_megabytes: 4096}", "what one ONNX file holds"),
                 Map.entry("downstream: {head: h, share: 2}", "share"),
+                Map.entry("downstream: {head: h, device: gpu}", "expected cpu, cuda or cuda:N"),
+                Map.entry("downstream: {worker: 'unix:h', device: cuda}", "a worker is told its own device"),
                 Map.entry("downstream: {head: h, gpu: true}", "gpu is not a known key"),
                 Map.entry("warn: [kl], warn_threshold: 1.0", "expected only beside downstream: {head: FILE}"),
                 Map.entry("downstream: {head: h, requests: 3, ablations: 4}", "expected at most requests (3)"),
