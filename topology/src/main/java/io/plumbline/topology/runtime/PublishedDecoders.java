@@ -42,7 +42,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private static final Duration CANDIDATE_WAIT = Duration.ofMinutes(2);
     private static final Duration VERSION_WAIT = Duration.ofSeconds(20);
 
-    private final Map<String, Active> active = new ConcurrentHashMap<>();
+    private final DecodersInService active = new DecodersInService();
     private final Map<String, SwapState> told = new ConcurrentHashMap<>();
     private final Map<String, Decoder> trained = new HashMap<>();
     private final Map<String, WatchedSite> sites;
@@ -103,15 +103,14 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         @Override
         public void onDecoder(PublishedDecoder published) {
             WatchedTargets several = targets.get(published.site());
+            Map<String, Active> together = new HashMap<>();
             if (several != null) {
-                takeBlocks(several, published);
+                together.putAll(blocks(several, published));
             } else {
                 unmeasured.put(published.site(), published);
             }
-            active.put(published.site(), new Active(published.decoder(), published.version()));
-            synchronized (active) {
-                active.notifyAll();
-            }
+            together.put(published.site(), new Active(published.decoder(), published.version()));
+            active.take(together);
             if (caughtUp.getCount() == 0) {
                 measure(published.site());
                 if (several != null) {
@@ -120,14 +119,16 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             }
         }
 
-        private void takeBlocks(WatchedTargets several, PublishedDecoder published) {
+        private Map<String, Active> blocks(WatchedTargets several, PublishedDecoder published) {
+            Map<String, Active> blocks = new HashMap<>();
             List<Decoder> decoders = several.joint().split(published.decoder());
             for (int i = 0; i < decoders.size(); i++) {
                 String block = several.blocks().get(i).site();
                 unmeasured.put(
                         block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype(), null));
-                active.put(block, new Active(decoders.get(i), published.version()));
+                blocks.put(block, new Active(decoders.get(i), published.version()));
             }
+            return blocks;
         }
 
         @Override
@@ -138,7 +139,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
         @Override
         public void onCaughtUp() {
             caughtUp.countDown();
-            active.keySet().forEach(PublishedDecoders.this::measure); // not each of the versions before
+            active.sites().forEach(PublishedDecoders.this::measure); // not each of the versions before
         }
     }
 
@@ -167,11 +168,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
                         rank);
                 return;
             }
-            active.computeIfPresent(
-                    site,
-                    (name, newest) -> newest.version() == one.version()
-                            ? new Active(newest.decoder(), newest.version(), subspace)
-                            : newest);
+            active.measured(site, one.version(), subspace);
         } catch (IllegalArgumentException | ArithmeticException e) {
             LOG.warn(
                     "site {}: version {} has no subspace of rank {}, its own gap stays undefined: {}",
@@ -202,30 +199,18 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
 
     @Override
     public @Nullable Active of(String site) {
-        return active.get(site);
+        return active.of(site);
     }
 
     /** Waits no longer than a reader of the topic may be behind. */
     @Override
     public @Nullable Active awaitVersion(String site, long version) {
-        long deadline = System.nanoTime() + VERSION_WAIT.toNanos();
         try {
-            synchronized (active) {
-                for (long left = VERSION_WAIT.toNanos();
-                        left > 0 && !has(site, version);
-                        left = deadline - System.nanoTime()) {
-                    active.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
-                }
-            }
+            return active.await(site, version, VERSION_WAIT.toNanos());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            return active.of(site);
         }
-        return active.get(site);
-    }
-
-    private boolean has(String site, long version) {
-        Active newest = active.get(site);
-        return newest != null && newest.version() >= version;
     }
 
     @Override
