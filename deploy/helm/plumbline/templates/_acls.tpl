@@ -11,7 +11,13 @@
 {{- $names = merge $names (dict "decoders" "decoders" "dead_letters" "dead-letters") -}}
 {{- $topics := merge (deepCopy (.config.topics | default dict)) $names -}}
 {{- $application := .config.application_id | default "plumbline" -}}
-{{- $stores := dict "monitor" (list "decisions" "panes" "windows") -}}
+{{- $parts := list -}}
+{{- range $site := values (.config.sites | default dict) -}}
+{{- if hasKey ($site | default dict) "targets" -}}
+{{- $parts = list "parts" -}}
+{{- end -}}
+{{- end -}}
+{{- $stores := dict "monitor" (concat (list "decisions" "panes" "windows") $parts) -}}
 {{- $stores = merge $stores (dict "adapter" (list "decoder-versions" "request-parts" "row-pools" "swaps")) -}}
 {{- if eq .role "monitor" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.activations "operations" "Read") }}

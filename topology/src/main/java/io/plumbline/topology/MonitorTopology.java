@@ -15,6 +15,7 @@ import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.joining.JoinStage;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.GroupPartitioner;
 import io.plumbline.topology.windows.RequestTotalling;
@@ -22,6 +23,8 @@ import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
@@ -33,6 +36,7 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.TimestampExtractor;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 
 /**
  * Builds the monitor's topology: from activation records to window reports and adaptation requests.
@@ -42,6 +46,9 @@ import org.apache.kafka.streams.processor.TimestampExtractor;
  *                  │        [panes]                   [windows]  [decisions] └► adaptation-requests
  *                  └► dead-letters
  * </pre>
+ *
+ * <p>Where a site has several targets, {@code join} stands before {@code ingest} and puts records together that came in
+ * parts.
  *
  * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning; the
  * right one where a site's panes come together, keyed by site. It relies on {@code exactly_once_v2}: the tiles of a
@@ -118,20 +125,38 @@ public final class MonitorTopology {
 
         Topology topology = new Topology();
         topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
-        topology.addProcessor(
-                "ingest",
-                repeats.counting(IngestTask.supplier(
-                        mapValues(sites, site -> shape(site).keepingRequests(probes.containsKey(site.site()))),
-                        config.limits(),
-                        windows.admission(config.limits().requestsPerWindow()),
-                        listeners.ingest(),
-                        "accumulate",
-                        "dead-letters",
-                        prepared.largestDeadLetter())),
-                "activations");
-        topology.addProcessor("accumulate", windows.accumulator(), "ingest");
-        topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
-        topology.addSink("dead-letters", topics.deadLetters(), out, guarded, "ingest");
+        Map<String, SiteShape> shapes =
+                mapValues(sites, site -> shape(site).keepingRequests(probes.containsKey(site.site())));
+        ProcessorSupplier<byte[], byte[], Object, Object> ingest = IngestTask.supplier(
+                shapes,
+                config.limits(),
+                windows.admission(config.limits().requestsPerWindow()),
+                listeners.ingest(),
+                "accumulate",
+                "dead-letters",
+                prepared.largestDeadLetter());
+        List<String> readers = new ArrayList<>();
+        if (JoinStage.isNeeded(shapes)) {
+            ProcessorSupplier<byte[], byte[], Object, Object> join = JoinStage.supplier(
+                    shapes,
+                    config.limits(),
+                    new JoinStage.Nodes("ingest", "accumulate", "dead-letters", prepared.largestDeadLetter()),
+                    windows,
+                    config.store(),
+                    changelog,
+                    listeners.ingest(),
+                    listeners.windows());
+            topology.addProcessor("join", repeats.counting(join), "activations");
+            topology.addProcessor("ingest", ingest, "join");
+            readers.add("join");
+        } else {
+            topology.addProcessor("ingest", repeats.counting(ingest), "activations");
+        }
+        readers.add("ingest");
+        String[] reading = readers.toArray(String[]::new);
+        topology.addProcessor("accumulate", windows.accumulator(), reading);
+        readers.forEach(reader -> topology.connectProcessorAndStateStores(reader, WindowStage.PANES_STORE));
+        topology.addSink("dead-letters", topics.deadLetters(), out, guarded, reading);
         topology.addSink("closed-panes", topics.moments(), out, out, new GroupPartitioner(), "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());

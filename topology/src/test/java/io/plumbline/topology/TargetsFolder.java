@@ -6,7 +6,9 @@ import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.ActivationBatch;
+import io.plumbline.wire.ActivationPart;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -44,6 +48,12 @@ public final class TargetsFolder {
      * @param adaptation keys of {@code adaptation}, mode among them
      */
     public static MonitorConfig create(Path folder, String bootstrapServers, String adaptation) throws IOException {
+        write(folder);
+        return MonitorConfig.parse(yaml(bootstrapServers, adaptation), "targets.yaml", folder);
+    }
+
+    /** Writes explainer and baselines. */
+    public static void write(Path folder) throws IOException {
         Path explainer = Files.createDirectories(folder.resolve("explainer"));
         writeExplainer(explainer);
         Path baselines = Files.createDirectories(folder.resolve("baselines"));
@@ -55,8 +65,11 @@ public final class TargetsFolder {
             }
             baseline.build().write(baselines.resolve("targets.%d.safetensors".formatted(target)));
         }
-        return MonitorConfig.parse(
-                """
+    }
+
+    /** Returns the configuration that watches explainer and baselines of its folder. */
+    public static String yaml(String bootstrapServers, String adaptation) {
+        return """
                 application_id: targets
                 kafka: {bootstrap.servers: "%s"}
                 window: {%s, minimum_rows: 64}
@@ -74,7 +87,24 @@ public final class TargetsFolder {
                     debounce: 1 of 1
                     cooldown: 0s
                     adaptation: {%s}
-                """.formatted(bootstrapServers, WatchedFolder.WINDOW, SITE, adaptation), "targets.yaml", folder);
+                """.formatted(bootstrapServers, WatchedFolder.WINDOW, SITE, adaptation);
+    }
+
+    /** Returns the names of the tensors of a record, in the order of a joined one. */
+    public static List<String> tensors() {
+        List<String> names = new ArrayList<>();
+        for (String kind : List.of("activations.", "targets.")) {
+            for (int layer = 0; layer < LAYERS; layer++) {
+                names.add(kind + layer);
+            }
+        }
+        return names;
+    }
+
+    /** Returns some of the tensors of a record, as a server sends them that hands out its layers one by one. */
+    public static byte[] part(byte[] record, Collection<String> tensors) {
+        return ActivationPart.parse(record, new KnownHeaders(), new HashSet<>(tensors))
+                .record();
     }
 
     /** Returns the records of one window, in which the given layers have drifted. */

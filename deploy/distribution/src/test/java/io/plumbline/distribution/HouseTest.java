@@ -64,6 +64,7 @@ class HouseTest {
             "topology.ingest",
             "topology.progress",
             "topology.windows",
+            "topology.joining",
             "topology.assessment",
             "topology.adaptation",
             "topology.emission",

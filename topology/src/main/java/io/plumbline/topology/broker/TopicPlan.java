@@ -5,6 +5,8 @@ import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
+import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.joining.JoinStage;
 import io.plumbline.topology.windows.WindowStage;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -27,6 +29,9 @@ final class TopicPlan {
 
     /** Stores with a change-log, by the topic that their sub-topology reads; the order is that of the plan. */
     static final List<String> STORES_OF_ACTIVATIONS = List.of(WindowStage.PANES_STORE);
+
+    /** Stores of the same sub-topology where a site has several targets. */
+    static final List<String> STORES_OF_PARTS = List.of(JoinStage.PARTS_STORE);
 
     static final List<String> STORES_OF_MOMENTS = List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE);
     static final List<String> STORES_OF_REQUESTS = List.of(
@@ -170,6 +175,9 @@ final class TopicPlan {
     private void changelogs() {
         TopicNames names = config.topics();
         STORES_OF_ACTIVATIONS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));
+        if (config.sites().keySet().stream().anyMatch(site -> TargetSites.groupOf(site) != null)) {
+            STORES_OF_PARTS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));
+        }
         STORES_OF_MOMENTS.forEach(store -> changelog(Application.MONITOR, store, names.moments()));
         STORES_OF_REQUESTS.forEach(store -> changelog(Application.ADAPTER, store, names.adaptationRequests()));
     }

@@ -238,9 +238,10 @@ final class ConfigReader {
         int rowsPerRecord = node.integer("rows_per_record", otherwise.rowsPerRecord(), 1);
         int requestsPerWindow = node.integer("requests_per_window", otherwise.requestsPerWindow(), 1);
         Duration ahead = node.duration("ahead", otherwise.ahead());
+        int unjoinedBytes = node.integer("unjoined_bytes", otherwise.unjoinedBytes(), 1);
         node.refuseUnknownKeys();
         try {
-            return new Limits(sites, width, rowsPerRecord, requestsPerWindow, ahead);
+            return new Limits(sites, width, rowsPerRecord, requestsPerWindow, ahead, unjoinedBytes);
         } catch (IllegalArgumentException refused) {
             problems.add(String.valueOf(refused.getMessage()));
             return otherwise;

@@ -3,7 +3,6 @@ package io.plumbline.topology.ingest;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -97,7 +96,11 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
         long begin = System.nanoTime();
         try {
             List<Ingested> read = reader.readAll(record.key(), record.value(), record.headers(), record.timestamp());
-            requireNotAhead(read.get(0).site(), record.timestamp(), context.currentSystemTimeMs());
+            DeadLetter ahead =
+                    limits.aheadOfTime(read.get(0).site(), record.timestamp(), context.currentSystemTimeMs());
+            if (ahead != null) {
+                throw new Refused(ahead);
+            }
             for (Ingested ingested : read) {
                 DeadLetter refusal = admission.refusal(ingested, record.timestamp());
                 if (refusal != null) {
@@ -119,24 +122,6 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
             context.forward(
                     letter.record(record, metadata.topic(), metadata.partition(), metadata.offset(), largestDeadLetter),
                     deadLetters);
-        }
-    }
-
-    /**
-     * Refuses a time that is ahead: one clock that runs ahead would close its site's windows: right rows would be late
-     * until the others caught up.
-     */
-    private void requireNotAhead(String site, long timestampMs, long wallMs) throws Refused {
-        long aheadMs = timestampMs - wallMs;
-        if (aheadMs > limits.ahead().toMillis()) {
-            throw new Refused(
-                    DeadLetter.Reason.AHEAD_OF_TIME,
-                    "site %s: the event time %s is %d s ahead of this machine's clock, limits.ahead takes %d s; look at the producer's clock and at this one"
-                            .formatted(
-                                    site,
-                                    Instant.ofEpochMilli(timestampMs),
-                                    aheadMs / 1_000,
-                                    limits.ahead().toSeconds()));
         }
     }
 }

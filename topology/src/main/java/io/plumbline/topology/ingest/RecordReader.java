@@ -183,9 +183,14 @@ public final class RecordReader {
         return new Ingested(shape.site(), 0, null, null, MaskedRows.NONE, 0, null, id, notes);
     }
 
-    private List<SiteShape> shapesOf(byte @Nullable [] key, Headers headers) throws Refused {
+    /** Returns the bytes of the site's name: those of the header {@code site}, or the key; null without either. */
+    public static byte @Nullable [] siteOf(byte @Nullable [] key, Headers headers) {
         Header header = headers.lastHeader("site");
-        byte[] name = header != null && header.value() != null ? header.value() : key;
+        return header != null && header.value() != null ? header.value() : key;
+    }
+
+    private List<SiteShape> shapesOf(byte @Nullable [] key, Headers headers) throws Refused {
+        byte[] name = siteOf(key, headers);
         if (name == null) {
             throw new Refused(Reason.UNKNOWN_SITE, "neither a 'site' header nor a key names the site");
         }

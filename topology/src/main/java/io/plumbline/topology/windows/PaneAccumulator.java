@@ -71,8 +71,6 @@ final class PaneAccumulator implements Task<String, Ingested> {
     @Override
     public void process(Record<String, Ingested> record) {
         String site = record.key();
-        Ingested ingested = record.value();
-        int rows = ingested.rows();
         SiteClock clock = panes.site(site);
         long wallMs = context.currentSystemTimeMs();
         clock.sawRecordAt(wallMs);
@@ -80,18 +78,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
         boolean speaksAgain = clock.silent();
         clock.silent(false);
         long paneStart = settings.paneStart(record.timestamp());
-        if (isRepeated(panes.panes(site).get(paneStart), ingested)) {
-            listener.onRepeated(site);
-        } else if (clock.isClosed(paneStart + settings.paneMs())) {
-            clock.countRead(rows);
-            LateReason reason = reasonOf(clock, paneStart + settings.paneMs());
-            clock.countLate(rows, reason);
-            listener.onLate(site, rows, reason);
-        } else {
-            long begin = System.nanoTime();
-            clock.countRead(rows);
-            panes.paneToChange(site, paneStart).add(ingested, record.timestamp());
-            listener.onAccumulated(site, rows, System.nanoTime() - begin);
+        if (!record.value().isTimeOnly()) {
+            count(site, clock, record.value(), paneStart, record.timestamp());
         }
         if (speaksAgain) {
             forwardProgress(site, clock, record.timestamp());
@@ -104,6 +92,23 @@ final class PaneAccumulator implements Task<String, Ingested> {
         }
         panes.touch(site);
         changed.raise();
+    }
+
+    private void count(String site, SiteClock clock, Ingested ingested, long paneStart, long timestampMs) {
+        int rows = ingested.rows();
+        if (isRepeated(panes.panes(site).get(paneStart), ingested)) {
+            listener.onRepeated(site);
+        } else if (clock.isClosed(paneStart + settings.paneMs())) {
+            clock.countRead(rows);
+            LateReason reason = reasonOf(clock, paneStart + settings.paneMs());
+            clock.countLate(rows, reason);
+            listener.onLate(site, rows, reason);
+        } else {
+            long begin = System.nanoTime();
+            clock.countRead(rows);
+            panes.paneToChange(site, paneStart).add(ingested, timestampMs);
+            listener.onAccumulated(site, rows, System.nanoTime() - begin);
+        }
     }
 
     private static boolean isRepeated(@Nullable Pane open, Ingested record) {
