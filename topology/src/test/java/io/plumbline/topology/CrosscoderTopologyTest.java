@@ -5,9 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -16,19 +13,15 @@ import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.WindowListener;
-import io.plumbline.wire.ActivationFile;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
-import io.plumbline.wire.TargetBlock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +41,7 @@ class CrosscoderTopologyTest {
 
     @Test
     void everyLayerIsReportedOnWithTheRowsThatItReproduces() throws IOException {
-        makeBaselines();
+        BlockBaselines.write(CASE, folder.resolve("baselines"));
         JsonNode expected = JSON.readTree(CASE.resolve("blocks.json").toFile());
         Map<String, JsonNode> reports = reports();
         assertEquals(LAYERS.size() + 1, reports.size(), reports.keySet().toString());
@@ -60,18 +53,6 @@ class CrosscoderTopologyTest {
             assertTrue(report.get("second_moment_shift_ratio").asDouble() < 1e-6, report.toString());
         }
         assertEquals("aligned", reports.get("cc").get("verdict").asText());
-    }
-
-    private void makeBaselines() throws IOException {
-        Path baselines = Files.createDirectory(folder.resolve("baselines"));
-        for (Explainer block : Explainer.readBlocks(CASE.resolve("explainer"), ExplainerOptions.NONE)) {
-            BaselineBuilder builder = BaselineBuilder.of(block, List.of(4), List.of());
-            TargetBlock target = Objects.requireNonNull(block.block());
-            try (ActivationFile dump = ActivationFile.openBlock(CASE.resolve("blocks.safetensors"), target)) {
-                builder.add(dump.request(0));
-            }
-            builder.build().write(baselines.resolve(target.name() + ".safetensors"));
-        }
     }
 
     /** Returns the newest report under each key. */
