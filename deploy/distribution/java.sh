@@ -110,7 +110,9 @@ start() {
       ;;
   esac
   # What only prints a text ends before compiled code pays. A command that reads files once and ends
-  # has no pauses to keep short: a baseline took a fifth less processor time with the serial collector.
+  # has no pauses to keep short: a baseline took a fifth less processor time with the serial collector,
+  # and a tenth less again with an eighth of the memory from the start: the moments of clean windows filled up
+  # what Java begins with, a sixty-fourth, 218 times, and 17 times all of it was collected.
   brief_flags=
   collector_flag=
   if only_prints "$@"; then
@@ -119,7 +121,7 @@ start() {
     collector_flag=-XX:+UseSerialGC
   else
     case $command in
-      baseline | assess | encode) collector_flag=-XX:+UseSerialGC ;;
+      baseline | assess | encode) collector_flag='-XX:+UseSerialGC -XX:InitialRAMPercentage=12' ;;
     esac
   fi
   # Java refuses two collectors, and reads options in these variables too.

@@ -97,7 +97,8 @@ class LauncherOptionsTest {
         "'baseline --help', C1 Serial",
         "'--verbose run -h', C1 Serial",
         "--version, C1 Serial",
-        "'baseline --rank 32', vector Serial",
+        "'baseline --rank 32', vector Serial roomy",
+        "'assess --config x', vector Serial roomy",
         "'check --config x', ''",
         "'run --config x', vector",
         "demo, vector",
@@ -109,14 +110,18 @@ class LauncherOptionsTest {
         assertEquals(expected, options(said(start.formatted("unset JAVA_TOOL_OPTIONS"))));
         for (String variable : List.of("PLUMBLINE_JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")) {
             String ofOnesOwn = options(said(start.formatted(variable + "=-XX:+UseZGC")));
-            assertEquals(expected.replace("Serial", "").strip(), ofOnesOwn, "Java refuses two collectors");
+            assertEquals(
+                    expected.replace("Serial", "").replace("roomy", "").strip(),
+                    ofOnesOwn,
+                    "Java refuses two collectors");
         }
     }
 
     private static String options(String command) {
         return ((command.contains("jdk.incubator.vector") ? "vector " : "")
                         + (command.contains("TieredStopAtLevel=1") ? "C1 " : "")
-                        + (command.contains("UseSerialGC") ? "Serial" : ""))
+                        + (command.contains("UseSerialGC") ? "Serial " : "")
+                        + (command.contains("-XX:InitialRAMPercentage=12") ? "roomy" : ""))
                 .strip();
     }
 
