@@ -83,6 +83,10 @@ def test_the_examples_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "hidden_states": np.ones((3, 4), dtype="float32"),
         "special_tokens_mask": [1, 0, 0],
         "request_ids": ["a", "b"],
+        "W_dec_0": np.ones((5, 4), dtype="float32"),
+        "W_dec_1": np.ones((10, 4), dtype="float32"),
+        "b_dec_0": np.zeros(4, dtype="float32"),
+        "b_dec_1": np.zeros(4, dtype="float32"),
     }
     needs = {
         "capture(": add_model,

@@ -62,6 +62,10 @@ def test_a_callback_that_raises_does_not_reach_the_caller() -> None:
         ({"activations": ROWS.astype("int64")}, r"activations are I64 \[4, 8\], expected floating point"),
         ({"activations": ROWS.astype("complex64")}, "numbers of type complex64"),
         ({"activations": ROWS, "targets": ROWS[:3]}, "targets has 3 entries, the activations 4 rows"),
+        ({"activations": {0: ROWS, 1: ROWS[:3]}}, "activations.1 has 3 entries, the activations 4 rows"),
+        ({"activations": {"a": ROWS}}, "activations of layer 'a', expected whole numbers from 0"),
+        ({"activations": {}}, "activations of no layer, expected a mapping from each layer to its rows"),
+        ({"activations": ROWS, "targets": {4: ROWS[0]}}, r"targets.4 are \[8\], expected \[tokens, width\]"),
         ({"activations": ROWS, "token_ids": [1, 2]}, "token_ids has 2 entries, the activations 4 rows"),
         ({"activations": ROWS, "special": [True]}, "special has 1 entries, the activations 4 rows"),
     ],
@@ -73,6 +77,17 @@ def test_what_is_no_activations_is_refused_and_not_raised(arguments: dict[str, A
     assert producer.stats.refused == 1
     with pytest.raises((ValueError, TypeError), match=message):
         request_tensors(rows, *(arguments.get(name) for name in ("targets", "token_ids", "special")))
+
+
+def test_the_rows_of_several_layers_lie_in_one_record_by_their_layers() -> None:
+    special = [0, 1, 0, 0]
+    tensors = request_tensors({10: ROWS, 2: ROWS}, {3: ROWS[:, :5]}, [5, 6, 7, 8], special)
+    assert list(tensors) == ["activations.2", "activations.10", "targets.3", "token_ids"]
+    assert [len(tensor.values) for tensor in tensors.values()] == [3, 3, 3, 3]
+    producer = Producer(NOWHERE)
+    assert producer.send("clt", "r", {0: ROWS, 1: ROWS}, targets={0: ROWS, 1: ROWS}, special=special)
+    assert producer.stats.refused == 0
+    assert producer.stats.buffered_bytes > 4 * 3 * 8 * 4
 
 
 def test_special_rows_are_left_out_of_every_tensor() -> None:

@@ -6,6 +6,7 @@ keep still. The names below need numpy, safetensors and confluent-kafka; `plumbl
 """
 
 from .decoders import Decoder, Trained
+from .joint import Block, JointDecoder
 from .moments import MomentAccumulator
 from .producer import Dropped, Producer, Stats
 from .settings import Accumulation, Mask
@@ -15,9 +16,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Accumulation",
+    "Block",
     "Decoder",
     "DecoderSubscriber",
     "Dropped",
+    "JointDecoder",
     "Mask",
     "MomentAccumulator",
     "Producer",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .coverage import Missing
-from .producer import request_tensors
+from .producer import request_tensors, rows_of
 from .tensors import FLOATS, Tensor, decode, encode, tensor_of
 
 _NAMES = ("activations", "targets", "token_ids")
@@ -147,7 +147,7 @@ class _Files:
         self._requests = 0
 
     def add(self, tensors: dict[str, Tensor]) -> None:
-        number, rows = self._requests, len(tensors["activations"].values)
+        number, rows = self._requests, rows_of(tensors)
         self._requests += 1
         if rows == 0:
             return
@@ -258,6 +258,6 @@ def _write(path: Path, shard: _Shard) -> None:
         name: tensor.with_values(np.concatenate([request[name].values for request in shard.requests]))
         for name, tensor in shard.requests[0].items()
     }
-    lengths = [len(request["activations"].values) for request in shard.requests]
+    lengths = [rows_of(request) for request in shard.requests]
     tensors["request_offsets"] = Tensor("I64", np.concatenate([[0], np.cumsum(lengths)]).astype("<i8"))
     path.write_bytes(encode(tensors))

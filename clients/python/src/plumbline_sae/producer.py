@@ -178,8 +178,9 @@ class Producer:
         Args:
             site: the site's name in plumbline.yaml.
             request: the request's name.
-            activations: [tokens, width] of float64, float32, float16 or bfloat16, numpy or torch; sent as they are.
-            targets: [tokens, width written], for a transcoder.
+            activations: [tokens, width] of float64, float32, float16 or bfloat16, numpy or torch; sent as they are. For
+                a site with several targets a mapping, from each layer that is read to its rows.
+            targets: [tokens, width written], for a transcoder; a mapping from each layer that is written.
             token_ids: integers [tokens]; the site's `mask: {token_ids: [...]}` then decides what is left out.
             special: booleans [tokens], as a tokenizer's `special_tokens_mask`: these rows are left out here.
             timestamp_ms: event time; default: now.
@@ -192,8 +193,7 @@ class Producer:
         """
         try:
             tensors = request_tensors(activations, targets, token_ids, special)
-            given = len(tensor_of(activations).values)
-            self.count_missing(site, Missing.of_request(tokens_served, given, cached))
+            self.count_missing(site, Missing.of_request(tokens_served, rows_given(activations), cached))
         except Exception as error:
             self.count_refused(site, request, error)
             return False
@@ -298,7 +298,7 @@ class Producer:
         self, site: str, request: str, tensors: dict[str, Tensor], event_time: int, headers: Mapping[str, str]
     ) -> bool:
         named = {**self._headers, **headers, "site": site, "request": request}
-        return self._hand_over(site, request, encode(tensors), len(tensors["activations"].values), event_time, named)
+        return self._hand_over(site, request, encode(tensors), rows_of(tensors), event_time, named)
 
     def _hand_over(
         self,
@@ -376,21 +376,23 @@ def request_tensors(activations: Any, targets: Any, token_ids: Any, special: Any
     Raises:
         ValueError: when they do not fit each other.
     """
-    rows = tensor_of(activations)
-    if len(rows.shape) != 2 or rows.dtype not in FLOATS or rows.shape[1] == 0:
-        raise ValueError(f"activations are {rows.dtype} {list(rows.shape)}, expected floating point [tokens, width]")
-    tensors = {"activations": rows}
+    tensors = _of_layers("activations", activations)
+    for name, rows in tensors.items():
+        if len(rows.shape) != 2 or rows.dtype not in FLOATS or rows.shape[1] == 0:
+            raise ValueError(f"{name} are {rows.dtype} {list(rows.shape)}, expected floating point [tokens, width]")
+    count = rows_of(tensors)
     if targets is not None:
-        tensors["targets"] = tensor_of(targets)
-        if len(tensors["targets"].shape) != 2 or tensors["targets"].dtype not in FLOATS:
-            raise ValueError(f"targets are {list(tensors['targets'].shape)}, expected [tokens, width]")
+        for name, rows in _of_layers("targets", targets).items():
+            if len(rows.shape) != 2 or rows.dtype not in FLOATS:
+                raise ValueError(f"{name} are {list(rows.shape)}, expected [tokens, width]")
+            tensors[name] = rows
     if token_ids is not None:
         ids = tensor_of(token_ids).values
         tensors["token_ids"] = Tensor("I64", ids.astype("<i8"))
     keep = None if special is None else ~tensor_of(special).values.astype(bool)
     for name, found in [*((name, tensor.values) for name, tensor in tensors.items()), ("special", keep)]:
-        if found is not None and len(found) != rows.shape[0]:
-            raise ValueError(f"{name} has {len(found)} entries, the activations {rows.shape[0]} rows")
+        if found is not None and len(found) != count:
+            raise ValueError(f"{name} has {len(found)} entries, the activations {count} rows")
     for name in ("token_ids",):
         if name in tensors and tensors[name].values.ndim != 1:
             raise ValueError(f"{name} is {list(tensors[name].shape)}, expected [tokens]")
@@ -399,9 +401,32 @@ def request_tensors(activations: Any, targets: Any, token_ids: Any, special: Any
     return {name: tensor.with_values(tensor.values[keep]) for name, tensor in tensors.items()}
 
 
+def rows_given(activations: Any) -> int:
+    """Returns how many rows a request has, special ones among them; of several layers, that of the first."""
+    first = next(iter(activations.values()), ()) if isinstance(activations, Mapping) else activations
+    return len(tensor_of(first).values)
+
+
+def rows_of(tensors: Mapping[str, Tensor]) -> int:
+    """Returns the rows of a record, whose first tensor is of activations."""
+    return next(iter(tensors.values())).shape[0]
+
+
+def _of_layers(name: str, given: Any) -> dict[str, Tensor]:
+    """Returns the tensor of a record by its name, or those of several layers by theirs: `targets.3`."""
+    if not isinstance(given, Mapping):
+        return {name: tensor_of(given)}
+    if not given:
+        raise ValueError(f"{name} of no layer, expected a mapping from each layer to its rows")
+    for layer in given:
+        if isinstance(layer, bool) or not isinstance(layer, int) or layer < 0:
+            raise ValueError(f"{name} of layer {layer!r}, expected whole numbers from 0")
+    return {f"{name}.{layer}": tensor_of(given[layer]) for layer in sorted(given)}
+
+
 def _parts(tensors: dict[str, Tensor], most: int) -> Iterator[dict[str, Tensor]]:
     """Yields the tensors in pieces of at most `most` bytes, and of at least one row; none where there is no row."""
-    rows = tensors["activations"].shape[0]
+    rows = rows_of(tensors)
     row_bytes = sum(_row_bytes(tensor.values) for tensor in tensors.values())
     step = max(1, most // row_bytes)
     for first in range(0, rows, step):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,8 @@ class Rows:
 
 def _matrix(name: str, value: Any) -> Any:
     """Returns rows as a torch tensor where they are one, else as a `Tensor`."""
+    if isinstance(value, Mapping):
+        raise ValueError(f"{name} of several layers: expected the rows of one; a Producer sends those of several")
     if type(value).__module__.split(".")[0] == "torch":
         if not value.is_floating_point() or value.ndim != 2:
             raise ValueError(f"{name} are {value.dtype} {list(value.shape)}, expected floating point [rows, width]")

@@ -32,6 +32,10 @@ public final class TargetsFolder {
 
     public static final String SITE = "clt";
     public static final int LAYERS = 3;
+
+    /** The configuration, beside the explainer. */
+    public static final String FILE = "targets.yaml";
+
     private static final int WIDTH = WatchedFolder.WIDTH;
     private static final int FEATURES = WatchedFolder.FEATURES;
     private static final double INTO_LAYERS_ABOVE = 0.1;
@@ -49,7 +53,9 @@ public final class TargetsFolder {
      */
     public static MonitorConfig create(Path folder, String bootstrapServers, String adaptation) throws IOException {
         write(folder);
-        return MonitorConfig.parse(yaml(bootstrapServers, adaptation), "targets.yaml", folder);
+        String yaml = yaml(bootstrapServers, adaptation);
+        Files.writeString(folder.resolve(FILE), yaml);
+        return MonitorConfig.parse(yaml, FILE, folder);
     }
 
     /** Writes explainer and baselines. */
