@@ -3,6 +3,8 @@ package io.plumbline.topology.console;
 import io.plumbline.topology.broker.Grant;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.ingest.TargetSites;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +30,9 @@ record Commands(
                 waiting == null ? null : order(config, "approve", site.site()) + " --candidate " + waiting,
                 waiting == null
                         ? null
-                        : order(config, "fetch", site.site()) + " --candidate --explainer FOLDER --out looked-at",
+                        : order(config, "fetch", site.site()) + " --candidate --explainer FOLDER"
+                                + targets(config, site.site())
+                                + " --out looked-at",
                 adapted && !pinned ? order(config, "rollback", site.site()) : null,
                 adapts && !pinned ? order(config, "pin", site.site()) : null,
                 pinned ? order(config, "unpin", site.site()) : null,
@@ -36,6 +40,15 @@ record Commands(
                         ? "The cluster asks who you are: write --config FILE in place of --bootstrap-servers, a"
                                 + " configuration with your login."
                         : null);
+    }
+
+    /** Returns the option that lists the target layers of a site with several, as the configuration does. */
+    private static String targets(MonitorConfig config, String site) {
+        String layers = config.sites().keySet().stream()
+                .filter(block -> site.equals(TargetSites.groupOf(block)))
+                .map(block -> Integer.toString(TargetSites.targetOf(block)))
+                .collect(Collectors.joining(","));
+        return layers.isEmpty() ? "" : " --targets " + layers;
     }
 
     static String deadLetters(MonitorConfig config) {

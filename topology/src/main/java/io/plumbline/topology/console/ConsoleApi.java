@@ -2,6 +2,7 @@ package io.plumbline.topology.console;
 
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WindowReport;
@@ -10,9 +11,11 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the answers of {@code /api} of what the model knows at that moment. Thread-safe. */
@@ -65,15 +68,16 @@ final class ConsoleApi {
         List<WindowPoint> windows = site.windows();
         WindowPoint newest = windows.isEmpty() ? null : windows.get(windows.size() - 1);
         SiteSettings settings = config.sites().get(site.site());
+        SiteHistory swapped = model.swappedAs(site);
         return new ConsoleViews.Summary(
                 site.site(),
                 mode(site.site()),
                 settings == null ? 0 : settings.rank(),
-                site.swaps() != null && site.swaps().pinned(),
-                site.inService() == null ? 0 : site.inService().version(),
-                site.swaps() == null || site.swaps().waiting() == null
+                swapped.swaps() != null && swapped.swaps().pinned(),
+                swapped.inService() == null ? 0 : swapped.inService().version(),
+                swapped.swaps() == null || swapped.swaps().waiting() == null
                         ? null
-                        : Long.valueOf(site.swaps().waiting().number()),
+                        : Long.valueOf(swapped.swaps().waiting().number()),
                 newest,
                 newest == null ? null : since(windows, newest.verdict()),
                 windows.size(),
@@ -153,14 +157,24 @@ final class ConsoleApi {
     }
 
     ConsoleViews.Decoders decoders(SiteHistory site) {
+        SiteHistory swapped = model.swappedAs(site);
+        boolean joint = !swapped.site().equals(site.site());
         return new ConsoleViews.Decoders(
                 ConsoleViews.SCHEMA,
                 site.site(),
+                joint ? swapped.site() : null,
                 mode(site.site()),
-                site.inService(),
-                site.swaps(),
-                Commands.of(config, site),
-                site.adaptations(),
-                site.refusals());
+                swapped.inService(),
+                swapped.swaps(),
+                Commands.of(config, swapped),
+                joint ? together(site.adaptations(), swapped.adaptations()) : site.adaptations(),
+                swapped.refusals());
+    }
+
+    /** Returns what was said of a target layer and of all of its site, oldest first. */
+    private static List<AdaptationReport> together(List<AdaptationReport> ofLayer, List<AdaptationReport> ofAll) {
+        return Stream.concat(ofLayer.stream(), ofAll.stream())
+                .sorted(Comparator.comparingLong(AdaptationReport::windowEndMs))
+                .toList();
     }
 }

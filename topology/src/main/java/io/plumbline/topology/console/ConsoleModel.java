@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.emission.DecoderManifest;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.RowAccount;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -47,6 +48,7 @@ final class ConsoleModel {
         this.events = events;
         inOrder = List.copyOf(sites);
         sites.forEach(site -> this.sites.put(site, SiteHistory.of(site)));
+        sites.forEach(site -> this.sites.computeIfAbsent(TargetSites.configured(site), SiteHistory::of));
     }
 
     /** The sites of the configuration, in its order. */
@@ -54,6 +56,12 @@ final class ConsoleModel {
         Map<String, SiteHistory> all = new LinkedHashMap<>();
         inOrder.forEach(site -> all.put(site, sites.getOrDefault(site, SiteHistory.of(site))));
         return all;
+    }
+
+    /** The site whose decoder serves this one: all target layers of a site with several are swapped as one. */
+    SiteHistory swappedAs(SiteHistory site) {
+        String configured = TargetSites.configured(site.site());
+        return sites.getOrDefault(configured, SiteHistory.of(configured));
     }
 
     Map<String, Long> deadLetters() {
@@ -74,7 +82,7 @@ final class ConsoleModel {
 
     void adaptation(AdaptationReport report) {
         if (change(report.site(), history -> history.with(report, limits.adaptations()))) {
-            tell("site", new SiteEvent(report.site(), "adaptation"));
+            tellOf(report.site(), "adaptation");
         }
     }
 
@@ -93,19 +101,19 @@ final class ConsoleModel {
                 manifest.chunks(),
                 manifest.lineage());
         if (change(site, history -> history.with(published))) {
-            tell("site", new SiteEvent(site, "decoder"));
+            tellOf(site, "decoder");
         }
     }
 
     void swaps(String site, SwapState state) {
         if (change(site, history -> history.with(state))) {
-            tell("site", new SiteEvent(site, "swaps"));
+            tellOf(site, "swaps");
         }
     }
 
     void refused(String site, long version, String reason) {
         if (change(site, history -> history.with(new SiteHistory.Refusal(version, reason)))) {
-            tell("site", new SiteEvent(site, "refusal"));
+            tellOf(site, "refusal");
         }
     }
 
@@ -123,6 +131,14 @@ final class ConsoleModel {
     void pastIs(Past now) {
         past = now;
         events.publish("reset", Map.of());
+    }
+
+    /** Tells what changed of a site, or of all target layers of a site with several. */
+    private void tellOf(String site, String what) {
+        inOrder.stream()
+                .filter(shown ->
+                        shown.equals(site) || TargetSites.configured(shown).equals(site))
+                .forEach(shown -> tell("site", new SiteEvent(shown, what)));
     }
 
     /** Tells an event, unless it is of the past: thousands of windows of the past are no news. */

@@ -123,10 +123,16 @@ final class ConsoleViews {
             @Nullable String undefined,
             List<WorstRequest> worst) {}
 
-    /** The answer of {@code /api/sites/SITE/decoders}. */
+    /**
+     * The answer of {@code /api/sites/SITE/decoders}.
+     *
+     * @param swappedAs the configured site whose target layers, this one among them, are fitted and swapped together;
+     *     null where the site is swapped by itself
+     */
     record Decoders(
             int schema,
             String site,
+            @Nullable String swappedAs,
             String mode,
             SiteHistory.@Nullable Published inService,
             @Nullable SwapState swaps,

@@ -54,7 +54,9 @@ export function decoders(root, answer) {
   const others = [["Take the adapted decoder out of service:", answer.commands.rollback], ["Keep what is in service:", answer.commands.pin],
     ["Let it swap again:", answer.commands.unpin]].filter(([, text]) => text);
   root.replaceChildren(...[
-    h("h2", null, "Decoders"), waiting(answer), inService(answer),
+    h("h2", null, "Decoders"),
+    answer.swapped_as && h("p", { class: "quiet" }, "All target layers of ", h("b", null, answer.swapped_as), " are fitted and swapped together: this is their one decoder."),
+    waiting(answer), inService(answer),
     answer.adaptations.length > 0
       ? h("ol", { class: "history", reversed: true }, [...answer.adaptations].reverse().slice(0, 20).map(entry))
       : h("p", { class: "quiet" }, answer.mode === "observe" ? "This site is watched only (adaptation.mode: observe)." : "Nothing was fitted yet: that begins when the site drifts."),

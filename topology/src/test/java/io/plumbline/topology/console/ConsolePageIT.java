@@ -134,6 +134,32 @@ class ConsolePageIT {
     }
 
     @Test
+    void everyTargetLayerShowsTheOneDecoderOfAllAndTheCommandsThatSwapIt() throws Exception {
+        served.close();
+        served = ServedConsole.start(ConsoleReports.targets(folder));
+        story("clt/targets.3", 5);
+        story("clt/targets.5", 5);
+        browser.open(served.address("/#/site/clt%2Ftargets.5"));
+        browser.awaitText("#connection", "live");
+        browser.awaitText(".part.decoders", "All target layers of clt are fitted and swapped together");
+        served.console().onSwapState("clt", waiting(7));
+        browser.awaitText(".waiting", "Candidate 7 waits for approval");
+        browser.awaitText(
+                ".waiting", "plumbline decoders approve --bootstrap-servers broker:9092 --site clt --candidate 7");
+        browser.awaitText(
+                ".waiting",
+                "plumbline decoders fetch --bootstrap-servers broker:9092 --site clt --candidate"
+                        + " --explainer FOLDER --targets 3,5 --out looked-at");
+        assertEquals(2L, browser.run("""
+                return [...document.querySelectorAll('.sites .notes')]
+                    .filter((one) => one.textContent.includes('candidate 7 waits')).length"""));
+        String api = served.get("/api/sites/clt%2Ftargets.3/decoders").body();
+        assertTrue(api.contains("\"swapped_as\":\"clt\""), api);
+        assertTrue(api.contains("decoders pin --bootstrap-servers broker:9092 --site clt\""), api);
+        assertEquals(404, served.get("/api/sites/clt").statusCode(), "no site of the list");
+    }
+
+    @Test
     void anAnswerThatComesLateDoesNotUndoWhatIsNewer() throws Exception {
         story(ConsoleReports.SITE, 5);
         browser.open(served.address("/#/site/blocks.7"));

@@ -38,6 +38,17 @@ final class ConsoleReports {
                 YAML.formatted('"' + HOSTILE.replace("\\", "\\\\").replace("\"", "\\\"") + '"'), "page.yaml", folder);
     }
 
+    /** A site with two target layers, {@code clt}, that proposes. */
+    static MonitorConfig targets(Path folder) throws IOException {
+        return MonitorConfig.parse("""
+                application_id: page
+                kafka: {bootstrap.servers: "broker:9092"}
+                http: {port: 0}
+                sites:
+                  clt: {explainer: clt, targets: [3, 5], baseline: b, rank: 32, threshold: 4.0, adaptation: {mode: propose}}
+                """, "page.yaml", folder);
+    }
+
     /** The window with this number, one a minute. */
     static WindowReport window(String site, int number, double gap) {
         long start = T0 + 60_000L * number;
