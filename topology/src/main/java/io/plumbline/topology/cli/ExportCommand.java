@@ -3,12 +3,14 @@ package io.plumbline.topology.cli;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.MetricHistory;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -43,7 +45,11 @@ final class ExportCommand implements Callable<Integer> {
     @Option(names = "--openmetrics", required = true, paramLabel = "FILE", description = "The file to write.")
     Path openmetrics;
 
-    @Option(names = "--site", paramLabel = "SITE", description = "Only this one; may be repeated. Default: all.")
+    @Option(
+            names = "--site",
+            paramLabel = "SITE",
+            description =
+                    "Only this one, with its target layers where it has several; may be repeated. Default: all.")
     List<String> sites = List.of();
 
     @Mixin
@@ -57,9 +63,16 @@ final class ExportCommand implements Callable<Integer> {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--openmetrics", openmetrics);
         MetricHistory history = new MetricHistory();
+        Period within = period.period();
+        List<String> chosen = withTargets(monitor);
         ReportHistory<WindowReport> reports =
-                new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class);
-        long windows = ReportHistory.forEachWindow(reports, period.period(), sites, openmetrics, history::add);
+                new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class, targets -> {
+                    if ((chosen.isEmpty() || chosen.contains(targets.site()))
+                            && within.holds(targets.windowEndMs())) {
+                        history.add(targets);
+                    }
+                });
+        long windows = ReportHistory.forEachWindow(reports, within, chosen, openmetrics, history::add);
         AtomicFile.write(openmetrics, channel -> {
             Writer writer = Channels.newWriter(channel, StandardCharsets.UTF_8);
             history.writeTo(writer);
@@ -71,5 +84,14 @@ final class ExportCommand implements Callable<Integer> {
             spec.commandLine().getErr().println(Failures.PREFIX + problem);
         }
         return problem == null ? ExitCodes.FINE : ExitCodes.FAILURE;
+    }
+
+    /** Returns the sites that were asked for, and the target layers of those with several. */
+    private List<String> withTargets(MonitorConfig monitor) {
+        List<String> chosen = new ArrayList<>(sites);
+        monitor.sites().keySet().stream()
+                .filter(site -> sites.contains(TargetSites.groupOf(site)))
+                .forEach(chosen::add);
+        return chosen;
     }
 }

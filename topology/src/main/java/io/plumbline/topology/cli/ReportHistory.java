@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
@@ -25,13 +26,20 @@ final class ReportHistory<T> {
     private final MonitorConfig config;
     private final String topic;
     private final Class<T> type;
+    private final Consumer<TargetsReport> targetsTaker;
     private long foreign;
     private @Nullable String firstForeign;
 
     ReportHistory(MonitorConfig config, String topic, Class<T> type) {
+        this(config, topic, type, targets -> {});
+    }
+
+    /** @param targetsTaker takes the reports about all targets of a site with several, between those of windows */
+    ReportHistory(MonitorConfig config, String topic, Class<T> type, Consumer<TargetsReport> targetsTaker) {
         this.config = config;
         this.topic = topic;
         this.type = type;
+        this.targetsTaker = targetsTaker;
     }
 
     /**
@@ -99,12 +107,16 @@ final class ReportHistory<T> {
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record, Consumer<T> taker) {
-        if (record.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null) {
-            return;
-        }
-        T report;
+        byte[] value = record.value() == null ? new byte[0] : record.value();
+        boolean ofTargets = record.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null;
+        TargetsReport targets = null;
+        T report = null;
         try {
-            report = Json.read(record.value() == null ? new byte[0] : record.value(), type);
+            if (ofTargets) {
+                targets = Json.read(value, TargetsReport.class);
+            } else {
+                report = Json.read(value, type);
+            }
         } catch (IllegalArgumentException notOne) {
             foreign++;
             if (firstForeign == null) {
@@ -120,7 +132,12 @@ final class ReportHistory<T> {
             }
             return;
         }
-        taker.accept(report);
+        if (targets != null) {
+            targetsTaker.accept(targets);
+        }
+        if (report != null) {
+            taker.accept(report);
+        }
     }
 
     /** A sentence about records that are no reports; null when all were. */

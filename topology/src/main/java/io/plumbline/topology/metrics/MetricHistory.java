@@ -1,5 +1,6 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WindowReport;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -25,11 +26,19 @@ public final class MetricHistory {
 
     /** Adds the values of one window; undefined ones are left out, as on the scrape. */
     public void add(WindowReport report) {
-        SiteSnapshot snapshot = WindowValues.of(report);
+        add(WindowValues.of(report), report.windowEndMs());
+    }
+
+    /** Adds which target layer stood worst in one window of a site with several. */
+    public void add(TargetsReport report) {
+        add(WindowValues.of(report), report.windowEndMs());
+    }
+
+    private void add(SiteSnapshot snapshot, long windowEndMs) {
         for (SiteSnapshot.Sample sample : snapshot.samples()) {
             families.computeIfAbsent(sample.metric(), metric -> new TreeMap<>())
                     .computeIfAbsent(labels(snapshot.site(), sample), labels -> new TreeMap<>())
-                    .put(report.windowEndMs(), sample.value());
+                    .put(windowEndMs, sample.value());
         }
     }
 

@@ -167,10 +167,7 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
 
     @Override
     public void onTargets(TargetsReport report) {
-        show(SiteSnapshot.of(report.site())
-                .window(report.windowStartMs(), report.windowEndMs())
-                .set(WindowMetric.WORST_BLOCK, report.worstBlock(), Boolean.TRUE)
-                .build());
+        show(WindowValues.of(report));
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.plumbline.topology.assessment.DownstreamReport;
 import io.plumbline.topology.assessment.DriftCause;
 import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
+import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.assessment.WorstRequest;
 import java.util.LinkedHashMap;
@@ -75,6 +76,14 @@ final class WindowValues {
             }
         }
         return snapshot.build();
+    }
+
+    /** Returns what is said of all target layers together: which of them stands worst. */
+    static SiteSnapshot of(TargetsReport report) {
+        return SiteSnapshot.of(report.site())
+                .window(report.windowStartMs(), report.windowEndMs())
+                .set(WindowMetric.WORST_BLOCK, report.worstBlock(), Boolean.TRUE)
+                .build();
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WindowReport;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -37,6 +38,20 @@ class MetricHistoryTest {
         assertEquals(new ArrayList<>(types.stream().distinct().toList()), types);
         int ofSeveralTargets = 1;
         assertEquals(WindowMetric.all().size() - ofSeveralTargets, types.size());
+    }
+
+    @Test
+    void theTargetLayerThatStoodWorstInAWindowStandsAtItsEnd() throws Exception {
+        MetricHistory history = new MetricHistory();
+        history.add(Json.read(
+                """
+                {"site": "clt", "window_start_ms": 0, "window_end_ms": 60000, "verdict": "drifted",
+                 "worst_block": "targets.3", "trigger": "faithfulness_gap", "trigger_value": 2.0, "threshold": 1.0,
+                 "drifted_blocks": ["targets.3"], "blocks": []}
+                """.getBytes(StandardCharsets.UTF_8), TargetsReport.class));
+        String line = "plumbline_worst_block{site=\"clt\",block=\"targets.3\"} 1.0 60.000\n";
+        String text = text(history);
+        assertTrue(text.contains(line), text);
     }
 
     @Test

@@ -31,6 +31,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,6 +79,13 @@ class TargetsIT {
                     assertTrue(metrics(runtime).contains(verdict), metrics(runtime));
                 }
                 assertFalse(metrics(runtime).contains("plumbline_faithfulness_gap{site=\"clt\"}"), metrics(runtime));
+            }
+            String exported = exported();
+            assertTrue(
+                    exported.contains("plumbline_worst_block{site=\"clt\",block=\"targets.1\"} 1.0 1700000010.000\n"),
+                    exported);
+            for (int target = 0; target < TargetsFolder.LAYERS; target++) {
+                assertTrue(exported.contains("plumbline_faithfulness_gap{site=\"clt/targets.%d\"} ".formatted(target)));
             }
         }
     }
@@ -131,6 +139,21 @@ class TargetsIT {
                 BrokerClient.awaitThat(() -> metrics(runtime).contains(served), () -> metrics(runtime));
             }
         }
+    }
+
+    /** Returns what {@code export} writes of the site and its target layers. */
+    private String exported() throws IOException {
+        Path file = folder.resolve("clt.om");
+        Shell shell = Shell.run(
+                "export",
+                "--config",
+                folder.resolve(TargetsFolder.FILE),
+                "--site",
+                TargetsFolder.SITE,
+                "--openmetrics",
+                file);
+        assertEquals(0, shell.exitCode(), shell.err());
+        return Files.readString(file);
     }
 
     /** Returns the blocks of the folder that {@code decoders fetch} writes. */
