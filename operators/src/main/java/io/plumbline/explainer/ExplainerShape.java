@@ -9,9 +9,28 @@ package io.plumbline.explainer;
  * @param transcoder whether batches bring targets of their own
  * @param mostActive how many features of a row can be active: k where the encoder keeps the k largest, else all
  * @param floats whether the weights are floats for certain: stored as F32, F16 or BF16
+ * @param encoderWeights weights of the encoder; a feature of a cross-layer transcoder reads one layer of the rows
  */
 public record ExplainerShape(
-        int inputWidth, int targetWidth, int features, boolean transcoder, int mostActive, boolean floats) {
+        int inputWidth,
+        int targetWidth,
+        int features,
+        boolean transcoder,
+        int mostActive,
+        boolean floats,
+        long encoderWeights) {
+
+    /** Makes the shape of an explainer each of whose features reads whole rows. */
+    public ExplainerShape(
+            int inputWidth, int targetWidth, int features, boolean transcoder, int mostActive, boolean floats) {
+        this(inputWidth, targetWidth, features, transcoder, mostActive, floats, (long) inputWidth * features);
+    }
+
+    /** Returns this shape with an encoder of so many layers, each of whose features reads rows of its own layer. */
+    ExplainerShape ofLayers(int layers) {
+        return new ExplainerShape(
+                inputWidth, targetWidth, features, transcoder, mostActive, floats, encoderWeights / layers);
+    }
 
     /** Returns the bytes that a weight of the decoder takes in memory, at most. */
     public int decoderWeightBytes() {
@@ -20,6 +39,6 @@ public record ExplainerShape(
 
     /** Returns the bytes that a weight of the encoder takes in memory, at most: small ones are held in float64. */
     public int encoderWeightBytes() {
-        return floats && (long) inputWidth * features >= LinearLayer.LEAST_FLOAT_WEIGHTS ? Float.BYTES : Double.BYTES;
+        return floats && encoderWeights >= LinearLayer.LEAST_FLOAT_WEIGHTS ? Float.BYTES : Double.BYTES;
     }
 }

@@ -96,8 +96,9 @@ final class OpenMossCrossLayer implements Blocks {
                 layers.width,
                 features,
                 true,
-                Math.multiplyExact(read, layers.mostActive),
-                floats);
+                        Math.multiplyExact(read, layers.mostActive),
+                        floats)
+                .ofLayers(read);
     }
 
     @Override

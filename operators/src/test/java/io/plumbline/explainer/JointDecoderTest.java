@@ -55,6 +55,15 @@ class JointDecoderTest {
         assertEquals("Decoder[8 features x 2]: expected 8 features x 5, the columns of all targets", message);
     }
 
+    @Test
+    void moreWeightsThanAnArrayHoldsAreRefused() {
+        List<Decoder> blocks = List.of(decoder(1, 1 << 20, 1, true), decoder(2, 1, 2_047, true));
+        String message = String.valueOf(assertThrows(
+                        IllegalArgumentException.class, () -> JointDecoder.of(blocks).join(blocks))
+                .getMessage());
+        assertEquals("a decoder of 1048576 features x 2048 columns of all targets has more than 2^31 weights", message);
+    }
+
     private static Decoder decoder(long seed, int features, int dimension, boolean floats) {
         Random random = new Random(seed);
         Matrix weights = Matrix.zeros(features, dimension);

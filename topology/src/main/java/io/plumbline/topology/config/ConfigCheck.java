@@ -203,22 +203,19 @@ public final class ConfigCheck {
         }
         List<Site> checked = new ArrayList<>(sites);
         groups.forEach((group, blocks) -> {
-            int features = 0;
-            long width = 0;
-            for (Site block : blocks) {
-                Explainer explainer = Objects.requireNonNull(block.explainer());
-                features = Math.max(features, explainer.features());
-                width += explainer.targetWidth();
-            }
             DType dtype = Objects.requireNonNull(config.adaptationOf(group))
                     .travelling()
                     .dtype();
-            if (DecoderEmitter.refusal(features, (int) Math.min(width, Integer.MAX_VALUE), dtype) != null) {
+            String refusal = TargetsSize.refusal(
+                    blocks.stream()
+                            .map(block -> Objects.requireNonNull(block.explainer()))
+                            .map(block -> new TargetsSize.Block(block.features(), block.targetWidth()))
+                            .toList(),
+                    dtype);
+            if (refusal != null) {
                 Site first = blocks.get(0);
                 List<String> problems = new ArrayList<>(first.problems());
-                problems.add(
-                        "targets: the one decoder of all, %d features x %d, is larger than what travels; expected fewer targets, a narrower adaptation.dtype, or adaptation: {mode: observe}"
-                                .formatted(features, width));
+                problems.add(refusal);
                 checked.set(
                         checked.indexOf(first),
                         new Site(first.settings(), first.explainer(), first.baseline(), problems));

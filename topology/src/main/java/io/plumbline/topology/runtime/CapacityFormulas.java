@@ -31,6 +31,7 @@ import org.apache.kafka.streams.StreamsConfig;
  * request totals, live  {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 192), for p directions of requests
  * in a store, sent       1.5 and 1 times {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 45)
  * sums that wait        128 d, in each live pane where rows of such a site are read
+ * one decoder of targets 8 k D, for the k features of the largest block and the width D of all
  * explainer             4 k d_in + 4 k d; 8 for weights stored as F64, and of an encoder with fewer than 2^20 of them
  * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
  * baseline, geometry    4 d (d + 3) + 40 d² + 24 d r + 16 d p
@@ -97,19 +98,22 @@ final class CapacityFormulas {
             waiting += waitingRows(site) + site.waitingRequests();
             stored += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
             whole += site.whole();
-            explainers += decoder(site)
-                    + region.array(encoderWeights(site), site.shape().encoderWeightBytes());
+            explainers += decoder(site) + (site.group() == null ? site.encoder(region) : 0);
             geometry += moment(site)
                     + 5 * region.array(site.squared())
                     + 3 * region.array((double) site.shape().targetWidth() * site.rank())
                     + 2 * region.array((double) site.shape().targetWidth() * site.requestComponents());
             decoders += site.adapts() ? decoder(site) : 0;
         }
+        SharedTargets shared = new SharedTargets(sites, region);
         List<Part> held = new ArrayList<>();
         held.add(part("Java and Kafka, before the first site", BASE));
-        held.add(part("explainers", explainers));
+        held.add(part("explainers", explainers + shared.encoders()));
         held.add(part("baselines and their geometry", geometry));
         held.add(part("adapted decoders in service", decoders));
+        if (shared.joint() > 0) {
+            held.add(part("the one decoder of several targets, trained and in service", 2 * shared.joint()));
+        }
         held.add(part("open panes where rows are read", level1 * (live + waiting)));
         held.add(part("open panes where windows are composed", level2 * live));
         if (whole > 0) {
@@ -137,7 +141,7 @@ final class CapacityFormulas {
     }
 
     private static double encoderWeights(SiteSizes site) {
-        return (double) site.shape().features() * site.shape().inputWidth();
+        return (double) site.shape().encoderWeights();
     }
 
     private double decoder(SiteSizes site) {

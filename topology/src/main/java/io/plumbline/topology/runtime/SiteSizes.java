@@ -10,6 +10,7 @@ import io.plumbline.moments.WaitingRequests;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.ConfigCheck;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.wire.GivenCodes;
 import io.plumbline.wire.MomentTile;
 import java.io.IOException;
@@ -20,12 +21,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sizes of one site, in bytes where nothing else is said.
  *
+ * @param group the configured site whose target layer this is, with which it shares encoder and decoder; null where the
+ *     site is configured itself
  * @param pooledRows the most rows that the adapter pools
  * @param requestComponents directions along which requests are totalled; 0: they are not
  * @param wholeRequests requests of a window that are kept whole; 0 where no rest of a model is run
  * @param judged whether refits are judged by that
  */
 record SiteSizes(
+        @Nullable String group,
         ExplainerShape shape,
         int rank,
         boolean adapts,
@@ -80,6 +84,7 @@ record SiteSizes(
         try {
             return Files.exists(settings.hasExplainer() ? settings.explainer() : settings.baseline())
                     ? Optional.of(new SiteSizes(
+                            TargetSites.groupOf(settings.site()),
                             shape(settings),
                             settings.rank(),
                             settings.adapts(),
@@ -126,6 +131,11 @@ record SiteSizes(
     double whole() {
         int values = sampledValues() + (shape.transcoder() ? shape.targetWidth() : 0);
         return 4.0 * values * ROWS_OF_A_REQUEST * wholeRequests;
+    }
+
+    /** Returns the bytes of the encoder's weights in an array of their own. */
+    double encoder(HeapRegion region) {
+        return region.array(shape.encoderWeights(), shape.encoderWeightBytes());
     }
 
     double moment() {
