@@ -113,18 +113,22 @@ final class Blueprint {
                 inputWidth, targetWidth, features, Explainer.isTranscoder(architecture), mostActive, floats);
     }
 
-    /** Reads the weights. */
+    /**
+     * Reads the weights. The encoder's come first: as they lie in the file they are beside those that are laid out, and
+     * the decoder's then take the place of the former.
+     */
     Explainer read(Origin origin) {
-        Decoder decoder = decoder();
-        Encoder encoder;
         MatchingPursuitEncoder.Ending ending = pursuit;
-        if (ending != null) {
-            double[] nothing = new double[inputWidth];
-            encoder = new MatchingPursuitEncoder(
-                    decoder.weights(), subtractsDecoderBias ? decoder.bias() : nothing, ending);
-            decoder = subtractsDecoderBias ? decoder : new Decoder(decoder.weights(), nothing);
-        } else {
+        Encoder encoder;
+        Decoder decoder;
+        if (ending == null) {
             encoder = encoder();
+            decoder = decoder();
+        } else {
+            Decoder tied = decoder();
+            double[] nothing = new double[inputWidth];
+            encoder = new MatchingPursuitEncoder(tied.weights(), subtractsDecoderBias ? tied.bias() : nothing, ending);
+            decoder = subtractsDecoderBias ? tied : new Decoder(tied.weights(), nothing);
         }
         return new Explainer(
                 architecture,
