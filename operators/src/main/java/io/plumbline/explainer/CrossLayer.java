@@ -173,7 +173,12 @@ final class CrossLayer implements Blocks {
                                 && layer.encoder().shape().floats());
         int features = Math.multiplyExact(target + 1, first.features);
         return new ExplainerShape(
-                Math.multiplyExact(target + 1, first.inputWidth), first.targetWidth, features, true, features, floats)
+                        Math.multiplyExact(target + 1, first.inputWidth),
+                        first.targetWidth,
+                        features,
+                        true,
+                        features,
+                        floats)
                 .ofLayers(target + 1);
     }
 

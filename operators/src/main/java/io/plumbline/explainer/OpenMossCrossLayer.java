@@ -92,10 +92,10 @@ final class OpenMossCrossLayer implements Blocks {
                 && layers.tensors.part(decoderWeights(read - 1), 0).dtype() != DType.F64;
         int features = Math.multiplyExact(read, layers.features);
         return new ExplainerShape(
-                Math.multiplyExact(read, layers.width),
-                layers.width,
-                features,
-                true,
+                        Math.multiplyExact(read, layers.width),
+                        layers.width,
+                        features,
+                        true,
                         Math.multiplyExact(read, layers.mostActive),
                         floats)
                 .ofLayers(read);

@@ -58,8 +58,8 @@ class JointDecoderTest {
     @Test
     void moreWeightsThanAnArrayHoldsAreRefused() {
         List<Decoder> blocks = List.of(decoder(1, 1 << 20, 1, true), decoder(2, 1, 2_047, true));
-        String message = String.valueOf(assertThrows(
-                        IllegalArgumentException.class, () -> JointDecoder.of(blocks).join(blocks))
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> JointDecoder.of(blocks)
+                        .join(blocks))
                 .getMessage());
         assertEquals("a decoder of 1048576 features x 2048 columns of all targets has more than 2^31 weights", message);
     }

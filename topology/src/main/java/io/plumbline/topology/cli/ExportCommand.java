@@ -2,8 +2,8 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.metrics.MetricHistory;
 import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.metrics.MetricHistory;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
 import java.io.Writer;
@@ -48,8 +48,7 @@ final class ExportCommand implements Callable<Integer> {
     @Option(
             names = "--site",
             paramLabel = "SITE",
-            description =
-                    "Only this one, with its target layers where it has several; may be repeated. Default: all.")
+            description = "Only this one, with its target layers where it has several; may be repeated. Default: all.")
     List<String> sites = List.of();
 
     @Mixin
@@ -67,8 +66,7 @@ final class ExportCommand implements Callable<Integer> {
         List<String> chosen = withTargets(monitor);
         ReportHistory<WindowReport> reports =
                 new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class, targets -> {
-                    if ((chosen.isEmpty() || chosen.contains(targets.site()))
-                            && within.holds(targets.windowEndMs())) {
+                    if ((chosen.isEmpty() || chosen.contains(targets.site())) && within.holds(targets.windowEndMs())) {
                         history.add(targets);
                     }
                 });
@@ -90,7 +88,7 @@ final class ExportCommand implements Callable<Integer> {
     private List<String> withTargets(MonitorConfig monitor) {
         List<String> chosen = new ArrayList<>(sites);
         monitor.sites().keySet().stream()
-                .filter(site -> sites.contains(TargetSites.groupOf(site)))
+                .filter(site -> !sites.contains(site) && sites.contains(TargetSites.configured(site)))
                 .forEach(chosen::add);
         return chosen;
     }

@@ -5,7 +5,7 @@ import io.plumbline.wire.DType;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** The size of the one decoder of several target layers: its rows are of the block that has most, its columns of all. */
+/** The size of the one decoder of several target layers: rows of the block that has most, columns of all. */
 final class TargetsSize {
 
     /** The size of a block's decoder. */

@@ -29,9 +29,10 @@ final class SharedTargets {
     SharedTargets(List<SiteSizes> sites, HeapRegion region) {
         this.region = region;
         for (SiteSizes site : sites) {
-            if (site.group() != null) {
-                Shared before = groups.getOrDefault(site.group(), new Shared(0, 0, 0, 0, false));
-                groups.put(site.group(), before.with(site, region));
+            String group = site.group();
+            if (group != null) {
+                Shared before = groups.getOrDefault(group, new Shared(0, 0, 0, 0, false));
+                groups.put(group, before.with(site, region));
             }
         }
     }

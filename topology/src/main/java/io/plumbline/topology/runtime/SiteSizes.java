@@ -135,7 +135,7 @@ record SiteSizes(
 
     /** Returns the bytes of the encoder's weights in an array of their own. */
     double encoder(HeapRegion region) {
-        return region.array(shape.encoderWeights(), shape.encoderWeightBytes());
+        return region.array((double) shape.encoderWeights(), shape.encoderWeightBytes());
     }
 
     double moment() {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.clients;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.fixtures.EmbeddedBroker;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,8 +81,7 @@ class PythonTargetsIT {
                     assert producer.stats.rows == 200, producer.stats
                     """, broker.bootstrapServers(), T0));
             List<ConsumerRecord<byte[], byte[]>> reports = client.await(
-                    config.topics().windowReports(),
-                    found -> found.stream().anyMatch(PythonTargetsIT::isOfAll));
+                    config.topics().windowReports(), found -> found.stream().anyMatch(PythonTargetsIT::isOfAll));
             TargetsReport report = reports.stream()
                     .filter(PythonTargetsIT::isOfAll)
                     .map(found -> Json.read(found.value(), TargetsReport.class))
@@ -90,6 +91,7 @@ class PythonTargetsIT {
             assertEquals(List.of(), report.driftedBlocks());
             assertEquals(TargetsFolder.LAYERS, report.blocks().size());
             assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
+            assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
         }
     }
 
@@ -107,7 +109,9 @@ class PythonTargetsIT {
                 1,
                 targets.trained().sha256(),
                 targets.joint().join(adapted)));
-        Python.Run read = python.run("-c", """
+        Python.Run read = python.run(
+                "-c",
+                """
                 import pathlib, sys
                 from plumbline_sae import DecoderSubscriber, JointDecoder
                 from plumbline_sae.tensors import decode
@@ -120,11 +124,17 @@ class PythonTargetsIT {
                     [decoder] = decoders.catch_up()
                 for block in joint.split(decoder).values():
                     print(block.target, block.identity)
-                """, broker.bootstrapServers(), folder.resolve("site").resolve("explainer"), config.topics().decoders());
+                """,
+                broker.bootstrapServers(),
+                folder.resolve("site").resolve("explainer"),
+                config.topics().decoders());
         assertFine(read);
         StringBuilder expected = new StringBuilder();
         for (int target = 0; target < TargetsFolder.LAYERS; target++) {
-            expected.append(target).append(' ').append(adapted.get(target).sha256()).append('\n');
+            expected.append(target)
+                    .append(' ')
+                    .append(adapted.get(target).sha256())
+                    .append('\n');
         }
         assertEquals(expected.toString(), read.out());
     }

@@ -43,8 +43,7 @@ class MetricHistoryTest {
     @Test
     void theTargetLayerThatStoodWorstInAWindowStandsAtItsEnd() throws Exception {
         MetricHistory history = new MetricHistory();
-        history.add(Json.read(
-                """
+        history.add(Json.read("""
                 {"site": "clt", "window_start_ms": 0, "window_end_ms": 60000, "verdict": "drifted",
                  "worst_block": "targets.3", "trigger": "faithfulness_gap", "trigger_value": 2.0, "threshold": 1.0,
                  "drifted_blocks": ["targets.3"], "blocks": []}

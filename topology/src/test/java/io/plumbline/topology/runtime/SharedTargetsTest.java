@@ -39,8 +39,8 @@ class SharedTargetsTest {
         HeapUse before = HeapUse.now();
         List<Explainer> blocks = Explainer.readBlocks(folder.resolve("clt"), ExplainerOptions.NONE);
         List<Decoder> trained = blocks.stream().map(Explainer::decoder).toList();
-        List<Decoder> served =
-                List.of(JointDecoder.of(trained).join(trained), JointDecoder.of(trained).join(trained));
+        List<Decoder> served = List.of(
+                JointDecoder.of(trained).join(trained), JointDecoder.of(trained).join(trained));
         long measured = HeapUse.now().since(before);
         long expected = bytes(estimate("auto"), "explainers") + bytes(estimate("auto"), "the one decoder");
         assertTrue(
@@ -53,7 +53,8 @@ class SharedTargetsTest {
     void aSiteThatIsOnlyWatchedHasNoDecoderOfAll() throws Exception {
         writeExplainer();
         assertEquals(0, bytes(estimate("observe"), "the one decoder"));
-        assertTrue(bytes(estimate("propose"), "the one decoder") >= 2L * Float.BYTES * LAYERS * FEATURES * LAYERS * WIDTH);
+        assertTrue(
+                bytes(estimate("propose"), "the one decoder") >= 2L * Float.BYTES * LAYERS * FEATURES * LAYERS * WIDTH);
     }
 
     private CapacityEstimate estimate(String mode) {
