@@ -9,7 +9,7 @@ package io.plumbline.explainer;
  * @param transcoder whether batches bring targets of their own
  * @param mostActive how many features of a row can be active: k where the encoder keeps the k largest, else all
  * @param floats whether the weights are floats for certain: stored as F32, F16 or BF16
- * @param encoderWeights weights of the encoder; a feature of a cross-layer transcoder reads one layer of the rows
+ * @param encoderLayers how many layers the encoder has, each of whose features reads its own layer of the rows alone
  */
 public record ExplainerShape(
         int inputWidth,
@@ -18,18 +18,22 @@ public record ExplainerShape(
         boolean transcoder,
         int mostActive,
         boolean floats,
-        long encoderWeights) {
+        int encoderLayers) {
 
     /** Makes the shape of an explainer each of whose features reads whole rows. */
     public ExplainerShape(
             int inputWidth, int targetWidth, int features, boolean transcoder, int mostActive, boolean floats) {
-        this(inputWidth, targetWidth, features, transcoder, mostActive, floats, (long) inputWidth * features);
+        this(inputWidth, targetWidth, features, transcoder, mostActive, floats, 1);
     }
 
     /** Returns this shape with an encoder of so many layers, each of whose features reads rows of its own layer. */
     ExplainerShape ofLayers(int layers) {
-        return new ExplainerShape(
-                inputWidth, targetWidth, features, transcoder, mostActive, floats, encoderWeights / layers);
+        return new ExplainerShape(inputWidth, targetWidth, features, transcoder, mostActive, floats, layers);
+    }
+
+    /** Returns the weights of the encoder, of all its layers. */
+    public long encoderWeights() {
+        return (long) inputWidth * features / encoderLayers;
     }
 
     /** Returns the bytes that a weight of the decoder takes in memory, at most. */
@@ -37,8 +41,10 @@ public record ExplainerShape(
         return floats ? Float.BYTES : Double.BYTES;
     }
 
-    /** Returns the bytes that a weight of the encoder takes in memory, at most: small ones are held in float64. */
+    /** Returns the bytes that a weight of the encoder takes in memory, at most: small layers are held in float64. */
     public int encoderWeightBytes() {
-        return floats && encoderWeights >= LinearLayer.LEAST_FLOAT_WEIGHTS ? Float.BYTES : Double.BYTES;
+        return floats && encoderWeights() / encoderLayers >= LinearLayer.LEAST_FLOAT_WEIGHTS
+                ? Float.BYTES
+                : Double.BYTES;
     }
 }

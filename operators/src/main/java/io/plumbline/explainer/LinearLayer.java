@@ -45,7 +45,7 @@ final class LinearLayer {
             throw new IllegalArgumentException("encoder weights for %d features of %d inputs, %d biases"
                     .formatted(features, inputWidth, bias.length));
         }
-        boolean large = features * inputWidth >= LEAST_FLOAT_WEIGHTS;
+        boolean large = (long) features * inputWidth >= LEAST_FLOAT_WEIGHTS;
         this.floats = large ? weights.packedFloats(featureFirst) : null;
         this.doubles = floats == null ? weights.packed(featureFirst) : null;
         this.bias = bias.clone();

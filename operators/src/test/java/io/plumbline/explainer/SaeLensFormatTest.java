@@ -57,6 +57,9 @@ class SaeLensFormatTest {
         assertEquals(Double.BYTES, wide.decoderWeightBytes());
         assertEquals(Float.BYTES, new ExplainerShape(1024, 8, 1024, false, 1024, true).encoderWeightBytes());
         assertEquals(Double.BYTES, new ExplainerShape(1024, 8, 1024, false, 1024, false).encoderWeightBytes());
+        ExplainerShape layers = new ExplainerShape(12 * 768, 768, 12 * 1024, true, 12 * 1024, true).ofLayers(12);
+        assertEquals(12L * 768 * 1024, layers.encoderWeights());
+        assertEquals(Double.BYTES, layers.encoderWeightBytes(), "each layer of them is small");
         Files.writeString(folder.resolve("narrow/sae_weights.safetensors"), "no header");
         assertEquals(
                 narrow,

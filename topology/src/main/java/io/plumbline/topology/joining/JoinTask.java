@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -44,9 +45,16 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
     private final WaitingRecords waiting = new WaitingRecords();
     private final PartStore store;
     private final CommitHook.Signal changed;
+    private final Cancellable checks;
 
     /** Stored parts that are none under this configuration: dead letters as soon as records may be forwarded. */
     private final List<PartRecord> orphans = new ArrayList<>();
+
+    /** Stored parts that bring nothing under this configuration. */
+    private final List<PartRecord> repeated = new ArrayList<>();
+
+    /** Restored records that are whole under this configuration: handed on ahead of the next record that is read. */
+    private final List<WaitingRecord> whole = new ArrayList<>();
 
     JoinTask(
             ProcessorContext<Object, Object> context,
@@ -66,9 +74,10 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
         this.closing = closing;
         store = new PartStore(context.getStateStore(JoinStage.PARTS_STORE));
         store.load().forEach(this::restore);
+        sites.values().forEach(this::takeOutWhole);
         changed = hook.beforeCommit(context, this::write);
         tellSize();
-        context.schedule(CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> check());
+        checks = context.schedule(CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> check());
     }
 
     private void restore(PartRecord stored) {
@@ -77,9 +86,25 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
             if (site == null) {
                 throw new IllegalArgumentException("not a site with several targets any more");
             }
-            waiting.put(joined(Part.of(site, stored, tensors(site, stored))));
+            Part part = Part.of(site, stored, tensors(site, stored));
+            WaitingRecord now = joined(part);
+            if (now == waiting.get(part.of())) {
+                repeated.add(stored);
+            } else {
+                waiting.put(now);
+            }
         } catch (IllegalArgumentException otherConfiguration) {
             orphans.add(stored);
+        }
+    }
+
+    /** Takes out what needs no further part since its site has fewer targets than when its parts came. */
+    private void takeOutWhole(JoinedSite site) {
+        for (WaitingRecord record : waiting.of(site.name())) {
+            if (site.isWhole(record.tensors())) {
+                waiting.remove(record.of());
+                whole.add(record);
+            }
         }
     }
 
@@ -90,6 +115,7 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
 
     @Override
     public void process(Record<byte @Nullable [], byte @Nullable []> record) {
+        handOnRestored();
         boolean isPart = record.headers().lastHeader(Part.POSITION) != null && record.value() != null;
         JoinedSite site = isPart ? siteOf(record) : null;
         if (site == null) {
@@ -122,6 +148,14 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
         } else {
             take(site, part, now);
         }
+    }
+
+    private void handOnRestored() {
+        for (WaitingRecord record : whole) {
+            forget(record.of(), record);
+            context.forward(record.joined(), nodes.whole());
+        }
+        whole.clear();
     }
 
     /** Returns what waits of a record together with a part; the same object where the part brings nothing new. */
@@ -180,6 +214,11 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
             giveUp(part, unjoined("the part waited when the sites were configured in another way"));
         });
         orphans.clear();
+        repeated.forEach(part -> {
+            store.remove(part);
+            changed.raise();
+        });
+        repeated.clear();
         sites.values().forEach(this::giveUpClosed);
     }
 
@@ -248,6 +287,9 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
 
     @Override
     public void close() {
+        // Kafka Streams may begin this task again in the same object, and would go on calling what was scheduled
+        // before.
+        checks.cancel();
         listener.onStateReleased(JoinStage.PARTS_STORE, context.taskId().toString());
     }
 }

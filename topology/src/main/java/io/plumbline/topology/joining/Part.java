@@ -4,6 +4,7 @@ import io.plumbline.wire.ActivationPart;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,11 +22,13 @@ record Part(Of of, PartRecord sent, ActivationPart tensors) {
     /**
      * The record that parts are joined to.
      *
+     * @param request its name as it was sent: two names that are no text may look alike as one
      * @param position of its first row in the request
      */
-    record Of(String site, String request, long position) {
+    record Of(String site, Bytes request, long position) {
         @Override
         public String toString() {
+            String request = new String(this.request.get(), StandardCharsets.UTF_8);
             return "request \"%s\" from position %d on"
                     .formatted(request.length() <= 80 ? request : request.substring(0, 80) + "…", position);
         }
@@ -48,7 +51,7 @@ record Part(Of of, PartRecord sent, ActivationPart tensors) {
             throw new IllegalArgumentException(
                     "the record is a part, since it has the header \"position\"; expected a key, the same for all parts, so that they lie on one partition");
         }
-        Of of = new Of(site.name(), new String(request, StandardCharsets.UTF_8), position(headers));
+        Of of = new Of(site.name(), Bytes.wrap(request), position(headers));
         return new Part(of, sent, tensors);
     }
 

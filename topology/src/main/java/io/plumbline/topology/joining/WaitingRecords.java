@@ -2,6 +2,7 @@ package io.plumbline.topology.joining;
 
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -39,6 +40,12 @@ final class WaitingRecords {
             ofSite.remove(before);
             bytes -= before.bytes();
         }
+    }
+
+    /** Returns the records of a site that wait now, the earliest first. */
+    List<WaitingRecord> of(String site) {
+        TreeSet<WaitingRecord> ofSite = bySite.get(site);
+        return ofSite == null ? List.of() : List.copyOf(ofSite);
     }
 
     /** Returns the earliest record of a site, or null where none waits. */

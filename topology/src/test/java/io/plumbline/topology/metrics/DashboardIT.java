@@ -201,7 +201,7 @@ class DashboardIT {
         List<Series> answer = List.of();
         for (String site : CHOICES) {
             if (answer.isEmpty()) {
-                expression = withoutSite.replace("$site", site);
+                expression = withoutSite.replace("${site:regex}", site).replace("$site", site);
                 answer = ask(expression);
             }
         }

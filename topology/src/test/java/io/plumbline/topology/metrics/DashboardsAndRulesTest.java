@@ -51,7 +51,7 @@ class DashboardsAndRulesTest {
         for (Dashboard.Query query : dashboards.get(2).panelQueries()) {
             assertTrue(
                     query.expression().contains("site=\"$site\"")
-                            || query.expression().contains("site=~\"$site/targets[.].+\""),
+                            || query.expression().contains("site=~\"${site:regex}/targets[.].+\""),
                     query.where() + " is not of the chosen site: " + query.expression());
         }
     }
