@@ -7,12 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.assessment.DriftListener;
-import io.plumbline.topology.assessment.WatchedSite;
-import io.plumbline.topology.broker.StreamsSettings;
-import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
@@ -84,16 +79,7 @@ class CrosscoderTopologyTest {
     }
 
     private Streaming stream(MonitorConfig config) throws IOException {
-        return new Streaming(
-                MonitorTopology.build(
-                        config,
-                        WatchedSite.readAll(config.sites().values()),
-                        new Topics.Prepared(1, 1_000_000),
-                        site -> null,
-                        new MonitorTopology.Listeners(
-                                new IngestListener() {}, new WindowListener() {}, new DriftListener() {})),
-                StreamsSettings.monitor(config),
-                folder.resolve("state"));
+        return Streaming.monitor(config, folder.resolve("state"), new DriftListener() {});
     }
 
     private MonitorConfig config() {

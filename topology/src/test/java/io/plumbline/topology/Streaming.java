@@ -1,5 +1,13 @@
 package io.plumbline.topology;
 
+import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.broker.Topics;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.windows.WindowListener;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,6 +40,19 @@ public final class Streaming implements AutoCloseable {
         properties.putAll(settings);
         properties.put(StreamsConfig.STATE_DIR_CONFIG, stateDirectory.toString());
         driver = new TopologyTestDriver(topology, properties, NOW);
+    }
+
+    /** Runs a monitor of which only what happens to windows is heard, on topics that take a megabyte. */
+    static Streaming monitor(MonitorConfig config, Path stateDirectory, DriftListener listener) throws IOException {
+        return new Streaming(
+                MonitorTopology.build(
+                        config,
+                        WatchedSite.readAll(config.sites().values()),
+                        new Topics.Prepared(1, 1_000_000),
+                        site -> null,
+                        new MonitorTopology.Listeners(new IngestListener() {}, new WindowListener() {}, listener)),
+                StreamsSettings.monitor(config),
+                stateDirectory);
     }
 
     void send(String topic, byte[] key, byte[] value, long timestampMs) {

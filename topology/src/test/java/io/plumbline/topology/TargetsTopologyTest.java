@@ -11,11 +11,7 @@ import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WindowAssessor;
-import io.plumbline.topology.broker.StreamsSettings;
-import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
@@ -198,21 +194,12 @@ class TargetsTopologyTest {
 
     private Streaming stream() throws IOException {
         MonitorConfig config = config();
-        return new Streaming(
-                MonitorTopology.build(
-                        config,
-                        WatchedSite.readAll(config.sites().values()),
-                        new Topics.Prepared(1, 1_000_000),
-                        site -> null,
-                        new MonitorTopology.Listeners(
-                                new IngestListener() {}, new WindowListener() {}, new DriftListener() {
-                                    @Override
-                                    public void onTargets(TargetsReport report) {
-                                        told.add(report);
-                                    }
-                                })),
-                StreamsSettings.monitor(config),
-                folder.resolve("state"));
+        return Streaming.monitor(config, folder.resolve("state"), new DriftListener() {
+            @Override
+            public void onTargets(TargetsReport report) {
+                told.add(report);
+            }
+        });
     }
 
     private MonitorConfig config() {

@@ -4,12 +4,14 @@ import io.plumbline.downstream.HeadException;
 import io.plumbline.downstream.HeadLimits;
 import io.plumbline.downstream.OpenHead;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.cli.HeadDeviceOption;
 import io.plumbline.topology.cli.HeadPlace;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.DurationText;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options that name the head, and limit what it may take. */
@@ -35,12 +37,8 @@ final class HeadOptions {
     @Nullable
     String worker;
 
-    @Option(
-            names = "--device",
-            paramLabel = "DEVICE",
-            description = "What runs the head: cpu, cuda, or cuda:N for a further GPU. Default: cpu.")
-    @Nullable
-    String device;
+    @Mixin
+    HeadDeviceOption device = new HeadDeviceOption();
 
     @Option(
             names = "--threads",

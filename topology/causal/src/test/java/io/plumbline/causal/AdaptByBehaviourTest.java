@@ -144,7 +144,7 @@ class AdaptByBehaviourTest {
             {"--rank 32 --worker unix:w --head " + LivePart.head(), "--head and --worker: expected one of them"},
             {"--rank 32 --worker 10.0.0.1:1", "--worker = 10.0.0.1:1: expected unix:PATH or 127.0.0.1:PORT"},
             {"--rank 32 --lambda-geom 0 --lambda-pres 1 --worker unix:w", "--worker needs --validate"},
-            {"--rank 32 --device cuda", "--device needs --head"},
+            {"--rank 32 --device cuda", "--device = cuda: expected only beside --head"},
             {"--rank 32 --worker unix:w --device cuda", "--device = cuda: expected only beside --head"},
             {"--rank 32 --head " + LivePart.head() + " --device gpu", "--device = gpu: expected cpu, cuda or cuda:N"},
             {"--rank 32 --head " + LivePart.head() + " --device cuda", "onnxruntime_gpu-"},

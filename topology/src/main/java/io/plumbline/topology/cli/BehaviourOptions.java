@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.ServiceLoader;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options that name the rest of the model, to judge a refit by what it does. */
@@ -36,12 +37,8 @@ final class BehaviourOptions {
     @Nullable
     String worker;
 
-    @Option(
-            names = "--device",
-            paramLabel = "DEVICE",
-            description = "What runs the head: cpu, cuda, or cuda:N for a further GPU. Default: cpu.")
-    @Nullable
-    String device;
+    @Mixin
+    HeadDeviceOption device = new HeadDeviceOption();
 
     @Option(
             names = "--in-distribution",
@@ -84,9 +81,7 @@ final class BehaviourOptions {
             throw new UsageException(
                     "--select-by = kl: expected beside --head or --worker, which the KL is measured with");
         }
-        if (!given && device != null) {
-            throw new UsageException("--device needs --head: it is what runs it");
-        }
+        device.requireHead(given);
         if (!given && (!inDistribution.isEmpty() || maximumGrowth != null)) {
             throw new UsageException("%s needs --head or --worker: it is the model that is run on these requests"
                     .formatted(inDistribution.isEmpty() ? "--max-kl-growth" : "--in-distribution"));

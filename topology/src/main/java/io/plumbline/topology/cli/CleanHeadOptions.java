@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The rest of the model, to measure what it does with clean windows. */
@@ -34,12 +35,8 @@ final class CleanHeadOptions {
     @Nullable
     String worker;
 
-    @Option(
-            names = "--device",
-            paramLabel = "DEVICE",
-            description = "What runs the head: cpu, cuda, or cuda:N for a further GPU. Default: cpu.")
-    @Nullable
-    String device;
+    @Mixin
+    HeadDeviceOption device = new HeadDeviceOption();
 
     @Option(
             names = "--head-requests",
@@ -58,9 +55,7 @@ final class CleanHeadOptions {
     /** Checks what needs no file. */
     void check(List<Path> dumps) {
         if (!isAsked()) {
-            if (device != null) {
-                throw new UsageException("--device needs --head: it is what runs it");
-            }
+            device.requireHead(false);
             if (requests != null) {
                 throw new UsageException("--head-requests needs --head: it is the model that is run on them");
             }

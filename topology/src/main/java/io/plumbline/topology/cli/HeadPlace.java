@@ -1,6 +1,5 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.behaviour.HeadDevice;
 import io.plumbline.behaviour.HeadLocation;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -15,20 +14,17 @@ public final class HeadPlace {
      *
      * @param head value of {@code --head}
      * @param worker value of {@code --worker}
-     * @param device value of {@code --device}
+     * @param device what runs the file
      * @throws UsageException unless exactly one of them is given, and sound
      */
-    public static HeadLocation of(@Nullable Path head, @Nullable String worker, @Nullable String device) {
+    public static HeadLocation of(@Nullable Path head, @Nullable String worker, HeadDeviceOption device) {
         if (head != null && worker != null) {
             throw new UsageException("--head and --worker: expected one of them, where the rest of the model answers");
         }
         if (head != null) {
-            return new HeadLocation.InFile(head, device(device));
+            return new HeadLocation.InFile(head, device.device());
         }
-        if (device != null) {
-            throw new UsageException(
-                    "--device = %s: expected only beside --head: a worker is told its own device".formatted(device));
-        }
+        device.requireHead(false);
         if (worker == null) {
             throw new UsageException("expected --head FILE or --worker ADDRESS, where the rest of the model answers");
         }
@@ -36,17 +32,6 @@ public final class HeadPlace {
             return HeadLocation.AtWorker.parse(worker, Path.of(""));
         } catch (IllegalArgumentException refused) {
             throw new UsageException("--worker = %s: %s".formatted(worker, refused.getMessage()));
-        }
-    }
-
-    private static HeadDevice device(@Nullable String text) {
-        if (text == null) {
-            return HeadDevice.CPU;
-        }
-        try {
-            return HeadDevice.parse(text);
-        } catch (IllegalArgumentException refused) {
-            throw new UsageException("--device = %s: %s".formatted(text, refused.getMessage()));
         }
     }
 }

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -45,7 +44,6 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
     private final WaitingRecords waiting = new WaitingRecords();
     private final PartStore store;
     private final CommitHook.Signal changed;
-    private final Cancellable checks;
 
     /** Stored parts that are none under this configuration: dead letters as soon as records may be forwarded. */
     private final List<PartRecord> orphans = new ArrayList<>();
@@ -77,7 +75,7 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
         sites.values().forEach(this::takeOutWhole);
         changed = hook.beforeCommit(context, this::write);
         tellSize();
-        checks = context.schedule(CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> check());
+        context.schedule(CHECK, PunctuationType.WALL_CLOCK_TIME, wallMs -> check());
     }
 
     private void restore(PartRecord stored) {
@@ -287,9 +285,6 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
 
     @Override
     public void close() {
-        // Kafka Streams may begin this task again in the same object, and would go on calling what was scheduled
-        // before.
-        checks.cancel();
         listener.onStateReleased(JoinStage.PARTS_STORE, context.taskId().toString());
     }
 }

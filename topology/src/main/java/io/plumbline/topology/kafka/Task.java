@@ -13,6 +13,9 @@ public interface Task<K, V> {
     /** Works on one record. */
     void process(Record<K, V> record);
 
-    /** Ends this life of the task: what it showed on this instance must not stay. */
+    /**
+     * Ends this life of the task: what it showed on this instance must not stay. What it scheduled has been ended
+     * before.
+     */
     default void close() {}
 }

@@ -21,6 +21,7 @@ public final class TaskProcessor<A, B, C, D> implements Processor<A, B, C, D> {
 
     private final Function<ProcessorContext<C, D>, Task<A, B>> opening;
     private @Nullable Task<A, B> task;
+    private @Nullable TaskContext<C, D> life;
 
     private TaskProcessor(Function<ProcessorContext<C, D>, Task<A, B>> opening) {
         this.opening = opening;
@@ -48,7 +49,8 @@ public final class TaskProcessor<A, B, C, D> implements Processor<A, B, C, D> {
 
     @Override
     public void init(ProcessorContext<C, D> context) {
-        task = opening.apply(context);
+        life = new TaskContext<>(context);
+        task = opening.apply(life);
     }
 
     @Override
@@ -64,6 +66,9 @@ public final class TaskProcessor<A, B, C, D> implements Processor<A, B, C, D> {
     public void close() {
         Task<A, B> open = task;
         task = null;
+        if (life != null) {
+            life.end();
+        }
         if (open != null) {
             open.close();
         }

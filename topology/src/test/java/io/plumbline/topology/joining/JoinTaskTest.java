@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.windows.CommitHook;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.wire.DType;
@@ -22,10 +23,10 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedForward;
 import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedPunctuator;
+import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,20 +66,25 @@ class JoinTaskTest {
         signals.close();
     }
 
-    private JoinTask begin(String... tensors) {
+    private Processor<byte[], byte[], Object, Object> begin(String... tensors) {
         JoinedSite site = new JoinedSite("clt", List.of("clt/targets.0"), Set.of(tensors));
-        return new JoinTask(
-                context,
-                Map.of(Bytes.wrap(SITE), site),
-                Limits.DEFAULT,
-                NODES,
-                new IngestListener() {},
-                new WindowListener() {},
-                (name, timestampMs) -> closed,
-                hook);
+        Processor<byte[], byte[], Object, Object> processor = TaskProcessor.<byte[], byte[], Object, Object>supplier(
+                        Set.of(),
+                        life -> new JoinTask(
+                                life,
+                                Map.of(Bytes.wrap(SITE), site),
+                                Limits.DEFAULT,
+                                NODES,
+                                new IngestListener() {},
+                                new WindowListener() {},
+                                (name, timestampMs) -> closed,
+                                hook))
+                .get();
+        processor.init(context);
+        return processor;
     }
 
-    private void send(JoinTask task, byte[] request, String... tensors) {
+    private void send(Processor<byte[], byte[], Object, Object> task, byte[] request, String... tensors) {
         SafetensorsWriter writer = SafetensorsWriter.create();
         for (String tensor : tensors) {
             writer.add(tensor, DType.F32, ROWS);
@@ -89,17 +95,16 @@ class JoinTaskTest {
         task.process(new Record<>(SITE, writer.toBytes(), T0, headers));
     }
 
-    private void send(JoinTask task, String request, String... tensors) {
+    private void send(Processor<byte[], byte[], Object, Object> task, String request, String... tensors) {
         send(task, request.getBytes(StandardCharsets.UTF_8), tensors);
     }
 
-    /** Returns what went to a node since the last call, as bytes. */
-    private List<byte @Nullable []> forwarded(String node) {
-        List<byte @Nullable []> values = context.forwarded(node).stream()
+    /** Returns the values that went to a node so far. */
+    private List<byte[]> forwarded(String node) {
+        return context.forwarded(node).stream()
                 .map(CapturedForward::record)
                 .map(record -> (byte[]) record.value())
                 .toList();
-        return values;
     }
 
     private void passASecond() {
@@ -116,10 +121,10 @@ class JoinTaskTest {
 
     @Test
     void aTaskThatEndedGivesUpNoPartThatItsSuccessorJoined() {
-        JoinTask first = begin("activations.0", "targets.0");
+        Processor<byte[], byte[], Object, Object> first = begin("activations.0", "targets.0");
         send(first, "a", "activations.0");
         first.close();
-        JoinTask second = begin("activations.0", "targets.0");
+        Processor<byte[], byte[], Object, Object> second = begin("activations.0", "targets.0");
         send(second, "a", "targets.0");
         assertEquals(1, forwarded("whole").size());
         closed = true;
@@ -129,11 +134,11 @@ class JoinTaskTest {
 
     @Test
     void aStoredRecordThatIsWholeForFewerTargetsIsHandedOnAheadOfTheNextOne() {
-        JoinTask before = begin("activations.0", "targets.0", "targets.1");
+        Processor<byte[], byte[], Object, Object> before = begin("activations.0", "targets.0", "targets.1");
         send(before, "a", "activations.0");
         send(before, "a", "targets.0");
         before.close();
-        JoinTask now = begin("activations.0", "targets.0");
+        Processor<byte[], byte[], Object, Object> now = begin("activations.0", "targets.0");
         closed = true;
         passASecond();
         assertEquals(List.of(), forwarded("letters"), "nothing of it is missing");
@@ -146,11 +151,12 @@ class JoinTaskTest {
 
     @Test
     void aStoredPartThatBringsNothingUnderFewerTargetsLeavesTheStore() {
-        JoinTask before = begin("activations.0", "activations.1", "targets.0", "targets.1");
+        Processor<byte[], byte[], Object, Object> before =
+                begin("activations.0", "activations.1", "targets.0", "targets.1");
         send(before, "a", "activations.0");
         send(before, "a", "activations.0", "targets.1");
         before.close();
-        JoinTask now = begin("activations.0", "targets.0");
+        Processor<byte[], byte[], Object, Object> now = begin("activations.0", "targets.0");
         send(now, "a", "targets.0");
         assertEquals(1, forwarded("whole").size());
         assertFalse(isStoreEmpty());
@@ -161,7 +167,7 @@ class JoinTaskTest {
 
     @Test
     void requestsWhoseNamesAreNoTextAreNotTakenForOne() {
-        JoinTask task = begin("activations.0", "targets.0");
+        Processor<byte[], byte[], Object, Object> task = begin("activations.0", "targets.0");
         send(task, new byte[] {(byte) 0x80}, "activations.0");
         send(task, new byte[] {(byte) 0x81}, "targets.0");
         assertEquals(List.of(), forwarded("whole"));

@@ -3,10 +3,13 @@ package io.plumbline.topology.kafka;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
+import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedPunctuator;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.Record;
 import org.junit.jupiter.api.Test;
@@ -57,6 +60,25 @@ class TaskProcessorTest {
         processor.close();
         processor.close();
         assertEquals(List.of("1 closed"), heard);
+    }
+
+    @Test
+    void aTaskThatEndedIsCalledByNoClock() {
+        MockProcessorContext<String, String> context = new MockProcessorContext<>();
+        Processor<String, String, String, String> scheduling = TaskProcessor.<String, String, String, String>supplier(
+                        Set.of(), life -> {
+                            life.schedule(Duration.ofSeconds(1), PunctuationType.WALL_CLOCK_TIME, wallMs -> {});
+                            return new Counted(++lives);
+                        })
+                .get();
+        scheduling.init(context);
+        scheduling.close();
+        scheduling.init(context);
+        assertEquals(
+                List.of(true, false),
+                context.scheduledPunctuators().stream()
+                        .map(CapturedPunctuator::cancelled)
+                        .toList());
     }
 
     @Test

@@ -50,6 +50,15 @@ class SharedTargetsTest {
     }
 
     @Test
+    void furtherBlocksBringDecodersAndNoEncoder() throws Exception {
+        writeExplainer();
+        long more = bytes(estimate("observe"), "explainers") - bytes(estimate("observe", "5"), "explainers");
+        long decoders = (long) Float.BYTES * FEATURES * WIDTH * LAYERS * (LAYERS - 1) / 2;
+        // Large arrays take whole regions of the heap: at most twice their size.
+        assertTrue(more >= decoders && more <= 2 * decoders, "%d bytes for decoders of %d".formatted(more, decoders));
+    }
+
+    @Test
     void aSiteThatIsOnlyWatchedHasNoDecoderOfAll() throws Exception {
         writeExplainer();
         assertEquals(0, bytes(estimate("observe"), "the one decoder"));
@@ -58,11 +67,15 @@ class SharedTargetsTest {
     }
 
     private CapacityEstimate estimate(String mode) {
+        return estimate(mode, "0, 1, 2, 3, 4, 5");
+    }
+
+    private CapacityEstimate estimate(String mode, String targets) {
         MonitorConfig config = MonitorConfig.parse("""
                 kafka: {bootstrap.servers: "unused:9092"}
                 sites:
-                  clt: {explainer: clt, targets: [0, 1, 2, 3, 4, 5], baseline: b, rank: 8, threshold: 1.0, adaptation: {mode: %s}}
-                """.formatted(mode), "targets.yaml", folder);
+                  clt: {explainer: clt, targets: [%s], baseline: b, rank: 8, threshold: 1.0, adaptation: {mode: %s}}
+                """.formatted(targets, mode), "targets.yaml", folder);
         return CapacityEstimate.of(
                 config, new Deployment(1, 1, false, 0), Runtime.getRuntime().maxMemory());
     }
