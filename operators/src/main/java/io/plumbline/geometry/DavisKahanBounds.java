@@ -35,11 +35,15 @@ public record DavisKahanBounds(
 
     /** The bounds for a window against a baseline; {@code shift} is {@code M_OOD − M_ID}, d x d. */
     public static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, Matrix shift) {
+        return of(baseline, window, shift, shift.frobeniusNorm());
+    }
+
+    /** @param norm of {@code shift}, Frobenius */
+    static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, Matrix shift, double norm) {
         baseline.subspace().requireComparable(window.subspace());
         int rank = baseline.rank();
         int dimension = baseline.dimension();
         double largest = FaithfulnessGap.largest(rank, dimension);
-        double norm = shift.frobeniusNorm();
         GapBound waterFilling = GapBound.of(waterFilling(baseline, window, shift), largest);
         if (rank == dimension) {
             return new DavisKahanBounds(null, false, null, null, waterFilling);

@@ -2,6 +2,9 @@ package io.plumbline.geometry;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -30,13 +33,31 @@ public record EnergyTerms(
 
     /** The losses of {@code reference} under the moment whose eigenspace is {@code active}. {@code 2 d^2 r} flops. */
     public static EnergyTerms of(Subspace reference, ActiveSubspace active) {
-        reference.requireComparable(active.subspace());
+        return of(List.of(Apart.of(reference, active.subspace())), active).get(0);
+    }
+
+    /** Returns the losses of several references to one window, whose moment is then read once. */
+    static List<EnergyTerms> of(List<Apart> references, ActiveSubspace active) {
+        double[] takenUp = new double[references.size()];
+        if (active.isFull()) {
+            Arrays.setAll(takenUp, i -> takenUp(references.get(i).reference(), active));
+        } else {
+            takenUp = takenUpWithin(references, active);
+        }
+        List<EnergyTerms> terms = new ArrayList<>();
+        for (int i = 0; i < takenUp.length; i++) {
+            terms.add(of(references.get(i), active, takenUp[i]));
+        }
+        return terms;
+    }
+
+    /** @param takenUp {@code Σ_{i>r} (λ_r − λ_i)‖Π v_i‖²} */
+    private static EnergyTerms of(Apart two, ActiveSubspace active, double takenUp) {
         int rank = active.rank();
         int dimension = active.dimension();
         double pivot = active.eigenvalue(rank);
 
-        double[] outside =
-                squaredColumnLengths(reference.residual(active.subspace().basis()));
+        double[] outside = squaredColumnLengths(two.residual());
         double excess = 0.0;
         double squaredGap = 0.0;
         for (int i = 0; i < rank; i++) {
@@ -45,7 +66,7 @@ public record EnergyTerms(
         }
         double irreducible = 0.0;
         if (rank < dimension) {
-            excess += active.isFull() ? takenUp(reference, active) : takenUpWithin(reference, active);
+            excess += takenUp;
             irreducible = active.isFull() ? sumAfter(active) : active.trace() - sumOfLeading(active);
         }
         double lower = 0.5 * active.eigengap().orElse(0.0) * squaredGap;
@@ -68,25 +89,40 @@ public record EnergyTerms(
     }
 
     /**
-     * Computes it from the leading eigenvectors V: with {@code X = (I − VVᵀ) U}, U a basis of Π, it is
-     * {@code tr Xᵀ(λ_r I − M)X}. V being eigenvectors but for {@code R = M V − V Θ}, {@code 2 tr (VᵀU)ᵀRᵀX} is to be
-     * taken off, or a gap of the size of R would count in first order.
+     * Computes it for each reference from the leading eigenvectors V: with {@code X = (I − VVᵀ) U}, U a basis of Π, it
+     * is {@code tr Xᵀ(λ_r I − M)X}. V being eigenvectors but for {@code R = M V − V Θ}, {@code 2 tr (VᵀU)ᵀRᵀX} is to
+     * be taken off, or a gap of the size of R would count in first order.
      */
-    private static double takenUpWithin(Subspace reference, ActiveSubspace active) {
-        Matrix beyond = active.subspace().residual(reference.basis());
-        Matrix moved = Kernels.multiply(active.moment(), beyond);
-        double pivot = active.eigenvalue(active.rank());
-        double sum = 0.0;
-        for (int i = 0; i < beyond.values().length; i++) {
-            sum += beyond.values()[i] * (pivot * beyond.values()[i] - moved.values()[i]);
+    private static double[] takenUpWithin(List<Apart> references, ActiveSubspace active) {
+        int rank = active.rank();
+        Matrix beyond = Matrix.zeros(active.dimension(), references.size() * rank);
+        for (int which = 0; which < references.size(); which++) {
+            Matrix one =
+                    active.subspace().residual(references.get(which).reference().basis());
+            for (int i = 0; i < beyond.rows(); i++) {
+                System.arraycopy(one.values(), i * rank, beyond.values(), i * beyond.columns() + which * rank, rank);
+            }
         }
+        // M is its own transpose, of which a product's rows lie side by side already.
+        Matrix moved = Kernels.transposeMultiply(active.moment(), beyond);
         Matrix residual = Objects.requireNonNull(active.residual());
-        Matrix shares = Kernels.transposeMultiply(active.subspace().basis(), reference.basis());
-        Matrix crossed = Kernels.multiply(residual, shares);
-        for (int i = 0; i < crossed.values().length; i++) {
-            sum -= 2.0 * crossed.values()[i] * beyond.values()[i];
+        double pivot = active.eigenvalue(rank);
+        double[] sums = new double[references.size()];
+        for (int which = 0; which < sums.length; which++) {
+            Matrix shares = Kernels.transposeMultiply(
+                    active.subspace().basis(), references.get(which).reference().basis());
+            Matrix crossed = Kernels.multiply(residual, shares);
+            double sum = 0.0;
+            for (int i = 0; i < beyond.rows(); i++) {
+                for (int j = 0; j < rank; j++) {
+                    int at = i * beyond.columns() + which * rank + j;
+                    double value = beyond.values()[at];
+                    sum += value * (pivot * value - moved.values()[at] - 2.0 * crossed.values()[i * rank + j]);
+                }
+            }
+            sums[which] = Math.max(sum, 0.0);
         }
-        return Math.max(sum, 0.0);
+        return sums;
     }
 
     private static double sumAfter(ActiveSubspace active) {

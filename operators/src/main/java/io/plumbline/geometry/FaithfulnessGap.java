@@ -22,13 +22,14 @@ public record FaithfulnessGap(double value, int rank, int dimension) {
     }
 
     public static FaithfulnessGap between(Subspace first, Subspace second) {
-        first.requireComparable(second);
-        int rank = first.rank();
-        int dimension = first.dimension();
-        double value = rank == dimension
+        return of(Apart.of(first, second));
+    }
+
+    static FaithfulnessGap of(Apart two) {
+        double value = two.rank() == two.dimension()
                 ? 0.0
-                : Math.sqrt(2.0) * first.residual(second.basis()).frobeniusNorm();
-        return new FaithfulnessGap(value, rank, dimension);
+                : Math.sqrt(2.0) * two.residual().frobeniusNorm();
+        return new FaithfulnessGap(value, two.rank(), two.dimension());
     }
 
     /**

@@ -16,9 +16,13 @@ public final class PrincipalAngles {
 
     /** The angles, ascending, in {@code [0, π/2]}. {@code O(d r^2)} flops. */
     public static double[] between(Subspace first, Subspace second) {
-        first.requireComparable(second);
-        double[] cosines = Svd.values(Kernels.transposeMultiply(first.basis(), second.basis()));
-        double[] sines = Svd.values(TriangularFactor.of(first.residual(second.basis())));
+        return of(Apart.of(first, second));
+    }
+
+    static double[] of(Apart two) {
+        double[] cosines = Svd.values(
+                Kernels.transposeMultiply(two.reference().basis(), two.active().basis()));
+        double[] sines = Svd.values(TriangularFactor.of(two.residual()));
         int rank = cosines.length;
         double[] angles = new double[rank];
         for (int i = 0; i < rank; i++) {

@@ -60,6 +60,7 @@ public final class SiteGeometry {
     private final Matrix baselineMatrix;
     private final double[] baselineMean;
     private final double baselineNorm;
+    private final double explainerBaselineGap;
     private final ActiveSubspace baseline;
 
     /**
@@ -89,6 +90,8 @@ public final class SiteGeometry {
             throw new IllegalArgumentException("every row of the baseline is 0: there is nothing to compare with");
         }
         this.baseline = baseline;
+        this.explainerBaselineGap = FaithfulnessGap.between(explainer.subspace(), baseline.subspace())
+                .value();
         this.start = start;
         this.reconstruction = reconstruction;
         this.explainerReason = Reasons.explainer(explainer);
@@ -248,11 +251,14 @@ public final class SiteGeometry {
         Matrix shift = active.moment().minus(baselineMatrix);
         double shiftNorm = shift.frobeniusNorm();
         double trace = window.trace();
-        EnergyTerms lostByExplainer = EnergyTerms.of(reference, active);
-        EnergyTerms lostByBaseline = EnergyTerms.of(baseline.subspace(), active);
-        DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shift);
+        Apart fromReference = Apart.of(reference, active.subspace());
+        Apart fromBaseline = Apart.of(baseline.subspace(), active.subspace());
+        List<EnergyTerms> lost = EnergyTerms.of(List.of(fromReference, fromBaseline), active);
+        EnergyTerms lostByExplainer = lost.get(0);
+        EnergyTerms lostByBaseline = lost.get(1);
+        DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shift, shiftNorm);
         FaithfulnessGapBounds gapBounds = FaithfulnessGapBounds.of(active, lostByExplainer);
-        FaithfulnessGap gap = FaithfulnessGap.between(reference, active.subspace());
+        FaithfulnessGap gap = FaithfulnessGap.of(fromReference);
 
         String noEigengap = rank == dimension() ? Reasons.WHOLE_SPACE : null;
         String noChance = noEigengap == null ? null : "rank = dimension: chance has no gap";
@@ -269,11 +275,9 @@ public final class SiteGeometry {
                 .put(EIGENGAP_BASELINE, noEigengap, () -> eigengap(baseline))
                 .put(EIGENGAP_WINDOW, noEigengap, () -> eigengap(active))
                 .put(FAITHFULNESS_GAP, noGap, gap::value)
-                .put(BASELINE_GAP, noBaselineGap, () -> gapTo(baseline.subspace(), active))
-                .put(
-                        EXPLAINER_BASELINE_GAP,
-                        unless(explainerReason, baselineReason),
-                        () -> gapTo(explainer.subspace(), baseline))
+                .put(BASELINE_GAP, noBaselineGap, () -> FaithfulnessGap.of(fromBaseline)
+                        .value())
+                .put(EXPLAINER_BASELINE_GAP, unless(explainerReason, baselineReason), () -> explainerBaselineGap)
                 .put(LARGEST_GAP, null, gap::largest)
                 .put(GAP_SHARE, noGap, gap::share)
                 .put(CHANCE_NORMALISED_GAP, unless(noGap, noChance), () -> gap.chanceNormalised()
@@ -303,23 +307,20 @@ public final class SiteGeometry {
                         dimension(),
                         rank,
                         unless(noBaselineGap, noEigengap) == null ? bounds.certified() : null,
-                        noGap == null ? anglesTo(reference, active) : null);
+                        noGap == null ? anglesOf(fromReference) : null);
     }
 
     private static double eigengap(ActiveSubspace subspace) {
         return subspace.eigengap().orElseThrow();
     }
 
-    private static double gapTo(Subspace reference, ActiveSubspace active) {
-        return FaithfulnessGap.between(reference, active.subspace()).value();
-    }
-
     private double reconstructionGap(ActiveSubspace active) {
-        return gapTo(Objects.requireNonNull(reconstruction).subspace(), active);
+        return FaithfulnessGap.between(Objects.requireNonNull(reconstruction).subspace(), active.subspace())
+                .value();
     }
 
-    private static List<Double> anglesTo(Subspace reference, ActiveSubspace active) {
-        double[] angles = PrincipalAngles.between(reference, active.subspace());
+    private static List<Double> anglesOf(Apart two) {
+        double[] angles = PrincipalAngles.of(two);
         return Arrays.stream(angles).boxed().toList();
     }
 
