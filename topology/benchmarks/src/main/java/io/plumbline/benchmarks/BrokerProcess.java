@@ -3,6 +3,7 @@ package io.plumbline.benchmarks;
 import io.plumbline.fixtures.EmbeddedBroker;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -31,6 +32,10 @@ final class BrokerProcess implements AutoCloseable {
 
     String bootstrapServers() {
         return process.said();
+    }
+
+    Duration processorTime() {
+        return process.processorTime();
     }
 
     @Override

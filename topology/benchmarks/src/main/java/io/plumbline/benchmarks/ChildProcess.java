@@ -7,6 +7,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -62,6 +63,11 @@ final class ChildProcess implements AutoCloseable {
     /** Returns what it said when it was up. */
     String said() {
         return said;
+    }
+
+    /** Returns the processor time that it has used so far; none where the system does not say. */
+    Duration processorTime() {
+        return process.toHandle().info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
     /** Says in the other process that it is up. */

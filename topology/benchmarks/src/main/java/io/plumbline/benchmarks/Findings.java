@@ -31,6 +31,15 @@ final class Findings {
         }
     }
 
+    /** Adds one more variant of a piece of work whose others were added before. */
+    void addTo(Measurement variant) {
+        Measurement first = measurements.stream()
+                .filter(m -> m.what().equals(variant.what()))
+                .findFirst()
+                .orElseThrow();
+        measurements.add(variant.comparedWith(first));
+    }
+
     /**
      * Returns how many times faster the first variant of a piece of work is than the named one, where both were
      * measured.

@@ -51,7 +51,7 @@ final class KernelBench {
         for (Variant variant : variants) {
             requireEqual(work, variant.name(), expected, variant.answer().get());
         }
-        double[][] nanos = stopwatch.time(work.kind(), variants);
+        double[][] nanos = stopwatch.time(work.code(), variants);
         List<Measurement> measurements = new ArrayList<>();
         double flops = work.flops();
         for (int v = 0; v < variants.size(); v++) {

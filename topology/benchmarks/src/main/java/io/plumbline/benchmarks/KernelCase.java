@@ -89,6 +89,14 @@ public record KernelCase(Kind kind, int d, int n, int features, int rank, int th
         return integers((long) n * d, 1);
     }
 
+    /**
+     * Returns a name that all work has which the same code does. Small matrices are decomposed in full, others are not,
+     * so that no eigenspace warms up another.
+     */
+    String code() {
+        return kind == Kind.EIGENSPACE ? title() : kind.name();
+    }
+
     /** features x d. */
     public double[] weights() {
         return integers((long) features * d, 2);

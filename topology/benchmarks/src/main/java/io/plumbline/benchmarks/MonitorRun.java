@@ -5,8 +5,10 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The monitor as it runs in production, from the beginning of a topic to its end, by its own count. */
@@ -23,17 +25,24 @@ final class MonitorRun {
      * The result of a run.
      *
      * @param rowsPerSecond without warm-up
+     * @param withoutBroker rows a second if the broker had run on other cores ({@link RateMeter#hotRateWithoutOthers})
      * @param stalls of ingestion, because windows closed
      * @param collections pauses of the collector of this process
      */
-    record Result(double rowsPerSecond, Pauses stalls, Pauses collections) {}
+    record Result(double rowsPerSecond, double withoutBroker, Pauses stalls, Pauses collections) {}
 
     /**
      * Runs until so many rows are read and so many windows closed, with the stalls they caused.
      *
      * @param windows that the rows close, which takes some commits more than to read them
+     * @param brokerTime the processor time that the broker has used so far
      */
-    static Result of(MonitorConfig config, Map<String, WatchedSite> sites, long rows, long windows)
+    static Result of(
+            MonitorConfig config,
+            Map<String, WatchedSite> sites,
+            long rows,
+            long windows,
+            Supplier<Duration> brokerTime)
             throws IOException, InterruptedException {
         try (CollectorWatch collector = new CollectorWatch();
                 PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR)) {
@@ -51,10 +60,14 @@ final class MonitorRun {
                 page = MetricsPage.of(runtime);
                 if (seen < rows) {
                     seen = page.sumOf(ROWS);
-                    meter.at(System.nanoTime(), seen);
+                    meter.at(System.nanoTime(), seen, brokerTime.get().toNanos());
                 }
             }
-            return new Result(meter.hotRate(), StallHistogram.read("", page.text()), collector.pauses(""));
+            return new Result(
+                    meter.hotRate(),
+                    meter.hotRateWithoutOthers(Runtime.getRuntime().availableProcessors()),
+                    StallHistogram.read("", page.text()),
+                    collector.pauses(""));
         }
     }
 

@@ -7,6 +7,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,7 @@ final class PipelineBench implements AutoCloseable {
     static final String MONITOR = "plumbline monitor";
     private static final String ONE_CORE = "plumbline monitor, rows summed by the stream thread itself";
     private static final String TWO = "plumbline monitor, 2 partitions, 2 threads";
+    private static final String TWO_ALONE = TWO + ", the broker's processor time taken out";
     private static final String HOPPING = "plumbline monitor, hopping, 12 panes of 1 s";
     private static final String TUMBLING = "plumbline monitor, tumbling 1 s, as many reports";
     private static final String CONSUMER = "bare consumer, poll loop";
@@ -59,6 +62,7 @@ final class PipelineBench implements AutoCloseable {
     private final boolean python;
     private @Nullable TemporaryFolder folder;
     private String bootstrapServers = "";
+    private Supplier<Duration> brokerTime = () -> Duration.ZERO;
     private int runs;
 
     /** Readers in this process that have run before. */
@@ -86,6 +90,7 @@ final class PipelineBench implements AutoCloseable {
         folder = own(TemporaryFolder.create("plumbline-bench-"));
         BrokerProcess broker = own(BrokerProcess.start(folder.root().resolve("broker")));
         bootstrapServers = broker.bootstrapServers();
+        brokerTime = broker::processorTime;
     }
 
     void run() throws IOException, InterruptedException {
@@ -124,7 +129,12 @@ final class PipelineBench implements AutoCloseable {
         Map<String, Reader> readers = new LinkedHashMap<>();
         readers.put(MONITOR, monitor(site, topic, Windows.LONG));
         readers.put(ONE_CORE, () -> onOneCore(site, topic));
-        readers.put(TWO, monitor(site, two, Windows.LONG));
+        List<Double> twoAlone = new ArrayList<>();
+        readers.put(TWO, () -> {
+            MonitorRun.Result result = monitorRun(site, two, Windows.LONG, 0);
+            twoAlone.add(result.withoutBroker());
+            return result.rowsPerSecond();
+        });
         readers.put(HOPPING, monitor(site, topic, Windows.HOPPING));
         readers.put(TUMBLING, monitor(site, topic, Windows.TUMBLING));
         addRivals(readers, topic);
@@ -135,6 +145,12 @@ final class PipelineBench implements AutoCloseable {
             readers.put(PYTHON_ALL, () -> python(topic, false));
         }
         compare(topic, readers);
+        // The first run only warmed up.
+        double[] counted = twoAlone.stream()
+                .skip(twoAlone.size() - plan.rounds())
+                .mapToDouble(Double::doubleValue)
+                .toArray();
+        findings.addTo(Measurement.of(title(topic), TWO_ALONE, ROWS_PER_SECOND, counted));
         two.delete(bootstrapServers);
         pauses().whileAssessing(site, topic);
         pauses().beside(plan.quick() ? RefitProcess.small(d) : RefitProcess.GPT2, site, topic);
@@ -205,7 +221,7 @@ final class PipelineBench implements AutoCloseable {
     MonitorRun.Result monitorRun(BenchSite site, ActivationsTopic topic, Windows windows, long closing)
             throws IOException, InterruptedException {
         MonitorConfig config = site.config(bootstrapServers, topic, nextRun(), windows);
-        return MonitorRun.of(config, site.sites(config), topic.rows(), closing);
+        return MonitorRun.of(config, site.sites(config), topic.rows(), closing, brokerTime);
     }
 
     private PauseBench pauses() {
@@ -265,6 +281,11 @@ final class PipelineBench implements AutoCloseable {
                     List.of(findings.ahead(title(d, rows), CONSUMER)));
         }
         ratio(first, "two partitions and threads, beside one that sums its rows itself", TWO, ONE_CORE);
+        ratio(
+                first,
+                "two partitions and threads, the broker's processor time taken out, beside the same",
+                TWO_ALONE,
+                ONE_CORE);
         ratio(first, "hopping over 12 panes, beside tumbling with as many reports", HOPPING, TUMBLING);
     }
 

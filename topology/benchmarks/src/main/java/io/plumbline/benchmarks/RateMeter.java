@@ -13,16 +13,22 @@ final class RateMeter {
 
     private static final double WARM_UP = 0.3;
 
-    private record Sample(long nanos, double rows) {}
+    /** @param othersNanos processor time of others by then */
+    private record Sample(long nanos, double rows, long othersNanos) {}
 
     private final List<Sample> samples = new ArrayList<>();
 
     /** Takes how many rows were done by now. It begins when there were none for the last time. */
     void at(long nanos, double rows) {
+        at(nanos, rows, 0);
+    }
+
+    /** Takes beside that the processor time which another process on the same cores has used by now. */
+    void at(long nanos, double rows, long othersNanos) {
         if (rows <= 0.0) {
             samples.clear();
         }
-        samples.add(new Sample(nanos, rows));
+        samples.add(new Sample(nanos, rows, othersNanos));
     }
 
     /** Returns the seconds since it began. */
@@ -40,6 +46,23 @@ final class RateMeter {
      * @throws IllegalStateException when there are not two points in time to compare
      */
     double hotRate() {
+        Sample from = warm();
+        return (last().rows - from.rows) * 1e9 / Math.max(1, last().nanos - from.nanos);
+    }
+
+    /**
+     * Rows a second if the other process had run elsewhere: the share of all cores' time that it took counts as time
+     * not had. An estimate: it says nothing of caches and memory that both use.
+     *
+     * @throws IllegalStateException as {@link #hotRate()} does
+     */
+    double hotRateWithoutOthers(int cores) {
+        Sample from = warm();
+        double others = (last().othersNanos - from.othersNanos) / (double) cores;
+        return (last().rows - from.rows) * 1e9 / Math.max(1.0, last().nanos - from.nanos - others);
+    }
+
+    private Sample warm() {
         if (samples.size() < 2) {
             throw new IllegalStateException("no rate can be told from %d looks".formatted(samples.size()));
         }
@@ -49,6 +72,6 @@ final class RateMeter {
         for (Sample sample : samples.subList(0, samples.size() - 1)) {
             from = sample.nanos <= warm ? sample : from;
         }
-        return (last().rows - from.rows) * 1e9 / Math.max(1, last().nanos - from.nanos);
+        return from;
     }
 }

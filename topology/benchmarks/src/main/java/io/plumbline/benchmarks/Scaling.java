@@ -66,7 +66,7 @@ final class Scaling {
             findings.next("%s, %s = %,d".formatted(what, variable, size));
             KernelCase sized = work.apply(size);
             Variant ours = OwnKernels.variants(sized).get(0);
-            double[] nanos = stopwatch.time(sized.kind(), List.of(ours))[0];
+            double[] nanos = stopwatch.time(sized.code(), List.of(ours))[0];
             points.add(
                     new Point(size, Measurement.of(what, variable, unit, nanos).median() / 1e3 / share));
         }

@@ -39,12 +39,12 @@ final class Stopwatch {
     /**
      * Nanoseconds of one run of each variant: a row a variant, a column a round.
      *
-     * @param kind variants of one name do the same by the same code in all work of one kind
+     * @param code work of one code is done by the same code: a variant that has done such work is warm
      */
-    double[][] time(Enum<?> kind, List<Variant> variants) {
+    double[][] time(String code, List<Variant> variants) {
         int[] repeats = new int[variants.size()];
         for (int v = 0; v < repeats.length; v++) {
-            boolean isNew = met.add(kind + " " + variants.get(v).name());
+            boolean isNew = met.add(code + " " + variants.get(v).name());
             repeats[v] = warmUp(variants.get(v), isNew ? warmUpNanos : warmUpNanos / 10);
         }
         List<double[]> rounds = new ArrayList<>();

@@ -34,6 +34,17 @@ class RateMeterTest {
     }
 
     @Test
+    void timeThatAnotherProcessHadOfTheCoresCanBeTakenOut() {
+        RateMeter meter = new RateMeter();
+        meter.at(0, 0, 5 * SECOND);
+        meter.at(3 * SECOND, 1, 7 * SECOND);
+        // Of the 14 seconds that two cores have from the third on, the other process takes 4.
+        meter.at(10 * SECOND, 701, 11 * SECOND);
+        assertEquals(100.0, meter.hotRate(), 1e-9);
+        assertEquals(140.0, meter.hotRateWithoutOthers(2), 1e-9);
+    }
+
+    @Test
     void oneLookTellsNoRate() {
         RateMeter meter = new RateMeter();
         meter.at(SECOND, 5);
