@@ -58,7 +58,6 @@ class HouseTest {
             "behaviour",
             "downstream",
             "toy",
-            "lapack",
             "fixtures",
             "topology.kafka",
             "topology.ingest",
@@ -82,7 +81,6 @@ class HouseTest {
 
     private static final List<String> MODULES = List.of(
             "operators",
-            "operators/lapack",
             "operators/downstream",
             "operators/benchmarks",
             "topology/fixtures",

@@ -14,22 +14,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to
  * the last bit, and a trial ({@link KernelTrial}) shows it to be faster; of the shapes that the machine allows for its
- * tiles, the one that is fastest in that trial. The system property {@value #PROPERTY} forces one of the two, or a
- * native library for what neither does well. Where a trial found the vector kernel no faster it is held again ten
+ * tiles, the one that is fastest in that trial. The system property {@value #PROPERTY} forces one of the two.
+ * Where a trial found the vector kernel no faster it is held again ten
  * minutes later ({@link StandingChoice}).
  */
 public final class UpdateKernels {
 
-    /** {@code plain}, {@code vector} or {@code native}; without it the faster of the first two is chosen. */
+    /** {@code plain} or {@code vector}; without it the faster one is chosen. */
     public static final String PROPERTY = "plumbline.kernel";
 
     static final String MODULE = "jdk.incubator.vector";
 
     static final String PLAIN = "plain";
     static final String VECTOR = "vector";
-
-    /** Full eigendecompositions by a native library, which the package above looks for; else the faster of the two. */
-    public static final String NATIVE = "native";
 
     static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
 
@@ -85,12 +82,9 @@ public final class UpdateKernels {
         if (PLAIN.equals(wish)) {
             return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
         }
-        if (NATIVE.equals(wish)) {
-            return choose(null, vectorKernels, longestTrial);
-        }
         if (wish != null && !VECTOR.equals(wish)) {
-            throw new IllegalStateException("-D%s=%s: expected %s, %s or %s, or nothing for the faster one"
-                    .formatted(PROPERTY, wish, PLAIN, VECTOR, NATIVE));
+            throw new IllegalStateException("-D%s=%s: expected %s or %s, or nothing for the faster one"
+                    .formatted(PROPERTY, wish, PLAIN, VECTOR));
         }
         List<UpdateKernel> shapes;
         try {

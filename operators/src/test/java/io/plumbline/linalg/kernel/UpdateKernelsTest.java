@@ -71,17 +71,11 @@ class UpdateKernelsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"fast", "", "Vector"})
+    @ValueSource(strings = {"fast", "", "Vector", "native"})
     void anUnknownKernelIsRefused(String wish) {
         assertEquals(
-                "-Dplumbline.kernel=" + wish + ": expected plain, vector or native, or nothing for the faster one",
+                "-Dplumbline.kernel=" + wish + ": expected plain or vector, or nothing for the faster one",
                 refusal(wish, UpdateKernels.VECTOR_KERNELS));
-    }
-
-    @Test
-    void nativeIsTheFasterOfTheTwoForRows() {
-        Choice choice = UpdateKernels.choose("native", Slow.class.getName(), Duration.ofSeconds(1));
-        assertEquals("plain", choice.kernel().name());
     }
 
     @Test

@@ -1,7 +1,6 @@
 package io.plumbline.topology.runtime;
 
 import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.linalg.SymmetricEigen;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorTopology;
@@ -132,10 +131,8 @@ public final class PlumblineRuntime implements AutoCloseable {
     /** Chooses the kernel before the first record comes, since choosing takes a second. */
     private static void chooseKernel() {
         UpdateKernels.Choice choice;
-        String eigensolver;
         try {
             choice = UpdateKernels.chosen();
-            eigensolver = SymmetricEigen.solver();
         } catch (IllegalStateException e) {
             throw new StartException(String.valueOf(e.getMessage()));
         }
@@ -143,7 +140,6 @@ public final class PlumblineRuntime implements AutoCloseable {
             LOG.warn("moments are summed slowly: {}", choice.reason());
         } else {
             LOG.info("moments are summed by kernel {}: {}", choice.kernel().name(), choice.reason());
-            LOG.info("full eigendecompositions are made by {}", eigensolver);
         }
     }
 
