@@ -2,6 +2,7 @@
 #   JAVA_HOME             the Java to use (17 or newer); otherwise the first java on PATH
 #   PLUMBLINE_JAVA_OPTS   options for that Java, e.g. "-Xmx4g"
 #   TMPDIR                where temporary folders go, as everywhere; Java alone would not ask
+#   PLUMBLINE_CLASSES     file of classes that Java kept, read where it is there; see docs/reference/benchmarks.md
 #   PLUMBLINE_LOG         log level on stderr: error, warn (default), info, debug
 # shellcheck shell=bash
 
@@ -126,6 +127,15 @@ start() {
   fi
   # Java refuses two collectors, and reads options in these variables too.
   case ${PLUMBLINE_JAVA_OPTS:-}${JAVA_TOOL_OPTIONS:-}${JDK_JAVA_OPTIONS:-}${_JAVA_OPTIONS:-} in *GC*) collector_flag= ;; esac
+  # Classes as Java has kept them. A file that is missing is passed over here, one of other jars or another Java by Java
+  # itself, which would say so on stdout. Not while such a file is written: Java takes no two.
+  classes=
+  if [ -f "${PLUMBLINE_CLASSES:-}" ] && [ -s "$PLUMBLINE_CLASSES" ] && [ -r "$PLUMBLINE_CLASSES" ]; then
+    case ${PLUMBLINE_JAVA_OPTS:-}${JAVA_TOOL_OPTIONS:-}${JDK_JAVA_OPTIONS:-}${_JAVA_OPTIONS:-} in
+      *Archive*) ;;
+      *) only_prints "$@" || classes=$PLUMBLINE_CLASSES ;;
+    esac
+  fi
   # Out of memory, a process would live on with some of its threads dead: it ends instead, with exit code 3.
   memory_flag=-XX:+ExitOnOutOfMemoryError
   # In regions of G1's own choice (2 MiB in a heap of 6 GiB) the buffer of each fetch and the moment of a pane are "humongous": every second pause
@@ -138,6 +148,6 @@ start() {
   if [ -t 1 ] && [ -t 2 ]; then terminal=-Dplumbline.terminal=true; fi
   # These hold several options or none, separated by blanks on purpose.
   # shellcheck disable=SC2086
-  exec "$java" $quiet_flags $vector_flag $brief_flags $collector_flag $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
+  exec "$java" $quiet_flags $vector_flag $brief_flags $collector_flag $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${classes:+"-Xlog:cds*=off" "-XX:SharedArchiveFile=$classes"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
     io.plumbline.topology.cli.Plumbline "$@"
 }

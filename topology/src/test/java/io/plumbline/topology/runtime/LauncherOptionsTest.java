@@ -117,6 +117,26 @@ class LauncherOptionsTest {
         }
     }
 
+    /** Java 17 does not start where it is to read and to write such a file; a text needs none. */
+    @ParameterizedTest
+    @CsvSource({
+        "kept classes.jsa, '', run --config x, true",
+        "kept classes.jsa, '', run --help, false",
+        "kept classes.jsa, -XX:ArchiveClassesAtExit=new.jsa, run --config x, false",
+        "empty.jsa, '', run --config x, false",
+        "missing.jsa, '', run --config x, false"
+    })
+    void keptClassesAreReadOnlyWhereTheyAreThere(
+            String name, String javaOptions, String arguments, boolean read, @TempDir Path folder) throws Exception {
+        Files.writeString(folder.resolve("kept classes.jsa"), "classes");
+        Files.createFile(folder.resolve("empty.jsa"));
+        String command = said("unset JAVA_TOOL_OPTIONS; java=echo; java_major=17; has_vector_module() { true; };"
+                + " PLUMBLINE_CLASSES='%s'; PLUMBLINE_JAVA_OPTS='%s'; start cp %s"
+                        .formatted(folder.resolve(name), javaOptions, arguments));
+        assertEquals(read, command.contains("-Xlog:cds*=off -XX:SharedArchiveFile=" + folder.resolve(name)), command);
+        assertTrue(command.contains("io.plumbline.topology.cli.Plumbline"), command);
+    }
+
     private static String options(String command) {
         return ((command.contains("jdk.incubator.vector") ? "vector " : "")
                         + (command.contains("TieredStopAtLevel=1") ? "C1 " : "")
